@@ -1,0 +1,83 @@
+import { Client } from "pg";
+import { createTables } from "./model.ts";
+import { seedPosts, seedUsers } from "./seed.ts";
+
+const databaseName = "keelson_bench";
+
+/** Connections every contender may open. */
+export const poolSize = 10;
+
+/** The server to use: `DATABASE_URL`, or the local one. The name of the database in it is only used to connect and create ours. */
+const serverUrl = (): URL => new URL(process.env.DATABASE_URL || "postgres://root@127.0.0.1:5432/postgres");
+
+/** The benchmark's own database on that server. */
+export function benchDatabaseUrl(): string {
+  const url = serverUrl();
+  url.pathname = `/${databaseName}`;
+  return url.href;
+}
+
+/** Whether the server runs on this machine, so that its processes can be measured and pinned. */
+export const databaseIsLocal = (): boolean => ["127.0.0.1", "localhost", "[::1]"].includes(serverUrl().hostname);
+
+async function createDatabase(): Promise<void> {
+  const url = serverUrl();
+  if (url.pathname === "" || url.pathname === "/") url.pathname = "/postgres";
+  const admin = new Client({ connectionString: url.href });
+  await admin.connect();
+  try {
+    const found = await admin.query("SELECT 1 FROM pg_database WHERE datname = $1", [databaseName]);
+    if (found.rowCount === 0) await admin.query(`CREATE DATABASE ${databaseName}`);
+    // Writes should show the software and not the disk; JIT would compile the list query on some plans and not on others.
+    await admin.query(`ALTER DATABASE ${databaseName} SET synchronous_commit = off`);
+    await admin.query(`ALTER DATABASE ${databaseName} SET jit = off`);
+  } finally {
+    await admin.end();
+  }
+}
+
+/** The runner's own connection: fills the tables, restores them between workloads, names the backends. */
+export interface BenchDatabase {
+  /** Version of the server, such as `15.4`. */
+  readonly version: string;
+  /** Puts the posts back to the 20,000 seeded ones, vacuumed and analysed. */
+  restore(): Promise<void>;
+  /** Process ids of the connections that the contenders hold. */
+  backends(): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+/** Creates and fills the benchmark's database; existing tables of an earlier run are replaced. */
+export async function openDatabase(): Promise<BenchDatabase> {
+  await createDatabase();
+  const client = new Client({ connectionString: benchDatabaseUrl() });
+  await client.connect();
+  const version = String((await client.query("SHOW server_version")).rows[0].server_version).split(" ")[0] as string;
+
+  await client.query(`DROP TABLE IF EXISTS "post_seed", "post", "user"`);
+  await client.query(createTables);
+  // Autovacuum would start in the middle of somebody's measurement; restore() does its work at known moments.
+  await client.query(`ALTER TABLE "post" SET (autovacuum_enabled = false)`);
+  await client.query(`CREATE UNLOGGED TABLE "post_seed" (LIKE "post")`);
+  await client.query(`INSERT INTO "user" SELECT * FROM json_populate_recordset(null::"user", $1)`, [JSON.stringify(seedUsers())]);
+  await client.query(`INSERT INTO "post_seed" SELECT * FROM json_populate_recordset(null::"post_seed", $1)`, [JSON.stringify(seedPosts())]);
+  await client.query(`VACUUM (ANALYZE) "user"`);
+
+  const restore = async (): Promise<void> => {
+    await client.query(`BEGIN; TRUNCATE "post"; INSERT INTO "post" SELECT * FROM "post_seed"; COMMIT`);
+    await client.query(`VACUUM (ANALYZE) "post"`);
+  };
+  await restore();
+
+  return {
+    version,
+    restore,
+    async backends() {
+      const { rows } = await client.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()",
+      );
+      return rows.map((row) => row.pid);
+    },
+    close: () => client.end(),
+  };
+}

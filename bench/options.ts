@@ -1,0 +1,72 @@
+import { parseArgs } from "node:util";
+import { contenders, type Contender } from "./contenders.ts";
+import { type WorkloadId, workloadIds } from "./workloads.ts";
+
+/** How a run is done. */
+export interface BenchOptions {
+  readonly contenders: readonly Contender[];
+  readonly workloads: readonly WorkloadId[];
+  readonly rounds: number;
+  /** Measured seconds per contender, workload and round. */
+  readonly seconds: number;
+  /** Unmeasured seconds before them; twice as many in the first round. */
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+  /** Whether this is a whole run, whose figures may replace the published ones. */
+  readonly complete: boolean;
+}
+
+/** The text of `--help`. */
+export const usage = `Usage: npm run bench -- [options]
+
+  --quick               one short round: shows that everything works, its figures mean nothing
+  --contenders a,b      only these (${contenders.map((one) => one.id).join(", ")})
+  --workloads a,b       only these (${workloadIds.join(", ")})
+  --rounds n            rounds, also BENCH_ROUNDS (3)
+  --seconds n           measured seconds per contender, workload and round, also BENCH_SECONDS (3)
+  --connections n       open connections (32)
+
+DATABASE_URL names the PostgreSQL server (postgres://root@127.0.0.1:5432/); the database keelson_bench on it is ours.
+`;
+
+function pick<T>(list: string | undefined, all: readonly T[], nameOf: (item: T) => string, what: string): T[] {
+  if (list === undefined) return [...all];
+  return list.split(",").map((name) => {
+    const found = all.find((item) => nameOf(item) === name.trim());
+    if (found === undefined) throw new Error(`unknown ${what} "${name}"; there are ${all.map(nameOf).join(", ")}`);
+    return found;
+  });
+}
+
+function positive(text: string | undefined, otherwise: number, name: string): number {
+  if (text === undefined || text === "") return otherwise;
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`${name} has to be a number above 0, not "${text}"`);
+  return value;
+}
+
+/** The options of this run from the command line and the environment, or `undefined` if help was asked for. */
+export function readOptions(args: readonly string[]): BenchOptions | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      contenders: { type: "string" },
+      workloads: { type: "string" },
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      connections: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  return {
+    contenders: pick(values.contenders, contenders, (one) => one.id, "contender"),
+    workloads: pick(values.workloads, workloadIds, String, "workload"),
+    rounds: Math.ceil(positive(values.rounds ?? process.env.BENCH_ROUNDS, values.quick ? 1 : 3, "rounds")),
+    seconds: positive(values.seconds ?? process.env.BENCH_SECONDS, values.quick ? 0.5 : 3, "seconds"),
+    warmUpSeconds: values.quick ? 0.2 : 1,
+    connections: Math.ceil(positive(values.connections, 32, "connections")),
+    complete: !values.quick && values.contenders === undefined && values.workloads === undefined,
+  };
+}

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { outputFolder } from "./build.ts";
+import { onCore, serverCore } from "./cores.ts";
+import { postId } from "./seed.ts";
+
+/** What a process has used since it started. */
+export interface Usage {
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+}
+
+/** A contender that is running. */
+export interface ServerProcess {
+  readonly port: number;
+  /** Milliseconds from the start of the process to its first right answer. */
+  readonly startMs: number;
+  /** What it had used at that moment. */
+  readonly atStart: Usage;
+  /** Waits until the server has nothing left to do, and tells what it has used by then. */
+  settledUsage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function usageOf(child: ChildProcess): Promise<Usage> {
+  const answer = once(child, "message");
+  child.send("usage");
+  return (await answer)[0] as Usage;
+}
+
+async function settledUsageOf(child: ChildProcess): Promise<Usage> {
+  const quietMs = 25;
+  for (let before = await usageOf(child); ; ) {
+    await delay(quietMs);
+    const after = await usageOf(child);
+    // Idle, a server uses next to nothing; a tenth of the time leaves room for a collection of garbage.
+    if (after.cpuUs - before.cpuUs < quietMs * 100) return after;
+    before = after;
+  }
+}
+
+const patienceMs = 15_000;
+
+/** Starts a contender in its own process, tied to the server's core, and waits for its first answer. */
+export async function startServer(contender: string): Promise<ServerProcess> {
+  const port = await freePort();
+  const startedAt = performance.now();
+  const probe = pathToFileURL(join(outputFolder, "probe.mjs")).href;
+  const [command, args] = onCore(serverCore, process.execPath, ["--import", probe, join(outputFolder, `contender-${contender}.mjs`)]);
+  const child = spawn(command, args, {
+    env: { ...process.env, PORT: String(port), NODE_ENV: "production" },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill();
+    await ended;
+  };
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${contender} ended with code ${child.exitCode} before it answered`);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/posts/${postId(0)}`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) break;
+    if (performance.now() - startedAt > patienceMs) {
+      await stop();
+      throw new Error(`${contender} gave no good answer within ${patienceMs} ms; the last one was ${answer?.status ?? "no connection"}`);
+    }
+    await delay(5);
+  }
+  const startMs = performance.now() - startedAt;
+  return { port, startMs, atStart: await usageOf(child), settledUsage: () => settledUsageOf(child), stop };
+}

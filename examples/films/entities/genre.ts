@@ -1,0 +1,8 @@
+import { entity, hasMany, string } from "keelson";
+import { catalogueRules } from "../rules.ts";
+import { film } from "./film.ts";
+
+export const genre = entity("genre", {
+  name: string.trim().min(1).unique(),
+  films: hasMany(() => film),
+}).rules(catalogueRules);

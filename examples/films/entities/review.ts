@@ -1,0 +1,15 @@
+import { belongsTo, entity, int, text } from "keelson";
+import { film } from "./film.ts";
+import { user } from "./user.ts";
+
+export const review = entity("review", {
+  text: text.trim().min(1).max(2000),
+  stars: int.min(1).max(5),
+  film: belongsTo(() => film).onDelete("cascade"),
+  author: belongsTo(() => user).onDelete("cascade"),
+})
+  // The author is taken from the caller; nobody writes in another's name.
+  .ownedBy("author")
+  // One review per person and film.
+  .unique(["authorId", "filmId"])
+  .rules({ read: ["everyone"], create: ["authenticated"], update: ["owner"], delete: ["ownerOrAdmin"] });

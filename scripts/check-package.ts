@@ -1,0 +1,102 @@
+/**
+ * Packs what `npm publish` would, installs it in an empty folder without any optional peer, and uses it there: every
+ * subpath can be imported, and a strict project that checks the declarations of its libraries compiles.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Compiled code and declarations, without source maps. */
+const MAX_CODE_BYTES = 400_000;
+const MAX_FILE_BYTES = 2_000_000;
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+}
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const consumer = mkdtempSync(join(tmpdir(), "keelson-package-"));
+const npm = (cwd: string, ...args: string[]): string =>
+  execFileSync("npm", args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    shell: process.platform === "win32",
+  });
+const node = (...args: string[]): void => {
+  execFileSync(process.execPath, args, { cwd: consumer, encoding: "utf8", stdio: ["ignore", "inherit", "inherit"] });
+};
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+function checkFiles({ files }: Packed): void {
+  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w-]+\.(js|d\.ts|js\.map))$/;
+  const strangers = files.filter(({ path }) => !expected.test(path)).map(({ path }) => path);
+  if (strangers.length > 0) fail(`the tarball has files that do not belong there: ${strangers.join(", ")}`);
+  const missing = ["README.md", "LICENSE", "CHANGELOG.md"].filter((name) => !files.some(({ path }) => path === name));
+  if (missing.length > 0) fail(`the tarball lacks ${missing.join(", ")}`);
+  const large = files.filter(({ size }) => size > MAX_FILE_BYTES).map(({ path }) => path);
+  if (large.length > 0) fail(`no file may be larger than ${MAX_FILE_BYTES} bytes: ${large.join(", ")}`);
+  const code = files.filter(({ path }) => !path.endsWith(".map")).reduce((total, { size }) => total + size, 0);
+  if (code > MAX_CODE_BYTES) fail(`${code} bytes of code; the limit is ${MAX_CODE_BYTES}`);
+}
+
+function checkImports(subpaths: readonly string[]): void {
+  const script = subpaths.map(
+    (name) => `if (Object.keys(await import("${name}")).length === 0) throw new Error("${name} is empty");`,
+  );
+  writeFileSync(join(consumer, "imports.mjs"), script.join("\n"));
+  node("imports.mjs");
+}
+
+function checkDeclarations(subpaths: readonly string[]): void {
+  const uses = subpaths.map(
+    (name, index) => `import * as m${index} from "${name}";\nexport type M${index} = typeof m${index};`,
+  );
+  writeFileSync(join(consumer, "uses.ts"), uses.join("\n"));
+  writeFileSync(
+    join(consumer, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: {
+        target: "ES2022",
+        lib: ["ES2023", "DOM"],
+        module: "NodeNext",
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: [join(root, "node_modules/@types/node")],
+      },
+      files: ["uses.ts"],
+    }),
+  );
+  node(join(root, "node_modules/typescript/bin/tsc"), "--project", "tsconfig.json");
+}
+
+try {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    name: string;
+    exports: Record<string, unknown>;
+  };
+  const subpaths = Object.keys(manifest.exports)
+    .filter((key) => key !== "./package.json")
+    .map((key) => `${manifest.name}${key.slice(1)}`);
+  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", consumer)) as [Packed];
+  checkFiles(packed);
+  writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  npm(consumer, "install", "--prefer-offline", "--no-audit", "--no-fund", `./${packed.filename}`);
+  checkImports(subpaths);
+  checkDeclarations(subpaths);
+  console.log(
+    `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers`,
+  );
+} catch (error) {
+  console.error(`package: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(consumer, { recursive: true, force: true });
+}

@@ -1,0 +1,35 @@
+import type { ServerResponse } from "node:http";
+import { answer, type HandlingApp, originForm } from "../node/index.ts";
+import { type ExpressRequest, expressBody } from "./express-body.ts";
+import { shortcut } from "./shortcut.ts";
+
+export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
+  /** Who calls, from Express's own request; wins over the app's `getUser`. @default the app's */
+  readonly getUser?: ((request: TRequest) => unknown) | undefined;
+  /**
+   * Whether `X-Forwarded-*` headers may be believed. Nothing of the adapter reads them, with or without it; what
+   * `request.ip` says in `getUser` is decided by Express's own "trust proxy" setting. @default false
+   */
+  readonly trustProxy?: boolean | undefined;
+}
+
+/** A middleware for `app.use`; structural, so that express 4 and 5 both take it and neither needs to be installed. */
+export type ExpressHandler = (request: ExpressRequest, response: ServerResponse, next: () => void) => void;
+
+/**
+ * Turns an app into an Express middleware. Mounted under a path, that path takes the place of the API prefix; mounted
+ * without one, requests outside the API go on to the next middleware. Works before and after body parsers.
+ * @example server.use(expressAdapter(api)); // or server.use("/v1", expressAdapter(api))
+ */
+export function expressAdapter<TRequest = ExpressRequest>(
+  api: HandlingApp,
+  { getUser }: ExpressAdapterOptions<TRequest> = {},
+): ExpressHandler {
+  const handler: ExpressHandler = (request, response, next) => {
+    const url = originForm(request.url);
+    const base = request.baseUrl || undefined;
+    if (api.owns?.(url, base) === false) return next();
+    void answer(api, request, response, { url, base, body: () => expressBody(request), getUser });
+  };
+  return shortcut(api, handler, getUser);
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage } from "node:http";
+import { ConfigurationError } from "../../entity/index.ts";
+import type { KernelBody } from "../../kernel/index.ts";
+import { announcesBody, unreadBody } from "../node/index.ts";
+
+/** What the adapter uses of Express's request. */
+export interface ExpressRequest extends IncomingMessage {
+  /** Path the middleware is mounted under; empty without one. */
+  baseUrl?: string;
+  /** What body parsers left. */
+  body?: unknown;
+}
+
+/** A request's body, whatever middleware came before: none, a parser of JSON, bytes or text, or one that kept nothing. */
+export function expressBody(request: ExpressRequest): KernelBody | undefined {
+  const { body } = request;
+  const unread = !request.readableDidRead;
+  if (body === undefined || body === null || (unread && isEmpty(body))) {
+    if (unread) return unreadBody(request);
+    return announcesBody(request) ? { kind: "stream", stream: consumed() } : undefined;
+  }
+  if (body instanceof Uint8Array) return { kind: "bytes", bytes: body };
+  return typeof body === "string" ? { kind: "text", text: body } : { kind: "parsed", value: body };
+}
+
+/** Parsers of express 4 leave `{}` on requests they do not touch. */
+function isEmpty(body: unknown): boolean {
+  return typeof body === "object" && Object.keys(body as object).length === 0;
+}
+
+/** Fails as a body does that nobody can read any more. */
+// biome-ignore lint/correctness/useYield: it fails before the first chunk
+async function* consumed(): AsyncGenerator<Uint8Array> {
+  throw new ConfigurationError(
+    "A middleware before expressAdapter has read the request's body and left no req.body; mount the adapter before it",
+  );
+}

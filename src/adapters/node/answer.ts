@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describeError, type KernelRequest, type KernelResponse, type Logger } from "../../kernel/index.ts";
+import { type HostView, NodeRequest } from "./node-request.ts";
+import { refusal } from "./refusal.ts";
+import { writeReply } from "./write-reply.ts";
+
+/** What an adapter needs of an app. */
+export interface HandlingApp {
+  /** Answers a request; every error is an answer too. */
+  handle(request: KernelRequest): Promise<KernelResponse>;
+  /** Whether a path is the app's, however it answers there; `base` as in KernelRequest. @default every path is */
+  owns?(url: string, base?: string): boolean;
+  /** @default nothing is logged */
+  readonly log?: Logger | undefined;
+}
+
+/** Has the app answer a request of node:http, or of a host that is built on it. Never rejects. */
+export async function answer(
+  app: HandlingApp,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  view: HostView,
+): Promise<void> {
+  const cut = (error: unknown) => {
+    if (!outgoing.socket?.destroyed) app.log?.error("An answer could not be sent", describeError(error));
+  };
+  try {
+    const reply = await app.handle(new NodeRequest(incoming, outgoing, view));
+    // A timeout of the host's own may have answered meanwhile.
+    if (!outgoing.headersSent) writeReply(incoming, outgoing, reply, cut);
+  } catch (error) {
+    // An answer that cannot be written, such as one with a line break in a header.
+    cut(error);
+    if (outgoing.headersSent) outgoing.destroy();
+    else writeReply(incoming, outgoing, refusal(error));
+  }
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from "node:http";
+import { BadRequestError } from "../../kernel/index.ts";
+
+/** Chunks that may wait for a slow reader. */
+const QUEUED = 8;
+
+/**
+ * The body's bytes as they come, read only when somebody asks. A reader that stops early leaves the connection alone,
+ * and the rest of the body is dropped: node's own iterator would destroy the connection, and with it the answer
+ * that says why (413). It is also a good part slower for one small chunk, which is what most bodies are.
+ * @throws BadRequestError when the client goes away before the body's end
+ */
+export async function* bodyChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
+  const queue: Uint8Array[] = [];
+  let wake = () => {};
+  const arrive = (chunk: Uint8Array) => {
+    if (queue.push(chunk) >= QUEUED) incoming.pause();
+    wake();
+  };
+  const end = () => wake();
+  incoming.on("data", arrive).on("end", end).on("close", end);
+  try {
+    for (;;) {
+      for (let chunk = queue.shift(); chunk !== undefined; chunk = queue.shift()) yield chunk;
+      if (incoming.readableEnded) return;
+      if (incoming.destroyed) throw new BadRequestError("The request ended before its body was complete");
+      const arrived = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (incoming.isPaused()) incoming.resume();
+      await arrived;
+    }
+  } finally {
+    incoming.off("data", arrive).off("end", end).off("close", end).resume();
+  }
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { EntityNotFoundError } from "../../kernel/index.ts";
+import { answer, type HandlingApp } from "./answer.ts";
+import { refusal } from "./refusal.ts";
+import { originForm, pathBelow } from "./request-target.ts";
+import { writeReply } from "./write-reply.ts";
+
+export interface NodeHandlerOptions {
+  /** Who calls; wins over the app's own `getUser`. @default the app's */
+  readonly getUser?: ((request: IncomingMessage) => unknown) | undefined;
+  /** Path the app answers under instead of its API prefix; 404 outside of it. @default the API prefix */
+  readonly base?: string | undefined;
+}
+
+export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/**
+ * Turns an app into a request listener of node:http.
+ * @example createServer(toNodeHandler(api)).listen(3000)
+ */
+export function toNodeHandler(api: HandlingApp, { getUser, base }: NodeHandlerOptions = {}): NodeHandler {
+  return (incoming, outgoing) => {
+    const target = originForm(incoming.url);
+    const url = base ? pathBelow(base, target) : target;
+    if (url === undefined) writeReply(incoming, outgoing, refusal(new EntityNotFoundError()));
+    // `answer` settles whatever happens; a listener of node:http has nobody to hand a promise to.
+    else void answer(api, incoming, outgoing, { url, base, getUser });
+  };
+}

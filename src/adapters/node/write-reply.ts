@@ -1,0 +1,53 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { finished, pipeline, Readable } from "node:stream";
+import type { KernelResponse } from "../../kernel/index.ts";
+
+/** Milliseconds a client gets to finish sending a body that nobody wants, before its connection is closed. */
+const LINGER_MS = 2_000;
+
+/**
+ * Writes an answer out: head and body in one go where the body is in memory, streams with backpressure.
+ * A stream that fails cuts the connection, so that no client takes half an answer for a whole one.
+ * @param failed hears why a stream was cut
+ */
+export function writeReply(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  reply: KernelResponse,
+  failed: (error: Error) => void = () => {},
+): void {
+  const { status, body } = reply;
+  const headers = reply.headers as OutgoingHttpHeaders;
+  // A body that is still on its way would be read as the next request.
+  const early = !incoming.complete;
+  if (early) outgoing.shouldKeepAlive = false;
+
+  if (typeof body === "string") headers["content-length"] = Buffer.byteLength(body);
+  else if (body instanceof Uint8Array) headers["content-length"] = body.byteLength;
+  else if (body !== null) {
+    outgoing.writeHead(status, headers);
+    pipeline(Readable.from(body), outgoing, (error) => error && failed(error));
+    if (early) incoming.resume();
+    return;
+  } else if (status !== 204 && status !== 304) headers["content-length"] ??= 0;
+
+  outgoing.writeHead(status, headers);
+  if (early) endLate(incoming, outgoing, body);
+  else outgoing.end(body);
+}
+
+/**
+ * Sends the whole answer, but closes the connection only when the client has sent all it wants to, or takes too long:
+ * closing on unread bytes resets a connection, and the client, still sending, would never see the status.
+ */
+function endLate(incoming: IncomingMessage, outgoing: ServerResponse, body: string | Uint8Array | null): void {
+  if (body === null) outgoing.flushHeaders();
+  else outgoing.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    outgoing.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  finished(incoming, end);
+  incoming.resume();
+}

@@ -1,0 +1,87 @@
+// Rows in this process's memory: the driver of tests and examples, with the semantics of the databases.
+// Architecture 3.5; one contract suite holds it and the database drivers together.
+import { ConfigurationError } from "../../entity/index.ts";
+import { DatabaseError, type Driver, type TransactionOptions } from "../../kernel/index.ts";
+import { createQueue } from "./queue.ts";
+import { plant, type Seed, seedOf } from "./seed.ts";
+import { type Session, sessionDriver } from "./session-driver.ts";
+import { Store } from "./store.ts";
+
+export type { Seed } from "./seed.ts";
+
+const TRANSACTION_MS = 30_000;
+
+/**
+ * A driver that keeps rows in memory. Like a database it checks unique columns and references, isolates transactions
+ * (one at a time) and rolls them back, and never hands out its own objects. Its rows outlive `disconnect`.
+ * @param seed Rows by entity name, stored at the first start. Missing ids (`post-0001`, …), timestamps and defaults are
+ *   filled in. @default nothing
+ * @throws ConfigurationError from `connect` when the seed does not fit the entities, and from all else before `connect`
+ */
+export function memoryDriver(seed: Seed = {}): Driver {
+  const queue = createQueue();
+  let state: Store | undefined;
+  let isConnected = false;
+
+  const session: Session = {
+    store() {
+      if (state === undefined || !isConnected)
+        throw new ConfigurationError("the memory driver is not connected; start the app first (await api.ready)");
+      return state;
+    },
+    write: (statement) => queue(() => statement(session.store())),
+  };
+
+  return sessionDriver(session, {
+    async connect({ model }) {
+      const next = Store.empty(model);
+      plant(next, state === undefined ? seed : seedOf(state, next));
+      state = next;
+      isConnected = true;
+    },
+    async disconnect() {
+      isConnected = false;
+    },
+    async transaction(work, options) {
+      session.store();
+      return queue(() => runTransaction(session.store(), work, options));
+    },
+  });
+}
+
+/** Runs work on a fork of the state, which takes the state's place when all went well. */
+async function runTransaction<T>(
+  store: Store,
+  work: (driver: Driver) => Promise<T>,
+  { timeout = TRANSACTION_MS }: TransactionOptions = {},
+): Promise<T> {
+  const fork = store.fork();
+  let over: string | undefined;
+  const session: Session = {
+    store() {
+      if (over !== undefined) throw new DatabaseError(over);
+      return fork;
+    },
+    write: async (statement) => statement(session.store()),
+  };
+  const driver = sessionDriver(session, {
+    connect: async () => {},
+    disconnect: async () => {},
+    transaction: async (nested) => nested(driver),
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      over = `The transaction took longer than ${timeout} ms and was rolled back`;
+      reject(new DatabaseError(over));
+    }, timeout);
+  });
+  try {
+    const result = await Promise.race([work(driver), late]);
+    store.adopt(fork);
+    return result;
+  } finally {
+    clearTimeout(timer);
+    over ??= "The transaction is over";
+  }
+}

@@ -1,0 +1,12 @@
+/** Runs pieces of work one at a time, in the order they were asked for; a failure does not hold up the next. */
+export type Queue = <T>(work: () => T | Promise<T>) => Promise<T>;
+
+/** A new, empty queue. */
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => T | Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined); // the caller of `next` sees the failure
+    return next;
+  };
+}

@@ -1,0 +1,71 @@
+import { type AnyEntity, type ColumnDefinition, type ColumnType, isJsonValue } from "../../entity/index.ts";
+import { DatabaseError, type Row } from "../../kernel/index.ts";
+
+const INT32 = 2 ** 31;
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
+}
+
+/** What a database column of a scalar type can hold. Lengths and ranges of a field are checked long before. */
+const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
+  String: isText,
+  Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
+  Float: (value) => Number.isFinite(value),
+  Boolean: (value) => typeof value === "boolean",
+  DateTime: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  Json: isJsonValue,
+};
+
+function holds(column: ColumnDefinition, value: unknown): boolean {
+  if (value === null) return column.optional;
+  return column.field?.encrypted ? isText(value) : HOLDS[column.kind.column.scalar](value);
+}
+
+function copyValue(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? structuredClone(value) : value;
+}
+
+/** A copy nobody else holds: changing it changes nothing that is stored. */
+export function copyRow(row: Row, columns: readonly string[]): Row {
+  const copy: Row = {};
+  for (const name of columns) copy[name] = copyValue(row[name]);
+  return copy;
+}
+
+/**
+ * Submitted values as they will be stored: a copy, so that the caller may go on with the original. What is undefined
+ * counts as not submitted.
+ * @throws DatabaseError for names that are no columns and values that the column cannot hold
+ */
+export function takeIn(entity: AnyEntity, data: Row): Row {
+  const taken: Row = {};
+  for (const [name, value] of Object.entries(data)) {
+    const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
+    if (column === undefined) throw new DatabaseError(`${entity.name} has no column "${name}"`);
+    if (value === undefined) continue;
+    if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
+    taken[name] = copyValue(value);
+  }
+  return taken;
+}
+
+/** A new row with a value for every column: the one given, a literal default as databases know it, or null. */
+export function newRow(entity: AnyEntity, given: Row): Row {
+  const row: Row = {};
+  for (const column of Object.values(entity.columns)) {
+    const { name, field } = column;
+    const literal = field?.default !== undefined && "value" in field.default ? field.default.value : null;
+    const value = Object.hasOwn(given, name) ? given[name] : copyValue(literal);
+    if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
+    row[name] = value;
+  }
+  return row;
+}
+
+/** The row that takes the place of a stored one. */
+export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
+  if (Object.hasOwn(given, "id") && given.id !== previous.id)
+    throw new DatabaseError(`the id of ${entity.name} cannot change`);
+  return { ...previous, ...given };
+}

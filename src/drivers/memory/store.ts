@@ -1,0 +1,123 @@
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import type { Link, Row } from "../../kernel/index.ts";
+
+/** Which row holds each combination of values of some columns that no two rows may share. */
+export interface UniqueIndex {
+  readonly columns: readonly string[];
+  readonly holders: Map<string, string>;
+}
+
+/** The rows of one entity by id. A stored row is never changed, only replaced, so that copies of a table share rows. */
+export interface Table {
+  readonly rows: Map<string, Row>;
+  readonly uniques: readonly UniqueIndex[];
+}
+
+/** The pairs of one manyToMany relation, for both of its sides. */
+export interface LinkTable {
+  readonly source: AnyEntity;
+  readonly target: AnyEntity;
+  readonly pairs: Map<string, Link>;
+}
+
+/** The key of a row in a unique index; undefined when a value is null, because nulls never collide. */
+export function uniqueKey({ columns }: UniqueIndex, row: Row): string | undefined {
+  const values = columns.map((name) => row[name]);
+  return values.includes(null) ? undefined : JSON.stringify(values);
+}
+
+/** The key of a pair in its table. */
+export function linkKey({ source, target }: Link): string {
+  return JSON.stringify([source, target]);
+}
+
+/** The name of the table that serves both sides of a relation, and whether this side sees its pairs turned round. */
+export function linkTableOf({ source, name, target, inverse }: ResolvedRelation): { name: string; turned: boolean } {
+  const own = `${source.name}.${name}`;
+  const other = inverse === undefined ? own : `${target.name}.${inverse}`;
+  return other < own ? { name: other, turned: true } : { name: own, turned: false };
+}
+
+function emptyTable(entity: AnyEntity): Table {
+  // Ids are the keys of `rows`; what is left are the other columns that are unique, alone or together.
+  const single = Object.values(entity.columns).filter(({ unique, role }) => unique && role !== "id");
+  const columns = [...single.map(({ name }) => [name]), ...entity.uniques];
+  return { rows: new Map(), uniques: columns.map((names) => ({ columns: names, holders: new Map() })) };
+}
+
+function emptyLinks(model: EntityModel): Map<string, LinkTable> {
+  const tables = new Map<string, LinkTable>();
+  for (const relation of model.entities.flatMap((entity) => model.relationsOf(entity))) {
+    if (relation.type !== "manyToMany") continue;
+    const { name, turned } = linkTableOf(relation);
+    const { source, target } = relation;
+    tables.set(name, { source: turned ? target : source, target: turned ? source : target, pairs: new Map() });
+  }
+  return tables;
+}
+
+function copyTable({ rows, uniques }: Table): Table {
+  const indexes = uniques.map(({ columns, holders }) => ({ columns, holders: new Map(holders) }));
+  return { rows: new Map(rows), uniques: indexes };
+}
+
+/** All tables of one state of the data. A fork shares them with its origin and copies each before its first change. */
+export class Store {
+  readonly model: EntityModel;
+  readonly #tables: Map<string, Table>;
+  readonly #links: Map<string, LinkTable>;
+  /** Tables that a fork has made its own; undefined = the origin, which owns all. */
+  readonly #own: Set<Table | LinkTable> | undefined;
+
+  private constructor(model: EntityModel, tables: Map<string, Table>, links: Map<string, LinkTable>, isFork: boolean) {
+    this.model = model;
+    this.#tables = tables;
+    this.#links = links;
+    this.#own = isFork ? new Set() : undefined;
+  }
+
+  static empty(model: EntityModel): Store {
+    const tables = new Map(model.entities.map((entity) => [entity.name, emptyTable(entity)]));
+    return new Store(model, tables, emptyLinks(model), false);
+  }
+
+  /** A state that begins equal and whose changes nobody else sees until `adopt`. */
+  fork(): Store {
+    return new Store(this.model, new Map(this.#tables), new Map(this.#links), true);
+  }
+
+  /** Takes over the state of a fork. */
+  adopt(fork: Store): void {
+    for (const [name, table] of fork.#tables) this.#tables.set(name, table);
+    for (const [name, table] of fork.#links) this.#links.set(name, table);
+  }
+
+  table(entity: AnyEntity): Table {
+    return this.#tables.get(entity.name) as Table;
+  }
+
+  links(name: string): LinkTable {
+    return this.#links.get(name) as LinkTable;
+  }
+
+  linkTables(): readonly [string, LinkTable][] {
+    return [...this.#links];
+  }
+
+  writableTable(entity: AnyEntity): Table {
+    return this.#writable(this.#tables, entity.name, copyTable);
+  }
+
+  writableLinks(name: string): LinkTable {
+    return this.#writable(this.#links, name, (table) => ({ ...table, pairs: new Map(table.pairs) }));
+  }
+
+  #writable<T extends Table | LinkTable>(tables: Map<string, T>, name: string, copy: (table: T) => T): T {
+    const table = tables.get(name) as T;
+    if (this.#own === undefined || this.#own.has(table)) return table;
+    const mine = copy(table);
+    this.#own.add(mine);
+    tables.set(name, mine);
+    return mine;
+  }
+}

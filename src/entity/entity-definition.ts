@@ -1,0 +1,84 @@
+import type { AnyField, FieldFlag } from "./field.ts";
+import type { FieldDefinition } from "./field-definition.ts";
+import type { FieldKind } from "./kind.ts";
+import type { AnyRelation, RelationDefinition } from "./relation.ts";
+
+export type Access = "create" | "read" | "update" | "delete";
+/** Rule names per access; any of a list passes, an empty list or a missing key denies. */
+export type EntityRules = { readonly [K in Access]?: readonly string[] };
+
+/** What a user passes to `entity(name, fields)`. */
+export type FieldMap = Readonly<Record<string, AnyField | AnyRelation>>;
+
+/** A predicate over several fields of one record. */
+export interface CrossFieldValidator {
+  readonly test: (data: never, context: CrossFieldContext) => unknown;
+  readonly message: string;
+  readonly operations: readonly ("create" | "update")[];
+  /** Fields the message is shown at; the first one carries it. */
+  readonly fields: readonly string[];
+}
+
+/** What a cross-field validator knows besides the record. */
+export interface CrossFieldContext {
+  readonly operation: "create" | "update";
+  /** Who writes; `null` for anonymous callers and for the system. */
+  readonly user: unknown;
+}
+
+export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version";
+
+/** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly role: ColumnRole;
+  readonly optional: boolean;
+  readonly unique: boolean;
+  /** The field that declares it, when `role` is "field". */
+  readonly field?: FieldDefinition;
+  /** The belongsTo relation that owns it, when `role` is "foreignKey". */
+  readonly relation?: string;
+}
+
+/** An entity as passive, frozen data. Everything the framework does is derived from this. */
+export interface EntityDefinition<
+  TName extends string = string,
+  TFields = unknown,
+  TActions = unknown,
+  TTimestamps extends boolean = boolean,
+  TOwner = unknown,
+> {
+  readonly name: TName;
+  /** Type-level only. */
+  readonly $entity?: {
+    readonly fields: TFields;
+    readonly actions: TActions;
+    readonly timestamps: TTimestamps;
+    readonly owner: TOwner;
+  };
+  /** Route segment; absent = derived from the name. */
+  readonly plural?: string;
+  readonly fields: Readonly<Record<string, FieldDefinition>>;
+  readonly relations: Readonly<Record<string, RelationDefinition>>;
+  /** Stored columns in order: id, fields and foreign keys as declared, timestamps, version. */
+  readonly columns: Readonly<Record<string, ColumnDefinition>>;
+  /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
+  readonly ownedBy?: string;
+  readonly rules?: EntityRules;
+  readonly actions: Readonly<Record<string, unknown>>;
+  readonly validators: readonly CrossFieldValidator[];
+  readonly timestamps: boolean;
+  /** No routes; reachable from code only. */
+  readonly internal: boolean;
+  /** 404 instead of 403, so that the existence of a record stays hidden. */
+  readonly hideForbidden: boolean;
+  readonly versioned?: { readonly required: boolean };
+  readonly indexes: readonly (readonly string[])[];
+  readonly uniques: readonly (readonly string[])[];
+}
+
+/** Any entity definition, whatever its fields. */
+export type AnyEntity = EntityDefinition;
+
+export type { FieldFlag };

@@ -1,0 +1,182 @@
+import { columnsOf } from "./columns.ts";
+import type {
+  Access,
+  AnyEntity,
+  CrossFieldContext,
+  CrossFieldValidator,
+  EntityDefinition,
+  EntityRules,
+  FieldMap,
+} from "./entity-definition.ts";
+import type { FieldDefinition } from "./field-definition.ts";
+import type { InferEntityData } from "./infer.ts";
+import { ConfigurationError } from "./keelson-error.ts";
+import { problemsOf } from "./problems.ts";
+import type { EntityLike, RelationDefinition } from "./relation.ts";
+import { ruleName } from "./rule-ref.ts";
+
+type RuleInput = { readonly [K in Access]?: readonly (string | { readonly name: string })[] };
+
+/** Options of a cross-field validator. */
+export interface CrossFieldOptions {
+  /** @default ["create", "update"] */
+  readonly operations?: readonly ("create" | "update")[];
+  /** Fields the message is shown at. @default [] */
+  readonly fields?: readonly string[];
+}
+
+/** Everything a builder has gathered; passive data. */
+type Draft = {
+  readonly name: string;
+  readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
+} & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns">;
+
+/** Builds an entity; each method returns a new builder, `build()` the frozen definition. */
+export class EntityBuilder<
+  TName extends string,
+  TFields,
+  TActions = Record<never, never>,
+  TTimestamps extends boolean = true,
+  TOwner = never,
+> {
+  readonly #draft: Draft;
+
+  constructor(draft: Draft) {
+    this.#draft = draft;
+  }
+
+  get name(): TName {
+    return this.#draft.name as TName;
+  }
+
+  #with<A = TActions, T extends boolean = TTimestamps, O = TOwner>(
+    change: Partial<Draft>,
+  ): EntityBuilder<TName, TFields, A, T, O> {
+    return new EntityBuilder<TName, TFields, A, T, O>({ ...this.#draft, ...change });
+  }
+
+  /** Names the belongsTo relation that points to the owner; `"id"` on the entity that describes the users themselves. */
+  ownedBy<const O extends (keyof TFields & string) | "id">(
+    relation: O,
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, O> {
+    return this.#with<TActions, TTimestamps, O>({ ownedBy: relation });
+  }
+
+  /** Who may do what. Any rule of a list passes; a missing key and an empty list deny. */
+  rules(rules: RuleInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    const named = Object.entries(rules).map(([access, list]) => [access, Object.freeze((list ?? []).map(ruleName))]);
+    return this.#with({ rules: Object.freeze(Object.fromEntries(named)) as EntityRules });
+  }
+
+  /** Attaches actions; the key is the action's name (spec 4.2 rule 1). */
+  actions<A extends Readonly<Record<string, unknown>>>(
+    actions: A,
+  ): EntityBuilder<TName, TFields, TActions & A, TTimestamps, TOwner> {
+    return this.#with<TActions & A>({ actions: Object.freeze({ ...this.#draft.actions, ...actions }) });
+  }
+
+  /** Adds a predicate over several fields; it must return strictly `true` and may be async. */
+  validate(
+    test: (
+      data: Partial<InferEntityData<EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>>>,
+      context: CrossFieldContext,
+    ) => boolean | Promise<boolean>,
+    message: string,
+    options: CrossFieldOptions = {},
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    const { operations = ["create", "update"], fields = [] } = options;
+    const validator: CrossFieldValidator = Object.freeze({
+      test,
+      message,
+      operations: Object.freeze([...operations]),
+      fields: Object.freeze([...fields]),
+    });
+    return this.#with({ validators: Object.freeze([...this.#draft.validators, validator]) });
+  }
+
+  /** Route segment to use instead of the derived plural. */
+  plural(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ plural: name });
+  }
+
+  /** `false` leaves out `createdAt` and `updatedAt`. */
+  timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner> {
+    return this.#with<TActions, T>({ timestamps: on });
+  }
+
+  /** No routes: only code reads and writes it. */
+  internal(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ internal: true });
+  }
+
+  /** Answers 404 instead of 403, so that the existence of a record stays hidden. */
+  hideForbidden(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ hideForbidden: true });
+  }
+
+  /** Optimistic concurrency with a `version` column and ETags; `required` refuses writes without `If-Match` (428). */
+  versioned(options: { required?: boolean } = {}): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ versioned: Object.freeze({ required: options.required ?? false }) });
+  }
+
+  /** An index over the named columns. */
+  index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ indexes: Object.freeze([...this.#draft.indexes, Object.freeze([...columns])]) });
+  }
+
+  /** No two records share this combination of columns. */
+  unique(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ uniques: Object.freeze([...this.#draft.uniques, Object.freeze([...columns])]) });
+  }
+
+  /**
+   * The frozen definition.
+   * @throws ConfigurationError naming every problem of the definition at once.
+   */
+  build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner> {
+    const { members, ...rest } = this.#draft;
+    const fields = members.filter((member): member is [string, FieldDefinition] => "kind" in member[1]);
+    const relations = members.filter((member): member is [string, RelationDefinition] => "type" in member[1]);
+    const definition: AnyEntity = Object.freeze({
+      ...rest,
+      fields: Object.freeze(Object.fromEntries(fields)),
+      relations: Object.freeze(Object.fromEntries(relations)),
+      columns: columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined }),
+    });
+    const problems = problemsOf(definition, members);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>;
+  }
+}
+
+/**
+ * Starts the definition of an entity.
+ * @example
+ * const post = entity("post", { title: string.min(3), author: belongsTo(() => user) })
+ *   .ownedBy("author")
+ *   .rules({ read: ["everyone"], create: ["authenticated"], update: ["owner"], delete: ["ownerOrAdmin"] })
+ */
+export function entity<const TName extends string, TFields extends FieldMap>(
+  name: TName,
+  fields: TFields,
+): EntityBuilder<TName, TFields> {
+  const members = Object.entries(fields).map(
+    ([key, member]) => [key, "definition" in member ? member.definition : member.relation] as const,
+  );
+  return new EntityBuilder<TName, TFields>({
+    name,
+    members,
+    actions: Object.freeze({}),
+    validators: Object.freeze([]),
+    timestamps: true,
+    internal: false,
+    hideForbidden: false,
+    indexes: Object.freeze([]),
+    uniques: Object.freeze([]),
+  });
+}
+
+/** The definition behind a builder or a definition. */
+export function resolveEntity<E extends EntityLike>(entity: E): E extends { build(): infer D } ? D : E {
+  return ("build" in entity ? entity.build() : entity) as E extends { build(): infer D } ? D : E;
+}

@@ -1,0 +1,233 @@
+import type { Bound, FieldDefinition } from "./field-definition.ts";
+import { plainField } from "./field-definition.ts";
+import type { FieldKind } from "./kind.ts";
+import {
+  boolKind,
+  datetimeKind,
+  emailKind,
+  enumKind,
+  floatKind,
+  intKind,
+  jsonKind,
+  stringKind,
+  textKind,
+} from "./kinds/index.ts";
+import type { RuleRef } from "./rule-ref.ts";
+
+/** What a modifier may have said about a field, as far as types are concerned. */
+export type FieldFlag = "optional" | "default" | "hidden" | "readonly";
+
+/** Structural view of any field; what shared code reads. */
+export interface AnyField {
+  readonly definition: FieldDefinition;
+}
+
+/** Modifiers that every kind of field has (spec 2.3). Each returns a new field; their order never matters. */
+export interface Field<T, F extends FieldFlag = never> extends AnyField {
+  /** Type-level only. */
+  readonly $field?: { readonly value: T; readonly flags: F };
+  /** The value may be absent; stored and read as `null`. */
+  optional(): Field<T, F | "optional">;
+  /** No two records share the value. */
+  unique(): Field<T, F>;
+  /** Used when create does not name the field. A function runs per create; a literal is also the column's default. */
+  default(value: T | (() => T)): Field<T, F | "default">;
+  /** Passes only when `test` returns strictly `true`; `message` is what the caller reads otherwise. */
+  validate(test: (value: T) => boolean, message: string): Field<T, F>;
+  /** Rules (any of them) that must pass to see the field. */
+  readable(...rules: RuleRef[]): Field<T, F>;
+  /** Rules (any of them) that must pass to write the field. */
+  writable(...rules: RuleRef[]): Field<T, F>;
+  /** Stored and usable in code, absent from every response (spec 2.4 rule 6). */
+  omit(): Field<T, F | "hidden">;
+  /** Encrypted at rest (spec 2.4 rule 7). `searchable` adds a blind index for equality. */
+  encrypted(options?: { searchable?: boolean }): Field<T, F>;
+  /** Callers never write it; code with the system's rights does. */
+  readonly(): Field<T, F | "readonly">;
+  /** A sentence for documentation. */
+  describe(text: string): Field<T, F>;
+  /** A value for documentation. */
+  example(value: T): Field<T, F>;
+}
+
+/** Modifiers of `int` and `float`. */
+export interface NumberField<F extends FieldFlag = never> extends Field<number, F> {
+  optional(): NumberField<F | "optional">;
+  unique(): NumberField<F>;
+  default(value: number | (() => number)): NumberField<F | "default">;
+  validate(test: (value: number) => boolean, message: string): NumberField<F>;
+  readable(...rules: RuleRef[]): NumberField<F>;
+  writable(...rules: RuleRef[]): NumberField<F>;
+  omit(): NumberField<F | "hidden">;
+  encrypted(options?: { searchable?: boolean }): NumberField<F>;
+  readonly(): NumberField<F | "readonly">;
+  describe(text: string): NumberField<F>;
+  example(value: number): NumberField<F>;
+  /** Smallest value allowed. */
+  min(n: number, message?: string): NumberField<F>;
+  /** Largest value allowed. */
+  max(n: number, message?: string): NumberField<F>;
+  /** Greater than zero. */
+  positive(): NumberField<F>;
+}
+
+/** Modifiers of `string`, `text` and `email`. Lengths count code points. */
+export interface StringField<F extends FieldFlag = never> extends Field<string, F> {
+  optional(): StringField<F | "optional">;
+  unique(): StringField<F>;
+  default(value: string | (() => string)): StringField<F | "default">;
+  validate(test: (value: string) => boolean, message: string): StringField<F>;
+  readable(...rules: RuleRef[]): StringField<F>;
+  writable(...rules: RuleRef[]): StringField<F>;
+  omit(): StringField<F | "hidden">;
+  encrypted(options?: { searchable?: boolean }): StringField<F>;
+  readonly(): StringField<F | "readonly">;
+  describe(text: string): StringField<F>;
+  example(value: string): StringField<F>;
+  /** Shortest length allowed. */
+  min(n: number, message?: string): StringField<F>;
+  /** Longest length allowed. */
+  max(n: number, message?: string): StringField<F>;
+  /** The only length allowed. */
+  length(n: number, message?: string): StringField<F>;
+  /** White space at both ends is removed before validation. */
+  trim(): StringField<F>;
+  /** Lower-cased before validation. */
+  lower(): StringField<F>;
+  /** Upper-cased before validation. */
+  upper(): StringField<F>;
+  /** Must be an e-mail address. */
+  email(): StringField<F>;
+  /** Must be an http or https URL. */
+  url(): StringField<F>;
+  /** Must match the pattern. */
+  regex(pattern: RegExp, message?: string): StringField<F>;
+  /** Hashed with PBKDF2 before it is stored, never returned (spec 2.4). Iterations are 1000 · 2^cost. */
+  password(options?: { cost?: number }): StringField<F | "hidden">;
+}
+
+const rulesOf = (rules: readonly RuleRef[]): readonly string[] =>
+  Object.freeze(rules.flat().map((rule) => (typeof rule === "string" ? rule : rule.name)));
+
+/** One implementation for all kinds; the interfaces above decide which modifiers a kind offers. */
+class FieldNode implements AnyField {
+  readonly definition: FieldDefinition;
+
+  constructor(definition: FieldDefinition) {
+    this.definition = Object.freeze(definition);
+    Object.freeze(this);
+  }
+
+  #with(change: Partial<FieldDefinition>): FieldNode {
+    return new FieldNode({ ...this.definition, ...change });
+  }
+  #bound(value: number, message?: string): Bound {
+    return Object.freeze({ value, message });
+  }
+  #format(format: "email" | "url"): FieldNode {
+    // Sorted, so that two formats in either order make the same field.
+    return this.#with({ formats: Object.freeze([...new Set([...this.definition.formats, format])].sort()) });
+  }
+
+  optional(): FieldNode {
+    return this.#with({ optional: true });
+  }
+  unique(): FieldNode {
+    return this.#with({ unique: true });
+  }
+  default(value: unknown): FieldNode {
+    const isMaker = typeof value === "function";
+    return this.#with({ default: Object.freeze(isMaker ? { make: value as () => unknown } : { value }) });
+  }
+  validate(test: (value: never) => unknown, message: string): FieldNode {
+    return this.#with({ validators: Object.freeze([...this.definition.validators, Object.freeze({ test, message })]) });
+  }
+  readable(...rules: RuleRef[]): FieldNode {
+    return this.#with({ readable: rulesOf(rules) });
+  }
+  writable(...rules: RuleRef[]): FieldNode {
+    return this.#with({ writable: rulesOf(rules) });
+  }
+  omit(): FieldNode {
+    return this.#with({ omit: true });
+  }
+  encrypted(options: { searchable?: boolean } = {}): FieldNode {
+    return this.#with({ encrypted: Object.freeze({ searchable: options.searchable ?? false }) });
+  }
+  readonly(): FieldNode {
+    return this.#with({ readonly: true });
+  }
+  describe(text: string): FieldNode {
+    return this.#with({ description: text });
+  }
+  example(value: unknown): FieldNode {
+    return this.#with({ example: value });
+  }
+  min(n: number, message?: string): FieldNode {
+    return this.#with({ min: this.#bound(n, message) });
+  }
+  max(n: number, message?: string): FieldNode {
+    return this.#with({ max: this.#bound(n, message) });
+  }
+  length(n: number, message?: string): FieldNode {
+    return this.#with({ length: this.#bound(n, message) });
+  }
+  positive(): FieldNode {
+    return this.#with({ positive: true });
+  }
+  trim(): FieldNode {
+    return this.#with({ trim: true });
+  }
+  lower(): FieldNode {
+    return this.#with({ lower: true });
+  }
+  upper(): FieldNode {
+    return this.#with({ upper: true });
+  }
+  email(): FieldNode {
+    return this.#format("email");
+  }
+  url(): FieldNode {
+    return this.#format("url");
+  }
+  regex(regex: RegExp, message?: string): FieldNode {
+    return this.#with({ patterns: Object.freeze([...this.definition.patterns, Object.freeze({ regex, message })]) });
+  }
+  password(options: { cost?: number } = {}): FieldNode {
+    return this.#with({ password: Object.freeze({ cost: options.cost ?? 10 }) });
+  }
+}
+
+function field<TField extends AnyField>(kind: FieldKind): TField {
+  // The node has every modifier; TField shows those that make sense for the kind.
+  return new FieldNode(plainField(kind)) as unknown as TField;
+}
+
+/** Short text, at most 255 characters. VARCHAR(255). */
+export const string: StringField = field(stringKind as FieldKind);
+/** Long text, at most 1 MiB. TEXT. */
+export const text: StringField = field(textKind as FieldKind);
+/** An e-mail address, at most 255 characters. VARCHAR(255). */
+export const email: StringField = field(emailKind as FieldKind);
+/** A 32-bit integer. INTEGER. */
+export const int: NumberField = field(intKind as FieldKind);
+/** A double-precision number. DOUBLE. */
+export const float: NumberField = field(floatKind as FieldKind);
+/** true or false. BOOLEAN. */
+export const bool: Field<boolean> = field(boolKind as FieldKind);
+/** Alias of {@link bool}. */
+export const boolean: Field<boolean> = bool;
+/** A moment; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
+export const datetime: Field<Date> = field(datetimeKind as FieldKind);
+/** Any JSON value. JSON or JSONB. */
+export const json: Field<unknown> = field(jsonKind);
+
+/** A JSON value whose type only the compiler knows; validate it with `.validate()` where it matters. */
+export function jsonTyped<T>(): Field<T> {
+  return field(jsonKind);
+}
+
+/** One of a fixed list of words, typed as their union. */
+export function enums<const T extends readonly [string, ...string[]]>(...values: T): Field<T[number]> {
+  return field(enumKind(values) as FieldKind);
+}

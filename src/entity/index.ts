@@ -1,0 +1,64 @@
+export { columnsOf, foreignKeyOf } from "./columns.ts";
+export { type CrossFieldOptions, EntityBuilder, entity, resolveEntity } from "./entity.ts";
+export type {
+  Access,
+  AnyEntity,
+  ColumnDefinition,
+  ColumnRole,
+  CrossFieldContext,
+  CrossFieldValidator,
+  EntityDefinition,
+  EntityRules,
+  FieldMap,
+} from "./entity-definition.ts";
+export {
+  type AnyField,
+  bool,
+  boolean,
+  datetime,
+  email,
+  enums,
+  type Field,
+  type FieldFlag,
+  float,
+  int,
+  json,
+  jsonTyped,
+  type NumberField,
+  type StringField,
+  string,
+  text,
+} from "./field.ts";
+export { type Bound, type FieldDefinition, type FieldValidator, plainField } from "./field-definition.ts";
+export type {
+  $Infer,
+  DefinitionOf,
+  EntityNamesOf,
+  EntityOf,
+  InferAll,
+  InferCreateInput,
+  InferEntityData,
+  InferUpdateInput,
+  RelatedData,
+  RelationNames,
+} from "./infer.ts";
+export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
+export { type ColumnType, type FieldKind, OPERATORS, type Operator, type Parsed, type Provider } from "./kind.ts";
+export { isJsonValue } from "./kinds/index.ts";
+export { createModel, type EntityModel } from "./model.ts";
+export {
+  type AnyRelation,
+  belongsTo,
+  type EntityLike,
+  hasMany,
+  hasOne,
+  manyToMany,
+  type OnDelete,
+  type Relation,
+  type RelationDefinition,
+  type RelationFlag,
+  type RelationType,
+  selfRef,
+} from "./relation.ts";
+export type { ResolvedRelation } from "./resolve-relation.ts";
+export { type RuleRef, ruleName } from "./rule-ref.ts";

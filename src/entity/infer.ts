@@ -1,0 +1,131 @@
+import type { EntityDefinition, FieldFlag } from "./entity-definition.ts";
+import type { Field } from "./field.ts";
+import type { Relation, RelationFlag } from "./relation.ts";
+
+/** The definition behind a builder or a definition. */
+export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
+
+type Parts<E> =
+  DefinitionOf<E> extends EntityDefinition<infer N, infer F, infer A, infer T, infer O>
+    ? { name: N; fields: F; actions: A; timestamps: T; owner: O }
+    : never;
+
+type FieldParts<V> = V extends Field<infer T, infer F> ? { value: T; flags: F } : never;
+type RelationParts<V> =
+  V extends Relation<infer K, infer T, infer F, infer FK> ? { type: K; target: T; flags: F; key: FK } : never;
+
+type Has<F extends FieldFlag | RelationFlag, X extends string> = X extends F ? true : false;
+type Nullable<T, F extends FieldFlag | RelationFlag> = Has<F, "optional"> extends true ? T | null : T;
+
+type ForeignKey<K extends string, V> =
+  RelationParts<V> extends { type: "belongsTo"; key: infer FK }
+    ? [FK] extends [never]
+      ? `${K}Id`
+      : FK & string
+    : never;
+
+type IsHidden<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "hidden"> : false;
+type IsField<V> = V extends { readonly definition: unknown } ? true : false;
+
+/** Key under which a declared member appears in data: its own, its foreign key, or none. */
+type DataKey<K extends string, V> = IsField<V> extends true ? (IsHidden<V> extends true ? never : K) : ForeignKey<K, V>;
+type DataValue<V> =
+  IsField<V> extends true
+    ? FieldParts<V> extends { value: infer T; flags: infer F extends FieldFlag }
+      ? Nullable<T, F>
+      : never
+    : RelationParts<V> extends { flags: infer F extends RelationFlag }
+      ? Nullable<string, F>
+      : never;
+
+type Declared<F> = { [K in keyof F & string as DataKey<K, F[K]>]: DataValue<F[K]> };
+type Timestamps<T> = T extends false ? unknown : { createdAt: Date; updatedAt: Date };
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+/** A stored record: id, timestamps, fields and foreign keys; without `.omit()` and `.password()` fields. */
+export type InferEntityData<E> =
+  Parts<E> extends { fields: infer F; timestamps: infer T }
+    ? Flatten<{ id: string } & Declared<F> & Timestamps<T>>
+    : never;
+
+/** Key under which callers write a member (omitted and password fields too); readonly fields have none. */
+type InputKey<K extends string, V> =
+  IsField<V> extends true
+    ? FieldParts<V> extends { flags: infer F extends FieldFlag }
+      ? Has<F, "readonly"> extends true
+        ? never
+        : K
+      : never
+    : RelationParts<V> extends { type: "manyToMany" }
+      ? `${K}Ids`
+      : ForeignKey<K, V>;
+type InputValue<V> =
+  IsField<V> extends true
+    ? DataValue<V>
+    : RelationParts<V> extends { type: "manyToMany" }
+      ? readonly string[]
+      : DataValue<V>;
+
+/** Whether create may leave a member out: optional, with a default, the owner (taken from the caller), or a list of links. */
+type MayLeaveOut<K, V, TOwner> = K extends TOwner
+  ? true
+  : IsField<V> extends true
+    ? FieldParts<V> extends { flags: infer F extends FieldFlag }
+      ? Has<F, "optional"> extends true
+        ? true
+        : Has<F, "default">
+      : never
+    : RelationParts<V> extends { type: infer T; flags: infer F extends RelationFlag }
+      ? T extends "belongsTo"
+        ? Has<F, "optional">
+        : true
+      : never;
+
+type CreateInput<F, TOwner> = {
+  [K in keyof F & string as MayLeaveOut<K, F[K], TOwner> extends true ? never : InputKey<K, F[K]>]: InputValue<F[K]>;
+} & {
+  [K in keyof F & string as MayLeaveOut<K, F[K], TOwner> extends true ? InputKey<K, F[K]> : never]?: InputValue<F[K]>;
+};
+
+/** What create takes: no id, no timestamps; optional fields, fields with a default and the owner's key may be left out. */
+export type InferCreateInput<E> =
+  Parts<E> extends { fields: infer F; owner: infer O } ? Flatten<CreateInput<F, O>> : never;
+
+/** What update takes: any part of it. */
+export type InferUpdateInput<E> =
+  Parts<E> extends { fields: infer F } ? { [K in keyof F & string as InputKey<K, F[K]>]?: InputValue<F[K]> } : never;
+
+/** Names of an entity's relations. */
+export type RelationNames<E> =
+  Parts<E> extends { fields: infer F }
+    ? { [K in keyof F & string]: F[K] extends { readonly relation: unknown } ? K : never }[keyof F & string]
+    : never;
+
+/** Data of a relation's target: a record, a list, or `null` when there is none the caller may read. */
+export type RelatedData<E, K extends string> =
+  Parts<E> extends { fields: infer F }
+    ? K extends keyof F
+      ? RelationParts<F[K]> extends { type: infer T; target: infer G }
+        ? T extends "hasMany" | "manyToMany"
+          ? InferEntityData<TargetOf<E, G>>[]
+          : InferEntityData<TargetOf<E, G>> | null
+        : never
+      : never
+    : never;
+type TargetOf<E, G> = G extends () => infer R ? R : E;
+
+/** All inferred types of an instance: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
+export interface InferAll<TEntities extends readonly unknown[]> {
+  readonly Entities: { [E in TEntities[number] as Parts<E>["name"]]: InferEntityData<E> };
+  readonly CreateInputs: { [E in TEntities[number] as Parts<E>["name"]]: InferCreateInput<E> };
+  readonly UpdateInputs: { [E in TEntities[number] as Parts<E>["name"]]: InferUpdateInput<E> };
+  readonly EntityNames: Parts<TEntities[number]>["name"];
+}
+
+/** The inferred types of an instance. */
+export type $Infer<TApi> = TApi extends { readonly $Infer: infer I } ? I : never;
+/** Record type of one entity of an instance. */
+export type EntityOf<TApi, TName extends string> =
+  $Infer<TApi> extends { readonly Entities: infer M } ? (TName extends keyof M ? M[TName] : never) : never;
+/** Names of an instance's entities. */
+export type EntityNamesOf<TApi> = $Infer<TApi> extends { readonly EntityNames: infer N } ? N : never;

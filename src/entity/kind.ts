@@ -1,0 +1,62 @@
+import type { ZodType } from "zod";
+import type { FieldDefinition } from "./field-definition.ts";
+
+/** Operators of a condition on one field; the same names in `where` objects and in query strings (http.md). */
+export const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** A value read from text, or the reason why it cannot be read. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** Databases a column type is declared for. */
+export type Provider = "sqlite" | "postgresql" | "mysql";
+
+/** How a kind of field is stored: the Prisma scalar and its native types (spec 2.2). */
+export interface ColumnType {
+  readonly scalar: "String" | "Int" | "Float" | "Boolean" | "DateTime" | "Json";
+  /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
+  readonly native?: Partial<Readonly<Record<Provider, string>>>;
+}
+
+/**
+ * Everything that depends on a field's type lives here: column, parser, schema, order. Shared code never asks which kind
+ * a field is; it asks the kind.
+ */
+export interface FieldKind<T = unknown> {
+  readonly name: string;
+  readonly column: ColumnType;
+  /** Operators that conditions on such a field may use. */
+  readonly operators: ReadonlySet<Operator>;
+  readonly sortable: boolean;
+  /** Whether `q=` looks into such fields. */
+  readonly searchable: boolean;
+  /** Reads a value from a query string. */
+  parse(text: string): Parsed<T>;
+  /** Whether a value from code (a rule's `where`, the in-process client) may stand in a condition. */
+  accepts(value: unknown): value is T;
+  /** zod schema of one input value, without optionality and defaults. */
+  schema(field: FieldDefinition): ZodType;
+  /** In-memory order, the same as the database's; only asked when `sortable`. */
+  compare(a: T, b: T): number;
+  /** The JSON form of a stored value; identity when absent. */
+  toWire?(value: T): unknown;
+}
+
+const EQUALITY: readonly Operator[] = ["eq", "ne", "in", "nin", "null"];
+const ORDER: readonly Operator[] = ["gt", "gte", "lt", "lte"];
+const TEXT: readonly Operator[] = ["like", "starts", "ends"];
+
+export const NULL_ONLY: ReadonlySet<Operator> = new Set<Operator>(["null"]);
+export const EQUALITY_OPERATORS: ReadonlySet<Operator> = new Set(EQUALITY);
+export const ORDER_OPERATORS: ReadonlySet<Operator> = new Set([...EQUALITY, ...ORDER]);
+export const TEXT_OPERATORS: ReadonlySet<Operator> = new Set([...EQUALITY, ...ORDER, ...TEXT]);
+
+/** A successful parse. */
+export function parsed<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+/** A failed parse; the message completes the sentence “<field> …”. */
+export function unreadable(message: string): Parsed<never> {
+  return { ok: false, message };
+}

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { type FieldKind, NULL_ONLY, unreadable } from "../kind.ts";
+import { isStorableText } from "./string-schema.ts";
+
+/** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks (http.md, "Limits"). */
+const MAX_DEPTH = 20;
+
+/** Whether a value survives a trip through JSON unchanged. Iterative, so that a hostile depth cannot overflow the stack. */
+export function isJsonValue(root: unknown): boolean {
+  const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { value, depth } = item;
+    if (value === null || typeof value === "boolean") continue;
+    if (typeof value === "string") {
+      if (!isStorableText(value)) return false;
+    } else if (typeof value === "number") {
+      if (!Number.isFinite(value)) return false;
+    } else if (typeof value === "object") {
+      if (depth >= MAX_DEPTH) return false;
+      const prototype = Object.getPrototypeOf(value);
+      if (Array.isArray(value)) {
+        for (const child of value) stack.push({ value: child, depth: depth + 1 });
+      } else if (prototype === Object.prototype || prototype === null) {
+        for (const [key, child] of Object.entries(value)) {
+          if (key === "__proto__" || !isStorableText(key)) return false;
+          stack.push({ value: child, depth: depth + 1 });
+        }
+      } else return false;
+    } else return false;
+  }
+  return true;
+}
+
+/** Any JSON value; JSON or JSONB. Conditions can only ask whether it is null. Spec 2.2. */
+export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
+  name: "json",
+  column: { scalar: "Json" },
+  operators: NULL_ONLY,
+  sortable: false,
+  searchable: false,
+  parse: () => unreadable("cannot be compared"),
+  accepts: (_value): _value is unknown => false,
+  schema: () =>
+    z.unknown().refine((value) => value !== undefined && value !== null && isJsonValue(value), {
+      error: `must be a JSON value at most ${MAX_DEPTH} levels deep`,
+    }),
+  compare: () => 0,
+});

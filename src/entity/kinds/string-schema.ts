@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { Bound, FieldDefinition } from "../field-definition.ts";
+
+/** Length as a person counts it: code points, not UTF-16 units. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length - 1; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}
+
+/** A lone surrogate would be stored as U+FFFD, a NUL is refused by PostgreSQL: neither gets that far. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\u0000");
+}
+
+type Issue = { readonly message: string; readonly code?: "too_small" | "too_big" | "invalid_format" };
+type Check = (text: string) => Issue | undefined;
+
+function atLeast(bound: Bound): Check {
+  const message = bound.message ?? `must be at least ${bound.value} ${bound.value === 1 ? "character" : "characters"}`;
+  return (text) => (codePoints(text) < bound.value ? { message, code: "too_small" } : undefined);
+}
+
+function atMost(bound: Bound): Check {
+  const message = bound.message ?? `must be at most ${bound.value} ${bound.value === 1 ? "character" : "characters"}`;
+  return (text) =>
+    text.length > bound.value && codePoints(text) > bound.value ? { message, code: "too_big" } : undefined;
+}
+
+const emailFormat = z.email();
+// The URL parser drops tabs and newlines, trims, and turns "\\" into "/": what is stored should be what it understood.
+const HTTP_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
+
+function isHttpUrl(text: string): boolean {
+  return HTTP_URL.test(text) && URL.canParse(text);
+}
+
+function checksOf(field: FieldDefinition, limit: number): Check[] {
+  const checks: Check[] = [
+    (text) => (isStorableText(text) ? undefined : { message: "must be well-formed text without NUL characters" }),
+    atMost({ value: limit }),
+  ];
+  if (field.min) checks.push(atLeast(field.min));
+  if (field.max) checks.push(atMost(field.max));
+  if (field.length) checks.push(atLeast(field.length), atMost(field.length));
+  for (const format of field.formats) {
+    if (format === "email") {
+      checks.push((text) =>
+        emailFormat.safeParse(text).success
+          ? undefined
+          : { message: "must be an e-mail address", code: "invalid_format" },
+      );
+    } else {
+      checks.push((text) =>
+        isHttpUrl(text) ? undefined : { message: "must be an http or https URL", code: "invalid_format" },
+      );
+    }
+  }
+  for (const { regex, message } of field.patterns) {
+    // A copy without g/y: `test` on a shared global regex remembers its position between requests.
+    const pattern = new RegExp(regex.source, regex.flags.replace(/[gy]/g, ""));
+    checks.push((text) =>
+      pattern.test(text) ? undefined : { message: message ?? "has the wrong format", code: "invalid_format" },
+    );
+  }
+  return checks;
+}
+
+/** Schema of a textual field: normalise (trim, case) first, then check, so that `.trim().min(3)` refuses three spaces. */
+export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
+  let base = z.string({ error: "must be a string" });
+  if (field.trim) base = base.trim();
+  if (field.lower) base = base.toLowerCase();
+  if (field.upper) base = base.toUpperCase();
+  const checks = checksOf(field, limit);
+  return base
+    .check((ctx) => {
+      for (const check of checks) {
+        const issue = check(ctx.value);
+        if (issue === undefined) continue;
+        ctx.issues.push({ code: "custom", message: issue.message, input: ctx.value, params: { code: issue.code } });
+        return;
+      }
+    })
+    .meta({
+      minLength: field.length?.value ?? field.min?.value,
+      maxLength: field.length?.value ?? field.max?.value ?? limit,
+    });
+}
+
+/** Sorts surrogates, which stand for the highest code points, after all other UTF-16 units. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** Code-point order, the order of databases with a binary or C collation; `<` would compare UTF-16 units. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) {
+    const difference = rank(a.charCodeAt(i)) - rank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,91 @@
+import { resolveEntity } from "./entity.ts";
+import type { AnyEntity } from "./entity-definition.ts";
+import { ConfigurationError } from "./keelson-error.ts";
+import type { EntityLike, RelationDefinition } from "./relation.ts";
+import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
+
+/** All entities of an app with their relations resolved. */
+export interface EntityModel {
+  readonly entities: readonly AnyEntity[];
+  /** Undefined when there is no such entity. */
+  get(name: string): AnyEntity | undefined;
+  /** Undefined when the entity has no such relation. */
+  relation(entity: AnyEntity, name: string): ResolvedRelation | undefined;
+  relationsOf(entity: AnyEntity): readonly ResolvedRelation[];
+  /** One sentence per definition that is wrong, relation that cannot be resolved, and duplicate name. */
+  readonly problems: readonly string[];
+}
+
+type Named = { readonly name: string };
+
+/** What a relation points to, or undefined when that does not exist (files that import each other too early). */
+function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undefined {
+  try {
+    return (target?.() as (EntityLike & Named) | null | undefined) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves relations between entities. Never throws; problems are listed for the start-up report. */
+export function createModel(input: readonly EntityLike[]): EntityModel {
+  const problems: string[] = [];
+  /** Definitions that have problems of their own; relations to them are not one more. */
+  const broken = new Set<string>();
+
+  function build(entity: EntityLike): AnyEntity | undefined {
+    try {
+      return resolveEntity(entity) as AnyEntity;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(...error.problems);
+      broken.add((entity as EntityLike & Named).name);
+      return undefined;
+    }
+  }
+
+  const byName = new Map<string, AnyEntity>();
+  for (const entity of input.map(build)) {
+    if (entity === undefined) continue;
+    if (byName.has(entity.name)) problems.push(`entity "${entity.name}" is defined twice`);
+    else byName.set(entity.name, entity);
+  }
+
+  function targetOf(source: AnyEntity, relation: RelationDefinition): AnyEntity | undefined {
+    if (relation.target === null) return source;
+    const target = pointedAt(relation);
+    if (target === undefined || broken.has(target.name)) return undefined;
+    // By name: a builder makes a new definition on every build(), and the app's own one counts.
+    return byName.get(target.name) ?? (relation.remote ? build(target) : undefined);
+  }
+
+  const relations = new Map<AnyEntity, Map<string, ResolvedRelation>>();
+  for (const source of byName.values()) {
+    const own = new Map<string, ResolvedRelation>();
+    relations.set(source, own);
+    for (const [name, definition] of Object.entries(source.relations)) {
+      const target = targetOf(source, definition);
+      if (target === undefined) {
+        const wanted = pointedAt(definition)?.name;
+        if (wanted === undefined) problems.push(`${source.name}.${name}: the related entity is undefined`);
+        else if (!broken.has(wanted))
+          problems.push(
+            `${source.name}.${name}: the related entity "${wanted}" is not part of this app; add it to \`entities\``,
+          );
+        continue;
+      }
+      const found = resolveRelation(source, name, target, targetOf);
+      if ("problem" in found) problems.push(found.problem);
+      else own.set(name, found.relation);
+    }
+  }
+
+  const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
+  return Object.freeze({
+    entities: Object.freeze([...byName.values()]),
+    get: (name: string) => byName.get(name),
+    relation: (entity: AnyEntity, name: string) => relations.get(entity)?.get(name),
+    relationsOf: (entity: AnyEntity) => lists.get(entity) ?? [],
+    problems: Object.freeze(problems),
+  });
+}

@@ -1,0 +1,110 @@
+import { foreignKeyOf } from "./columns.ts";
+import type { AnyEntity } from "./entity-definition.ts";
+import type { FieldDefinition } from "./field-definition.ts";
+import type { RelationDefinition } from "./relation.ts";
+
+const NAME = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*$/;
+const RESERVED = new Set([
+  "include",
+  "select",
+  "q",
+  "format",
+  "constructor",
+  "prototype",
+  "id",
+  "createdAt",
+  "updatedAt",
+  "version",
+]);
+const ACCESSES = ["create", "read", "update", "delete"];
+
+function boundProblems(at: string, { min, max, length }: FieldDefinition): string[] {
+  const problems: string[] = [];
+  for (const [name, bound] of Object.entries({ min, max, length }))
+    if (bound !== undefined && !Number.isFinite(bound.value)) problems.push(`${at}: .${name}() takes a finite number`);
+  if (min && max && min.value > max.value)
+    problems.push(`${at}: .min(${min.value}) is greater than .max(${max.value})`);
+  if (length && ((min && length.value < min.value) || (max && length.value > max.value)))
+    problems.push(`${at}: no value has .length(${length.value}) and fits .min() and .max() as well`);
+  return problems;
+}
+
+function fieldProblems(at: string, field: FieldDefinition): string[] {
+  const problems = boundProblems(at, field);
+  if (field.password && field.encrypted)
+    problems.push(`${at}: a field is hashed (.password()) or encrypted (.encrypted()), not both`);
+  if (field.password && (field.trim || field.lower || field.upper))
+    problems.push(`${at}: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()`);
+  if (field.password && field.unique)
+    problems.push(`${at}: a password cannot be .unique(): equal passwords have different hashes`);
+  if (field.encrypted && field.unique && !field.encrypted.searchable)
+    problems.push(`${at}: .unique() on an encrypted field needs .encrypted({ searchable: true })`);
+  if (field.unique && !field.kind.sortable) problems.push(`${at}: a ${field.kind.name} field cannot be .unique()`);
+  return problems;
+}
+
+function relationProblems(at: string, { type, optional, onDelete }: RelationDefinition): string[] {
+  if (onDelete === undefined) return [];
+  if (type !== "belongsTo") return [`${at}: .onDelete() belongs to the side with the key (belongsTo)`];
+  if (onDelete === "setNull" && !optional) return [`${at}: .onDelete("setNull") needs .optional()`];
+  return [];
+}
+
+function nameProblem(at: string, name: string): string | undefined {
+  if (name.startsWith("_")) return `${at}: names that begin with "_" are reserved`;
+  if (RESERVED.has(name)) return `${at}: "${name}" is a reserved name`;
+  if (!NAME.test(name)) return `${at}: a name is letters, digits and single underscores, beginning with a letter`;
+  return undefined;
+}
+
+/** Names that a member takes up in records and bodies, its own one first. */
+function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
+  if ("kind" in member) return [name];
+  if (member.type === "belongsTo") return [name, foreignKeyOf(name, member)];
+  return member.type === "manyToMany" ? [name, `${name}Ids`] : [name];
+}
+
+function indexProblems(entity: AnyEntity): string[] {
+  const problems: string[] = [];
+  for (const columns of [...entity.indexes, ...entity.uniques]) {
+    if (columns.length === 0) problems.push(`${entity.name}: an index needs at least one column`);
+    for (const name of columns) {
+      const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
+      if (column === undefined)
+        problems.push(
+          `${entity.name}: an index names "${name}", which is not a column; foreign keys go by their own name (authorId)`,
+        );
+      else if (!column.kind.sortable) problems.push(`${entity.name}: a ${column.kind.name} field cannot be indexed (${name})`);
+    }
+  }
+  return problems;
+}
+
+/** Everything that is wrong with one definition on its own; relations to others are checked when the app starts. */
+export function problemsOf(
+  entity: AnyEntity,
+  members: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
+): string[] {
+  const problems: string[] = [];
+  if (!NAME.test(entity.name))
+    problems.push(`entity "${entity.name}": a name is letters, digits and single underscores, beginning with a letter`);
+  const taken = new Map<string, string>();
+  for (const [name, member] of members) {
+    const at = `${entity.name}.${name}`;
+    problems.push(...("kind" in member ? fieldProblems(at, member) : relationProblems(at, member)));
+    for (const key of namesOf(name, member)) {
+      const problem = nameProblem(at, key);
+      if (problem) problems.push(problem);
+      const owner = taken.get(key);
+      if (owner !== undefined) problems.push(`${at}: the name "${key}" is already used by ${entity.name}.${owner}`);
+      taken.set(key, name);
+    }
+  }
+  if (entity.ownedBy !== undefined && entity.ownedBy !== "id" && entity.relations[entity.ownedBy]?.type !== "belongsTo")
+    problems.push(`${entity.name}: .ownedBy("${entity.ownedBy}") must name a belongsTo relation, or "id"`);
+  for (const access of Object.keys(entity.rules ?? {}))
+    if (!ACCESSES.includes(access))
+      problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
+  problems.push(...indexProblems(entity));
+  return problems;
+}

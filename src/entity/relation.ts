@@ -1,0 +1,115 @@
+import type { AnyEntity } from "./entity-definition.ts";
+
+export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
+export type RelationFlag = "optional" | "remote";
+export type OnDelete = "cascade" | "setNull" | "restrict";
+
+/** A relation as passive, frozen data (spec 2.5). */
+export interface RelationDefinition {
+  readonly type: RelationType;
+  /** The related entity; called only after all entities exist, so that definitions may refer to each other. `null`: the entity itself. */
+  readonly target: (() => EntityLike) | null;
+  readonly optional: boolean;
+  /** One-to-one: no two records share the foreign key. */
+  readonly unique: boolean;
+  /** Fetched from a service (by its name, or through the default driver) instead of joined. */
+  readonly remote?: { readonly service?: string | undefined };
+  readonly foreignKey?: string;
+  readonly onDelete?: OnDelete;
+  readonly inverse?: string;
+}
+
+/** A definition, or a builder that can make one. */
+export type EntityLike = AnyEntity | { build(): AnyEntity };
+
+/** Structural view of any relation. */
+export interface AnyRelation {
+  readonly relation: RelationDefinition;
+}
+
+/**
+ * A relation and its modifiers. `TTarget` keeps the type of the arrow function itself: TypeScript looks into it only
+ * when somebody asks for the target, so two entities may refer to each other without annotations.
+ */
+export interface Relation<
+  TType extends RelationType,
+  TTarget,
+  F extends RelationFlag = never,
+  TKey extends string = never,
+> extends AnyRelation {
+  /** Type-level only. */
+  readonly $relation?: { readonly type: TType; readonly target: TTarget; readonly flags: F; readonly key: TKey };
+  /** There may be no related record. */
+  optional(): Relation<TType, TTarget, F | "optional", TKey>;
+  /** One-to-one. */
+  unique(): Relation<TType, TTarget, F, TKey>;
+  /** The related records live behind a service, or behind the default driver when no service is named (spec 4.4). */
+  remote(service?: string): Relation<TType, TTarget, F | "remote", TKey>;
+  /** Name of the column that holds the key. @default the relation's name + "Id" */
+  foreignKey<const K extends string>(name: K): Relation<TType, TTarget, F, K>;
+  /** What happens to this record when the related one is deleted. @default "restrict", or "setNull" when optional */
+  onDelete(action: OnDelete): Relation<TType, TTarget, F, TKey>;
+  /** Name of the relation on the other side, when more than one could be meant. */
+  inverse(field: string): Relation<TType, TTarget, F, TKey>;
+}
+
+class RelationNode implements AnyRelation {
+  readonly relation: RelationDefinition;
+
+  constructor(relation: RelationDefinition) {
+    this.relation = Object.freeze(relation);
+    Object.freeze(this);
+  }
+
+  #with(change: Partial<RelationDefinition>): RelationNode {
+    return new RelationNode({ ...this.relation, ...change });
+  }
+  optional(): RelationNode {
+    return this.#with({ optional: true });
+  }
+  unique(): RelationNode {
+    return this.#with({ unique: true });
+  }
+  remote(service?: string): RelationNode {
+    return this.#with({ remote: Object.freeze({ service }) });
+  }
+  foreignKey(name: string): RelationNode {
+    return this.#with({ foreignKey: name });
+  }
+  onDelete(action: OnDelete): RelationNode {
+    return this.#with({ onDelete: action });
+  }
+  inverse(field: string): RelationNode {
+    return this.#with({ inverse: field });
+  }
+}
+
+// `any`, not `unknown`: with it TypeScript compares no return types, which would resolve the target too early and make
+// two entities that refer to each other an error.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+type Thunk = () => any;
+
+function relation<TRelation extends AnyRelation>(type: RelationType, target: Thunk | null): TRelation {
+  return new RelationNode({ type, target, optional: false, unique: false }) as unknown as TRelation;
+}
+
+/** Many-to-one: this record holds the key of the other (`author` → column `authorId`). */
+export function belongsTo<T extends Thunk>(target: T): Relation<"belongsTo", T> {
+  return relation("belongsTo", target);
+}
+/** One-to-many: the other records hold this one's key. */
+export function hasMany<T extends Thunk>(target: T): Relation<"hasMany", T> {
+  return relation("hasMany", target);
+}
+/** One-to-one, seen from the side without the key. */
+export function hasOne<T extends Thunk>(target: T): Relation<"hasOne", T> {
+  return relation("hasOne", target);
+}
+/** Many-to-many, through a table nobody has to define; written as `<relation>Ids`. */
+export function manyToMany<T extends Thunk>(target: T): Relation<"manyToMany", T> {
+  return relation("manyToMany", target);
+}
+/** Many-to-one to the same entity (`parent: selfRef().optional()` → column `parentId`). */
+export function selfRef(): Relation<"belongsTo", null> {
+  return relation("belongsTo", null);
+}

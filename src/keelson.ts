@@ -1,0 +1,134 @@
+import { embedded } from "./drivers/prisma/index.ts";
+import {
+  type AnyEntity,
+  ConfigurationError,
+  type DefinitionOf,
+  type EntityLike,
+  type InferAll,
+} from "./entity/index.ts";
+import {
+  createKernel,
+  type Driver,
+  type InProcessClient,
+  type Kernel,
+  type Limits,
+  type Logger,
+  type Plugin,
+  PluginList,
+  type RequestInfo,
+  type ServiceFactory,
+  type User,
+} from "./kernel/index.ts";
+import { crud } from "./plugins/crud/index.ts";
+import { health } from "./plugins/health/index.ts";
+import { type Rule, rules } from "./plugins/rules/index.ts";
+import { schema } from "./plugins/schema/index.ts";
+import { validation } from "./plugins/validation/index.ts";
+
+/** Options of the default plugins, by plugin. */
+export interface DefaultPluginOptions {
+  /** Rules that definitions mention by name. */
+  readonly rules?: readonly Rule[] | undefined;
+}
+
+/** The plugins every app has unless it says otherwise. */
+export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
+  return new PluginList([
+    rules(options.rules === undefined ? {} : { rules: options.rules }),
+    validation(),
+    crud(),
+    schema(),
+    health(),
+  ]);
+}
+
+type PluginChoice = readonly Plugin[] | ((defaults: PluginList) => Iterable<Plugin>);
+
+/** What `keelson()` takes. Only `entities` is needed. */
+export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
+  /** Definitions, or builders that are not built yet. */
+  readonly entities: TEntities;
+  /** @default a SQLite file under .keelson/ */
+  readonly driver?: Driver;
+  /** First segment(s) of entity routes. @default "/api" */
+  readonly apiPrefix?: string;
+  /** Appended to the default plugins; a function decides everything. */
+  readonly plugins?: PluginChoice;
+  /** Who calls; null for nobody. An adapter's own `getUser` wins. @default everybody is anonymous */
+  readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
+  /** Services by name, as with `registerService`. */
+  readonly services?: Readonly<Record<string, ServiceFactory>>;
+  /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
+  readonly isAdmin?: (user: User) => boolean;
+  /** Rules of entities without `.rules()`. @default none: such an entity denies everything */
+  readonly defaultRules?: Readonly<Partial<Record<"create" | "read" | "update" | "delete", readonly string[]>>>;
+  /** Custom rules that definitions mention by name. */
+  readonly rules?: readonly Rule[];
+  readonly limits?: Partial<Limits>;
+  /** @default the process-wide logger */
+  readonly logger?: Logger;
+  /** @default NODE_ENV is "production" */
+  readonly production?: boolean;
+}
+
+type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
+
+/** A running app. */
+export interface Keelson<TEntities extends readonly EntityLike[] = readonly EntityLike[]>
+  extends Omit<Kernel, "as" | "asSystem" | "model" | "registerService"> {
+  /** Type-level only: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
+  readonly $Infer: InferAll<TEntities>;
+  /** Definitions by name. */
+  readonly entities: { readonly [E in TEntities[number] as NameOf<E>]: DefinitionOf<E> };
+  /** The definition of an entity. @throws ConfigurationError when there is none */
+  getEntity<const N extends NameOf<TEntities[number]>>(name: N): AnyEntity & { readonly name: N };
+  /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
+  as(user: User): InProcessClient<TEntities>;
+  /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
+  asSystem(): InProcessClient<TEntities>;
+  registerService: Kernel["registerService"];
+  resolve<T = unknown>(name: string): T;
+  resolveAsync<T = unknown>(name: string): Promise<T>;
+  hasService(name: string): boolean;
+}
+
+/** The configuration, typed. */
+export function defineConfig<const TEntities extends readonly EntityLike[]>(
+  config: KeelsonConfig<TEntities>,
+): KeelsonConfig<TEntities> {
+  return config;
+}
+
+/**
+ * Makes an app from entity definitions.
+ * @throws ConfigurationError listing everything that is wrong with the configuration
+ * @example
+ * const api = keelson({ entities: [user, post], getUser: (request) => findUser(request.headers.get("authorization")) })
+ */
+export function keelson<const TEntities extends readonly EntityLike[]>(
+  config: KeelsonConfig<TEntities>,
+): Keelson<TEntities> {
+  const { plugins, driver, rules: customRules, ...options } = config;
+  const defaults = defaultPlugins({ rules: customRules });
+  const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
+  const kernel = createKernel({ ...options, driver: driver ?? embedded(), plugins: list });
+  const { model, container, as, asSystem, ...rest } = kernel;
+  const entities = Object.freeze(Object.fromEntries(model.entities.map((entity) => [entity.name, entity])));
+  const app = {
+    ...rest,
+    container,
+    entities,
+    getEntity(name: string): AnyEntity {
+      const entity = model.get(name);
+      if (entity === undefined) throw new ConfigurationError(`There is no entity "${name}"`);
+      return entity;
+    },
+    as,
+    asSystem,
+    resolve: <T>(name: string) => container.resolve<T>(name),
+    resolveAsync: <T>(name: string) => container.resolveAsync<T>(name),
+    hasService: (name: string) => container.has(name),
+  };
+  // The kernel is untyped by entity; what it holds under each name is what TEntities says.
+  return Object.freeze(app) as unknown as Keelson<TEntities>;
+}

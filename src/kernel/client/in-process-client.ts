@@ -1,0 +1,150 @@
+import type {
+  AnyEntity,
+  DefinitionOf,
+  InferCreateInput,
+  InferEntityData,
+  InferUpdateInput,
+  RelatedData,
+  RelationNames,
+} from "../../entity/index.ts";
+import { BadRequestError } from "../errors/errors.ts";
+import type { IncludeTree, Operation, OperationQuery } from "../operations/operation.ts";
+import type { OperationScope } from "../operations/scope.ts";
+import type { Row, SortKey, Where } from "../ports/driver.ts";
+import { present } from "../records/serialize.ts";
+
+/** What a list may ask for; the same words as in a query string (http.md, "List queries"). */
+export interface ListOptions<TInclude extends string = string> {
+  readonly where?: Where;
+  /** `["-createdAt", "title"]` */
+  readonly sort?: readonly string[];
+  /** From 1; together with `limit`. */
+  readonly page?: number;
+  /** Cursor of the page before (`nextCursor`). */
+  readonly after?: string;
+  /** @default 100, at most 1000 */
+  readonly limit?: number;
+  readonly include?: readonly TInclude[];
+  readonly select?: readonly string[];
+}
+
+/** A page of records. */
+export interface ClientList<T> {
+  readonly data: T[];
+  readonly total: number;
+  readonly nextCursor: string | null;
+}
+
+type Head<S extends string> = S extends `${infer H}.${string}` ? H : S;
+type Included<E, I extends string> = [I] extends [never] ? unknown : { [K in Head<I>]: RelatedData<E, K> };
+type IncludePath<E> = RelationNames<E> | `${RelationNames<E>}.${string}`;
+
+/** Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown. */
+export interface EntityClient<E> {
+  list<const I extends IncludePath<E> = never>(
+    options?: ListOptions<I>,
+  ): Promise<ClientList<InferEntityData<E> & Included<E, I>>>;
+  get<const I extends IncludePath<E> = never>(
+    id: string,
+    options?: { readonly include?: readonly I[]; readonly select?: readonly string[] },
+  ): Promise<InferEntityData<E> & Included<E, I>>;
+  create(data: InferCreateInput<E> & { readonly id?: string }): Promise<InferEntityData<E>>;
+  update(id: string, data: InferUpdateInput<E>): Promise<InferEntityData<E>>;
+  delete(id: string): Promise<void>;
+  count(where?: Where): Promise<number>;
+}
+
+type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
+
+/** One client per entity, by name. */
+export type InProcessClient<TEntities extends readonly unknown[]> = {
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E>;
+};
+
+/** Clients for all entities, each call in a scope of its own. */
+export function createClients(
+  entities: readonly AnyEntity[],
+  newScope: () => Promise<OperationScope>,
+): Record<string, EntityClient<AnyEntity>> {
+  return Object.fromEntries(
+    entities.map((entity) => [entity.name, createEntityClient(entity, newScope) as unknown as EntityClient<AnyEntity>]),
+  );
+}
+
+function createEntityClient(entity: AnyEntity, newScope: () => Promise<OperationScope>): object {
+  const one = (operation: Operation): unknown => present(operation.records[0], operation.scope, false);
+  return Object.freeze({
+    async list(options: ListOptions = {}) {
+      const scope = await newScope();
+      const operation = await scope.run({ kind: "list", entity, query: { ...listQuery(options, scope), total: true } });
+      return {
+        data: present(operation.records, scope, false),
+        total: operation.total ?? 0,
+        nextCursor: operation.nextCursor ?? null,
+      };
+    },
+    async get(id: string, options: Pick<ListOptions, "include" | "select"> = {}) {
+      assertId(id);
+      const query: OperationQuery = { include: includeTree(options.include), select: options.select };
+      return one(await (await newScope()).run({ kind: "read", entity, id, query }));
+    },
+    async create(data: Row) {
+      return one(await (await newScope()).run({ kind: "create", entity, data }));
+    },
+    async update(id: string, data: Row) {
+      assertId(id);
+      return one(await (await newScope()).run({ kind: "update", entity, id, data }));
+    },
+    async delete(id: string) {
+      assertId(id);
+      await (await newScope()).run({ kind: "delete", entity, id });
+    },
+    async count(where?: Where) {
+      return (await (await newScope()).run({ kind: "count", entity, query: { where } })).total ?? 0;
+    },
+  });
+}
+
+function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
+  const { pageSize, maxPageSize, maxOffset, sortKeys } = scope.limits;
+  const limit = options.limit ?? pageSize;
+  const page = options.page ?? 1;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize)
+    throw new BadRequestError(`limit must be a whole number from 1 to ${maxPageSize}`);
+  if (!Number.isInteger(page) || page < 1 || (page - 1) * limit > maxOffset)
+    throw new BadRequestError("page is out of range; use after to go on");
+  if ((options.sort?.length ?? 0) > sortKeys) throw new BadRequestError(`sort takes at most ${sortKeys} keys`);
+  return {
+    where: options.where,
+    sort: options.sort?.map(sortKey),
+    limit,
+    offset: options.after === undefined ? (page - 1) * limit : undefined,
+    after: options.after,
+    include: includeTree(options.include),
+    select: options.select,
+  };
+}
+
+function sortKey(text: string): SortKey {
+  return text.startsWith("-") ? { field: text.slice(1), direction: "desc" } : { field: text, direction: "asc" };
+}
+
+/** `["author", "comments.author"]` as a tree. */
+export function includeTree(paths: readonly string[] | undefined): IncludeTree | undefined {
+  if (paths === undefined || paths.length === 0) return undefined;
+  // Without a prototype: a path is user input, and "__proto__" is a name like any other until it is refused.
+  const root: Record<string, IncludeTree> = Object.create(null);
+  for (const path of paths) {
+    let node = root;
+    for (const name of path.split(".")) {
+      node[name] ??= Object.create(null) as IncludeTree;
+      node = node[name] as Record<string, IncludeTree>;
+    }
+  }
+  return root;
+}
+
+/** @throws BadRequestError when an operation on one record was not told which */
+function assertId(id: string | undefined): asserts id is string {
+  if (typeof id !== "string" || id === "") throw new BadRequestError("An id is needed");
+}

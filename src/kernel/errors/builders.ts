@@ -1,0 +1,42 @@
+import type { KeelsonErrorOptions } from "../../entity/index.ts";
+import {
+  AuthenticationError,
+  AuthorizationError,
+  ConflictError,
+  EntityNotFoundError,
+  type FieldErrors,
+  InternalError,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "./errors.ts";
+
+/** 404. Builders return errors, so `throw notFoundError()` works (spec section 7). */
+export function notFoundError(message?: string, options?: KeelsonErrorOptions): EntityNotFoundError {
+  return new EntityNotFoundError(message, options);
+}
+/** 400 with messages per field, or full issues. */
+export function validationError(
+  errors: FieldErrors | readonly ValidationIssue[],
+  message?: string,
+): ValidationFailedError {
+  return new ValidationFailedError(errors, message);
+}
+/** 401. */
+export function unauthorizedError(message?: string, options?: KeelsonErrorOptions): AuthenticationError {
+  return new AuthenticationError(message, options);
+}
+/** 403. */
+export function forbiddenError(message?: string, options?: KeelsonErrorOptions): AuthorizationError {
+  return new AuthorizationError(message, options);
+}
+/** 409; `fields` name what is already taken. */
+export function conflictError(
+  message?: string,
+  options?: KeelsonErrorOptions & { fields?: readonly string[] },
+): ConflictError {
+  return new ConflictError(message, options);
+}
+/** Generic 500. */
+export function internalError(message?: string, options?: KeelsonErrorOptions): InternalError {
+  return new InternalError(message, options);
+}

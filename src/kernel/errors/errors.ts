@@ -1,0 +1,165 @@
+import { KeelsonError, type KeelsonErrorOptions } from "../../entity/index.ts";
+
+/** Messages per field; the first one per field is shown at the field. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+/** One problem with one place of the input. */
+export interface ValidationIssue {
+  readonly path: readonly (string | number)[];
+  readonly code: string;
+  readonly message: string;
+}
+
+/** No such entity, record or route; 404 (spec section 7). */
+export class EntityNotFoundError extends KeelsonError {
+  constructor(message = "Not found", options?: KeelsonErrorOptions) {
+    super("NOT_FOUND", 404, message, options);
+  }
+}
+
+/** The request is wrong as a whole (a parameter, the path, the body's form); 400. */
+export class BadRequestError extends KeelsonError {
+  constructor(message: string, options?: KeelsonErrorOptions) {
+    super("BAD_REQUEST", 400, message, options);
+  }
+}
+
+/** The input's values are wrong; 400 with `errors` per field and `issues` in full (spec section 7). */
+export class ValidationFailedError extends KeelsonError {
+  readonly errors: FieldErrors;
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(
+    issues: readonly ValidationIssue[] | FieldErrors,
+    message = "Validation failed",
+    options?: KeelsonErrorOptions,
+  ) {
+    super("VALIDATION_FAILED", 400, message, options);
+    this.issues = Array.isArray(issues)
+      ? (issues as readonly ValidationIssue[])
+      : Object.entries(issues as FieldErrors).map(([field, text]) => ({
+          path: [field],
+          code: "custom",
+          message: text,
+        }));
+    const errors: Record<string, string> = {};
+    for (const issue of this.issues) errors[issue.path.join(".") || "_"] ??= issue.message;
+    this.errors = errors;
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), errors: this.errors, issues: this.issues };
+  }
+}
+
+/** Nobody is logged in, or not recognisably; 401 (spec section 7). */
+export class AuthenticationError extends KeelsonError {
+  constructor(message = "Authentication required", options?: KeelsonErrorOptions) {
+    super("UNAUTHENTICATED", 401, message, options);
+  }
+}
+
+/** The caller may not do this; 403 (spec section 7). */
+export class AuthorizationError extends KeelsonError {
+  constructor(message = "Permission denied", options?: KeelsonErrorOptions) {
+    super("FORBIDDEN", 403, message, options);
+  }
+}
+
+/** The path exists, the method does not; 405 with `Allow`. */
+export class MethodNotAllowedError extends KeelsonError {
+  constructor(allow: readonly string[]) {
+    super("METHOD_NOT_ALLOWED", 405, "Method not allowed", { headers: { allow: allow.join(", ") } });
+  }
+}
+
+/** Another record is in the way; 409 (spec section 7). `fields` are the columns that collide. */
+export class ConflictError extends KeelsonError {
+  readonly fields: readonly string[];
+
+  constructor(
+    message = "Conflict with an existing record",
+    options: KeelsonErrorOptions & { fields?: readonly string[]; code?: string } = {},
+  ) {
+    super(options.code ?? "CONFLICT", 409, message, options);
+    this.fields = options.fields ?? [];
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const errors = Object.fromEntries(this.fields.map((field) => [field, "is already taken"]));
+    return this.fields.length === 0 ? super.toJSON() : { ...super.toJSON(), errors };
+  }
+}
+
+/** Other records still point to this one; 409. */
+export class ReferencedError extends ConflictError {
+  constructor(message = "Other records still refer to this one", options?: KeelsonErrorOptions) {
+    super(message, { ...options, code: "REFERENCED" });
+  }
+}
+
+/** A precondition of the request (`If-Match`) does not hold; 412. */
+export class PreconditionFailedError extends KeelsonError {
+  constructor(message = "The record has changed since it was read", options?: KeelsonErrorOptions) {
+    super("PRECONDITION_FAILED", 412, message, options);
+  }
+}
+
+/** The body is larger than the limit; 413. */
+export class PayloadTooLargeError extends KeelsonError {
+  constructor(limit: number) {
+    super("PAYLOAD_TOO_LARGE", 413, `The body is larger than ${limit} bytes`);
+  }
+}
+
+/** The body is not JSON; 415. */
+export class UnsupportedMediaTypeError extends KeelsonError {
+  constructor(message = 'The body must be JSON with "Content-Type: application/json"') {
+    super("UNSUPPORTED_MEDIA_TYPE", 415, message);
+  }
+}
+
+/** Too many requests; 429 with `Retry-After` in seconds. */
+export class RateLimitedError extends KeelsonError {
+  constructor(retryAfter: number, message = "Too many requests") {
+    super("RATE_LIMITED", 429, message, { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfter))) } });
+  }
+}
+
+/** A plugin failed; 500 (spec section 7). */
+export class PluginError extends KeelsonError {
+  constructor(message: string, options?: KeelsonErrorOptions) {
+    super("PLUGIN_ERROR", 500, message, options);
+  }
+}
+
+/** The database refused or failed; 500 (spec section 7). Never carries the database's own text. */
+export class DatabaseError extends KeelsonError {
+  constructor(
+    message = "The database could not do this",
+    options: KeelsonErrorOptions & { code?: string; status?: number } = {},
+  ) {
+    super(options.code ?? "DATABASE_ERROR", options.status ?? 500, message, options);
+  }
+}
+
+/** The database, or something it needs, cannot be reached now; 503 with `Retry-After`. */
+export class DatabaseUnavailableError extends DatabaseError {
+  constructor(message = "The database is not available", options: KeelsonErrorOptions = {}) {
+    super(message, { headers: { "retry-after": "2" }, ...options, code: "DATABASE_UNAVAILABLE", status: 503 });
+  }
+}
+
+/** A dependency other than the database (the app's `getUser`, a hook past its deadline) is down; 503. */
+export class UnavailableError extends KeelsonError {
+  constructor(message: string, options: KeelsonErrorOptions = {}) {
+    super("UNAVAILABLE", 503, message, { headers: { "retry-after": "2" }, ...options });
+  }
+}
+
+/** Something nobody expected; 500 with a generic message. */
+export class InternalError extends KeelsonError {
+  constructor(message = "Something went wrong", options?: KeelsonErrorOptions) {
+    super("INTERNAL", 500, message, options);
+  }
+}

@@ -1,0 +1,70 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { KernelRequest, KernelResponse } from "../http/messages.ts";
+import type { Operation, OperationKind } from "../operations/operation.ts";
+import type { OperationScope } from "../operations/scope.ts";
+import type { Principal } from "../ports/principal.ts";
+import type { FieldMask } from "../records/mask.ts";
+import type { Route } from "../routes/route.ts";
+
+/** A request on its way through the kernel. */
+export interface RequestEvent {
+  readonly request: KernelRequest;
+  readonly requestId: string;
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** May this caller use this route? Denied until a hook sets `allowed`. */
+export interface RouteAuthorization {
+  readonly route: Route;
+  readonly rules: readonly string[];
+  readonly scope: OperationScope;
+  allowed: boolean;
+}
+
+/** A field mask on its way from the widest one to the caller's. */
+export interface MaskDraft {
+  readonly entity: AnyEntity;
+  readonly principal: Principal;
+  mask: FieldMask;
+}
+
+/** Every hook the kernel runs. Plugins may add their own by declaration merging. */
+export interface HookMap {
+  /** A route was found; nothing is known about the caller yet. A throw answers the request. */
+  "request:start": RequestEvent;
+  /** The answer is ready; headers may still change. */
+  "request:end": RequestEvent & { readonly response: KernelResponse };
+  /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
+  "route:authorize": RouteAuthorization;
+  /** Narrows the fields a caller may read, write, filter and sort on. Synchronous. */
+  "access:mask": MaskDraft;
+  /** Decides, or narrows the records to a predicate. Runs before input is read. */
+  "operation:authorize": Operation;
+  /** Drops what the caller may not write; trims; sets defaults. Create and update. */
+  "operation:normalize": Operation;
+  /** Checks values, cross-field rules and references. Create and update. */
+  "operation:validate": Operation;
+  /** Hashes and encrypts. Create and update. */
+  "operation:protect": Operation;
+  /** Runs after the statement, inside its transaction when the operation is transactional. */
+  "operation:execute": Operation;
+  /** Decrypts what the statement gave. */
+  "operation:reveal": Operation;
+  /** Adds related records. */
+  "operation:join": Operation;
+  /** Removes what the caller may not read. */
+  "operation:redact": Operation;
+  /** The transaction has committed; a failure here is logged and never undoes the write. */
+  "operation:committed": Operation;
+}
+
+export type HookName = keyof HookMap;
+export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | Promise<void>;
+
+export interface HookOptions {
+  /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */
+  readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;
+  /** Milliseconds an asynchronous run may take; 0 = no limit but the request's. @default limits.hookMs */
+  readonly timeout?: number | undefined;
+}

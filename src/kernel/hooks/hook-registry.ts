@@ -1,0 +1,64 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { OperationKind } from "../operations/operation.ts";
+import { withDeadline } from "./deadline.ts";
+import type { HookFunction, HookMap, HookName, HookOptions } from "./hook-map.ts";
+
+/** A registered hook function with the plugin that owns it. */
+export interface Hook<P> {
+  readonly run: (payload: P) => void | Promise<void>;
+  readonly plugin: string;
+  readonly name: HookName;
+  readonly timeout: number;
+  readonly appliesTo: HookOptions["appliesTo"];
+}
+
+/** Hook functions in the order their plugins were set up. */
+export class HookRegistry {
+  readonly #hooks = new Map<HookName, Hook<never>[]>();
+  readonly #defaultTimeout: number;
+
+  constructor(defaultTimeout: number) {
+    this.#defaultTimeout = defaultTimeout;
+  }
+
+  on<N extends HookName>(plugin: string, name: N, fn: HookFunction<N>, options: HookOptions = {}): void {
+    const { timeout = this.#defaultTimeout, appliesTo } = options;
+    const list = this.#hooks.get(name) ?? [];
+    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo });
+    this.#hooks.set(name, list);
+  }
+
+  /** All functions of a hook. */
+  list<N extends HookName>(name: N): readonly Hook<HookMap[N]>[] {
+    return (this.#hooks.get(name) ?? []) as unknown as readonly Hook<HookMap[N]>[];
+  }
+
+  /** The functions of an operation hook that apply to an entity and a kind; asked once per pair at boot. */
+  listFor<N extends HookName>(name: N, entity: AnyEntity, kind: OperationKind): readonly Hook<HookMap[N]>[] {
+    return this.list(name).filter(({ appliesTo }) => appliesTo?.(entity, kind) ?? true);
+  }
+}
+
+/**
+ * Runs hooks in order. Synchronous functions cost no promise: the result is a promise only when one of them returned one.
+ */
+export function runHooks<P>(hooks: readonly Hook<P>[], payload: P): void | Promise<void> {
+  for (let i = 0; i < hooks.length; i++) {
+    const hook = hooks[i] as Hook<P>;
+    const pending = hook.run(payload);
+    if (pending instanceof Promise) return runRest(hooks, i, pending, payload);
+  }
+}
+
+async function runRest<P>(hooks: readonly Hook<P>[], index: number, first: Promise<void>, payload: P): Promise<void> {
+  await bounded(hooks[index] as Hook<P>, first);
+  for (let i = index + 1; i < hooks.length; i++) {
+    const hook = hooks[i] as Hook<P>;
+    const pending = hook.run(payload);
+    if (pending instanceof Promise) await bounded(hook, pending);
+  }
+}
+
+function bounded<P>(hook: Hook<P>, pending: Promise<void>): Promise<void> {
+  return withDeadline(pending, hook.timeout, `Hook ${hook.name} of plugin "${hook.plugin}"`);
+}

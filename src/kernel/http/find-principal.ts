@@ -1,0 +1,85 @@
+import { isKeelsonError } from "../../entity/index.ts";
+import { AuthenticationError, UnavailableError } from "../errors/errors.ts";
+import { describeError } from "../errors/handle-error.ts";
+import { withDeadline } from "../hooks/deadline.ts";
+import type { Limits } from "../limits.ts";
+import type { Logger } from "../ports/logger.ts";
+import { ANONYMOUS, type Principal, type User } from "../ports/principal.ts";
+import type { KernelRequest, RequestInfo } from "./messages.ts";
+
+/** How an app recognises its callers. */
+export interface IdentityOptions {
+  readonly getUser: ((request: RequestInfo) => unknown) | undefined;
+  readonly isAdmin: (user: User) => boolean;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/**
+ * Who calls. A callback that fails is 503, never “anonymous”; an identity without a proper id is 401 (security.md item 1).
+ * @throws UnavailableError, AuthenticationError, or the callback's own Keelson error
+ */
+export async function findPrincipal(request: KernelRequest, options: IdentityOptions): Promise<Principal> {
+  const { getUser, limits, log } = options;
+  if (request.getUser === undefined && getUser === undefined) return ANONYMOUS;
+  let found: unknown;
+  try {
+    found =
+      request.getUser === undefined
+        ? getUser?.(requestInfo(request))
+        : (request.getUser as (raw: unknown) => unknown)(request.raw);
+    if (found instanceof Promise) found = await withDeadline(found, limits.hookMs, "getUser");
+  } catch (error) {
+    if (isKeelsonError(error)) throw error;
+    log.error("getUser failed", describeError(error));
+    throw new UnavailableError("Callers cannot be recognised at the moment");
+  }
+  return found === null || found === undefined ? ANONYMOUS : toPrincipal(found, options);
+}
+
+/**
+ * A user as principal.
+ * @throws AuthenticationError when the id is not a non-empty string: nothing else may reach a `where`
+ */
+export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<IdentityOptions, "getUser">): Principal {
+  const id = typeof user === "object" && user !== null ? (user as { id?: unknown }).id : undefined;
+  if (
+    typeof id !== "string" ||
+    id === "" ||
+    id.length > limits.idLength ||
+    !id.isWellFormed() ||
+    id.includes("\u0000")
+  ) {
+    log.warn("getUser returned a user whose id is not a non-empty string; the request is refused", {
+      idType: typeof id,
+    });
+    throw new AuthenticationError("The caller's identity is not valid");
+  }
+  let admin = false;
+  try {
+    admin = isAdmin(user as User) === true;
+  } catch (error) {
+    log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
+  }
+  return { kind: "user", user: user as User, isAdmin: admin };
+}
+
+/** The default: `role` is "admin", `isAdmin` is true, or `roles` contains "admin". */
+export function defaultIsAdmin(user: User): boolean {
+  const { role, isAdmin, roles } = user as { role?: unknown; isAdmin?: unknown; roles?: unknown };
+  return role === "admin" || isAdmin === true || (Array.isArray(roles) && roles.includes("admin"));
+}
+
+function requestInfo(request: KernelRequest): RequestInfo {
+  return {
+    method: request.method,
+    url: request.url,
+    headers: {
+      get(name: string): string | null {
+        const value = request.headers[name.toLowerCase()];
+        return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+      },
+    },
+    raw: request.raw,
+  };
+}

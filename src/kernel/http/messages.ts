@@ -1,0 +1,39 @@
+/** A request as adapters hand it over: raw, nothing decoded or normalised (architecture.md 3.3). */
+export interface KernelRequest {
+  readonly method: string;
+  /** Raw path and query, as on the request line; without `base` when the app is mounted under a path. */
+  readonly url: string;
+  /** Path the app is mounted under (no trailing slash). It takes the place of the API prefix. @default not mounted */
+  readonly base?: string | undefined;
+  /** Header values by lower-case name, as node:http has them. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body?: KernelBody | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The framework's own request; passed to the adapter's `getUser` and to handlers. */
+  readonly raw?: unknown;
+  /** The adapter's own `getUser`; wins over the app's. */
+  readonly getUser?: ((request: never) => unknown) | undefined;
+}
+
+/** A body: unread bytes, bytes in memory, or what a body parser already made of it. */
+export type KernelBody =
+  | { readonly kind: "stream"; readonly stream: AsyncIterable<Uint8Array> }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "parsed"; readonly value: unknown };
+
+/** An answer as adapters write it out. Header names are lower-case; a list is several headers of one name. */
+export interface KernelResponse {
+  status: number;
+  headers: Record<string, string | readonly string[]>;
+  body: string | Uint8Array | AsyncIterable<Uint8Array | string> | null;
+}
+
+/** What `getUser` of the app's options sees: the least that all hosts can give. */
+export interface RequestInfo {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+  /** The framework's own request. */
+  readonly raw: unknown;
+}

@@ -1,0 +1,105 @@
+// The kernel's one door: what plugins, adapters, drivers and strangers may import.
+
+export type { ClientList, EntityClient, InProcessClient } from "./client/in-process-client.ts";
+export { createService, type LazyService, lazyService, type ServiceDefinition } from "./container/create-service.ts";
+export { clearGlobalContainer, getGlobalContainer, setGlobalContainer } from "./container/global-container.ts";
+export { createScope, ScopedContainer, type ServiceSource } from "./container/scoped-container.ts";
+export {
+  ServiceContainer,
+  type ServiceContext,
+  type ServiceFactory,
+  type ServiceLifecycle,
+  type ServiceOptions,
+} from "./container/service-container.ts";
+export {
+  conflictError,
+  forbiddenError,
+  internalError,
+  notFoundError,
+  unauthorizedError,
+  validationError,
+} from "./errors/builders.ts";
+export {
+  AuthenticationError,
+  AuthorizationError,
+  BadRequestError,
+  ConflictError,
+  DatabaseError,
+  DatabaseUnavailableError,
+  EntityNotFoundError,
+  type FieldErrors,
+  InternalError,
+  MethodNotAllowedError,
+  PayloadTooLargeError,
+  PluginError,
+  PreconditionFailedError,
+  RateLimitedError,
+  ReferencedError,
+  UnavailableError,
+  UnsupportedMediaTypeError,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "./errors/errors.ts";
+export { describeError, type ErrorReply, handleError } from "./errors/handle-error.ts";
+export { withDeadline } from "./hooks/deadline.ts";
+export type {
+  HookFunction,
+  HookMap,
+  HookName,
+  HookOptions,
+  MaskDraft,
+  RequestEvent,
+  RouteAuthorization,
+} from "./hooks/hook-map.ts";
+export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
+export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
+export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
+export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
+export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+export { consoleLogger, createPrefixedLogger, getLogger, noopLogger, safeLogger, setLogger } from "./log/logger.ts";
+export { defaultIds } from "./operations/default-ids.ts";
+export type {
+  Decision,
+  IncludeTree,
+  Operation,
+  OperationInput,
+  OperationKind,
+  OperationQuery,
+} from "./operations/operation.ts";
+export { RequestScope, type ScopeInit } from "./operations/request-scope.ts";
+export { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
+export type { OperationScope } from "./operations/scope.ts";
+export { createPlugin, createPluginFactory, endpoint } from "./plugin/create-plugin.ts";
+export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./plugin/entity-schema.ts";
+export { featuresOf } from "./plugin/features.ts";
+export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
+export type { Endpoint, EndpointConfig, Plugin, PluginConfig, PluginContext, PluginOptions } from "./plugin/plugin.ts";
+export { PluginList } from "./plugin/plugin-list.ts";
+export * from "./ports/index.ts";
+export { baseMask, type FieldMask } from "./records/mask.ts";
+export { present } from "./records/serialize.ts";
+export { entityOfRecord, tagRecord } from "./records/tag-record.ts";
+export { matchRoute } from "./routes/match-route.ts";
+export { pluralize, routeSegment, singularize } from "./routes/plural.ts";
+export { Reply, type Route, type RouteContext, type RouteHandler, type RouteInput } from "./routes/route.ts";
+export {
+  camelCase,
+  capitalize,
+  isValidEntityName,
+  isValidIdentifier,
+  kebabCase,
+  pascalCase,
+  snakeCase,
+} from "./text/case.ts";
+export { didYouMean, nearest } from "./text/did-you-mean.ts";
+export {
+  ALWAYS,
+  allOf,
+  type CompareOperator,
+  type Condition,
+  compileWhere,
+  isAlways,
+  NEVER,
+} from "./where/condition.ts";
+export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
+export { matches, type RelatedRows } from "./where/matches.ts";

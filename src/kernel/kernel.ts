@@ -1,0 +1,203 @@
+import { type AnyEntity, ConfigurationError, type EntityLike, type EntityModel } from "../entity/index.ts";
+import { createClients, type EntityClient } from "./client/in-process-client.ts";
+import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
+import type { HookName } from "./hooks/hook-map.ts";
+import { HookRegistry } from "./hooks/hook-registry.ts";
+import { canonicalize } from "./http/canonicalize.ts";
+import { defaultIsAdmin, type IdentityOptions, toPrincipal } from "./http/find-principal.ts";
+import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
+import { RequestHandler } from "./http/request-handler.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { getLogger, safeLogger } from "./log/logger.ts";
+import { defaultIds } from "./operations/default-ids.ts";
+import { RequestScope } from "./operations/request-scope.ts";
+import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
+import { buildAppModel, collidingSegments } from "./plugin/app-model.ts";
+import { entitiesOf } from "./plugin/entity-schema.ts";
+import { missingFeatures } from "./plugin/features.ts";
+import { createLifecycle } from "./plugin/lifecycle.ts";
+import { orderPlugins } from "./plugin/order.ts";
+import type { Plugin, PluginConfig, PluginContext } from "./plugin/plugin.ts";
+import type { Clock, IdGenerator } from "./ports/clock.ts";
+import type { Driver } from "./ports/driver.ts";
+import type { Logger } from "./ports/logger.ts";
+import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
+import type { Route } from "./routes/route.ts";
+import { RouteRegistry } from "./routes/route-registry.ts";
+
+/** What a kernel is made of. `keelson()` fills in the default driver and plugins; the kernel knows none. */
+export interface KernelOptions {
+  readonly entities: readonly EntityLike[];
+  readonly driver: Driver;
+  readonly plugins: Iterable<Plugin>;
+  /** @default "/api" */
+  readonly apiPrefix?: string | undefined;
+  readonly getUser?: ((request: RequestInfo) => unknown) | undefined;
+  readonly isAdmin?: ((user: User) => boolean) | undefined;
+  readonly defaultRules?: PluginConfig["defaultRules"] | undefined;
+  readonly services?: Readonly<Record<string, ServiceFactory>> | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  readonly ids?: IdGenerator | undefined;
+  /** @default NODE_ENV is "production" */
+  readonly production?: boolean | undefined;
+}
+
+/** A booted app, without types of its entities. */
+export interface Kernel {
+  /** Started: driver connected, plugins started. Requests wait for it by themselves. */
+  readonly ready: Promise<void>;
+  handle(request: KernelRequest): Promise<KernelResponse>;
+  fetch(request: Request): Promise<Response>;
+  /** Whether a raw URL is one of this app's: under its prefix, or a plugin's endpoint. */
+  owns(url: string, base?: string): boolean;
+  as(user: User): Record<string, EntityClient<AnyEntity>>;
+  asSystem(): Record<string, EntityClient<AnyEntity>>;
+  readonly model: EntityModel;
+  readonly container: ServiceContainer;
+  readonly driver: Driver;
+  readonly log: Logger;
+  readonly limits: Limits;
+  readonly apiPrefix: string;
+  readonly routes: readonly Route[];
+  registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
+  close(): Promise<void>;
+}
+
+const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
+/**
+ * Boots an app: everything that can be wrong in the configuration is found first and thrown together; the database is
+ * asked afterwards, and `ready` tells how that went. A database that is away is tried again by later requests.
+ * @throws ConfigurationError
+ */
+export function createKernel(options: KernelOptions): Kernel {
+  const log = safeLogger(options.logger ?? getLogger());
+  const limits: Limits = Object.freeze({ ...DEFAULT_LIMITS, ...options.limits });
+  const production = options.production ?? process.env.NODE_ENV === "production";
+  const apiPrefix = (options.apiPrefix ?? "/api").replace(/\/$/, "");
+  const isAdmin = options.isAdmin ?? defaultIsAdmin;
+  const problems: string[] = [];
+  const problem = (sentence: string): void => void problems.push(sentence);
+  if (!PREFIX.test(apiPrefix)) problem(`apiPrefix "${apiPrefix}" must be a path such as /api`);
+
+  const plugins = orderPlugins(options.plugins, problem);
+  const model = buildAppModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))], problems);
+  for (const sentence of missingFeatures(model, plugins)) problem(sentence);
+  for (const sentence of collidingSegments(model)) problem(sentence);
+
+  const container = new ServiceContainer();
+  container.setDriver(options.driver);
+  const hooks = new HookRegistry(limits.hookMs);
+  const registry = new RouteRegistry(apiPrefix, problem);
+  const config: PluginConfig = Object.freeze({
+    apiPrefix,
+    production,
+    limits,
+    isAdmin,
+    defaultRules: options.defaultRules ?? {},
+  });
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(...error.problems);
+    }
+  };
+  for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
+  const contexts = new Map<Plugin, PluginContext>();
+  for (const plugin of plugins) {
+    const context: PluginContext = Object.freeze({
+      services: {
+        register: (id: string, factory: ServiceFactory, serviceOptions?: ServiceOptions) =>
+          attempt(() => container.register(id, factory, serviceOptions)),
+        resolve: <T>(id: string) => container.resolve<T>(id),
+        has: (id: string) => container.has(id),
+      },
+      hooks: {
+        on: (name, fn, hookOptions) => hooks.on(plugin.id, name, fn, hookOptions),
+      } satisfies PluginContext["hooks"],
+      routes: { add: (route) => registry.add(plugin.id, route) } satisfies PluginContext["routes"],
+      entities: model,
+      config,
+      log,
+      driver: options.driver,
+      problem,
+    });
+    contexts.set(plugin, context);
+    attempt(() => declare(plugin, context));
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+
+  const clock: Clock = options.clock ?? { now: () => new Date() };
+  const runtime: OperationRuntime = compileRuntime({
+    model,
+    driver: options.driver,
+    limits,
+    log,
+    production,
+    clock,
+    ids: options.ids ?? defaultIds,
+    container,
+    hooks,
+  });
+  const lifecycle = createLifecycle({
+    plugins,
+    contexts,
+    driver: options.driver,
+    container,
+    start: () => options.driver.connect({ model, log, production }),
+    log,
+  });
+  const identity: IdentityOptions = { getUser: options.getUser, isAdmin, limits, log };
+  const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
+  const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
+    createClients(model.entities, async () => {
+      await lifecycle.started();
+      return new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
+    });
+
+  return Object.freeze({
+    ready: lifecycle.ready,
+    handle: (request: KernelRequest) => handler.handle(request),
+    fetch: (request: Request) => handler.fetch(request),
+    owns: (url: string, base?: string) => ownsUrl(registry, url, base, limits),
+    as: (user: User) => clientsFor(() => toPrincipal(user, identity)),
+    asSystem: () => clientsFor(() => SYSTEM),
+    model,
+    container,
+    driver: options.driver,
+    log,
+    limits,
+    apiPrefix,
+    routes: registry.routes,
+    registerService: (name: string, factory: ServiceFactory, serviceOptions?: ServiceOptions) =>
+      void container.register(name, factory, serviceOptions),
+    async close() {
+      await handler.drain();
+      await lifecycle.stop();
+    },
+  });
+}
+
+/** What a plugin declares as data, then its setup. */
+function declare(plugin: Plugin, context: PluginContext): void {
+  for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
+  for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
+    if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
+  for (const [action, { path, method, rules, handler, meta }] of Object.entries(plugin.endpoints ?? {})) {
+    const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
+    context.routes.add({ method: method ?? "GET", path, action, rules: names, handler, meta });
+  }
+  plugin.setup?.(context);
+}
+
+function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, limits: Limits): boolean {
+  if (base !== undefined) return true;
+  try {
+    return registry.owns(canonicalize(url, limits.urlBytes).path, base);
+  } catch {
+    return true; // a malformed path is answered by us, with our 400
+  }
+}

@@ -1,0 +1,57 @@
+/** Limits of an app; all on, all configurable (http.md, "Limits"). */
+export interface Limits {
+  /** Bytes of a request body. @default 1048576 */
+  readonly bodyBytes: number;
+  /** Levels of nested JSON. @default 20 */
+  readonly jsonDepth: number;
+  /** Bytes of path and query together. @default 8192 */
+  readonly urlBytes: number;
+  /** Query parameters. @default 200 */
+  readonly parameters: number;
+  /** Characters of a record id. @default 128 */
+  readonly idLength: number;
+  /** Conditions of one query. @default 32 */
+  readonly conditions: number;
+  /** Values of one `in`. @default 200 */
+  readonly inValues: number;
+  /** Sort keys. @default 5 */
+  readonly sortKeys: number;
+  /** Relations of one `include`. @default 10 */
+  readonly includes: number;
+  /** Levels of one `include`. @default 3 */
+  readonly includeDepth: number;
+  /** Included records per relation. @default 1000 */
+  readonly includedRecords: number;
+  /** Records of a page when the request does not say. @default 100 */
+  readonly pageSize: number;
+  /** Records of a page at most. @default 1000 */
+  readonly maxPageSize: number;
+  /** Records that a page may skip; beyond it, keyset. @default 100000 */
+  readonly maxOffset: number;
+  /** Milliseconds for a rule. @default 1000 */
+  readonly ruleMs: number;
+  /** Milliseconds for a hook. @default 5000 */
+  readonly hookMs: number;
+  /** Milliseconds for a request. @default 30000 */
+  readonly requestMs: number;
+}
+
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  bodyBytes: 1_048_576,
+  jsonDepth: 20,
+  urlBytes: 8_192,
+  parameters: 200,
+  idLength: 128,
+  conditions: 32,
+  inValues: 200,
+  sortKeys: 5,
+  includes: 10,
+  includeDepth: 3,
+  includedRecords: 1_000,
+  pageSize: 100,
+  maxPageSize: 1_000,
+  maxOffset: 100_000,
+  ruleMs: 1_000,
+  hookMs: 5_000,
+  requestMs: 30_000,
+});

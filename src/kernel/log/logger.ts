@@ -1,0 +1,65 @@
+import type { Logger } from "../ports/logger.ts";
+
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+type Level = (typeof LEVELS)[number];
+
+function nothing(): void {}
+
+/** Drops everything. */
+export const noopLogger: Logger = Object.freeze({ debug: nothing, info: nothing, warn: nothing, error: nothing });
+
+function write(level: Level, message: string, meta: Readonly<Record<string, unknown>> | undefined): void {
+  const fields =
+    meta === undefined
+      ? ""
+      : ` ${JSON.stringify(meta, (_key, value) => (typeof value === "bigint" ? String(value) : value))}`;
+  process.stderr.write(`${new Date().toISOString()} ${level.toUpperCase()} ${message}${fields}\n`);
+}
+
+/** A line per message on standard error. `debug` is silent unless the environment has `KEELSON_DEBUG`. */
+export const consoleLogger: Logger = Object.freeze({
+  debug: (message: string, meta?: Readonly<Record<string, unknown>>) => {
+    if (process.env.KEELSON_DEBUG) write("debug", message, meta);
+  },
+  info: (message: string, meta?: Readonly<Record<string, unknown>>) => write("info", message, meta),
+  warn: (message: string, meta?: Readonly<Record<string, unknown>>) => write("warn", message, meta),
+  error: (message: string, meta?: Readonly<Record<string, unknown>>) => write("error", message, meta),
+});
+
+/** A logger that begins every message with `[prefix]`. */
+export function createPrefixedLogger(prefix: string, logger: Logger): Logger {
+  return mapLevels((level, message, meta) => logger[level](`[${prefix}] ${message}`, meta));
+}
+
+/** A logger whose failures, thrown or rejected, are ignored: logging must not fail a request. */
+export function safeLogger(logger: Logger): Logger {
+  return mapLevels((level, message, meta) => {
+    try {
+      const result: unknown = logger[level](message, meta);
+      if (result instanceof Promise) result.catch(nothing);
+    } catch {
+      // Nowhere left to report it.
+    }
+  });
+}
+
+function mapLevels(log: (level: Level, message: string, meta?: Readonly<Record<string, unknown>>) => void): Logger {
+  return Object.freeze({
+    debug: (message: string, meta?: Readonly<Record<string, unknown>>) => log("debug", message, meta),
+    info: (message: string, meta?: Readonly<Record<string, unknown>>) => log("info", message, meta),
+    warn: (message: string, meta?: Readonly<Record<string, unknown>>) => log("warn", message, meta),
+    error: (message: string, meta?: Readonly<Record<string, unknown>>) => log("error", message, meta),
+  });
+}
+
+let current: Logger = consoleLogger;
+
+/** The process-wide default, used by apps that are not given a logger of their own. */
+export function getLogger(): Logger {
+  return current;
+}
+
+/** Replaces the process-wide default. */
+export function setLogger(logger: Logger): void {
+  current = logger;
+}

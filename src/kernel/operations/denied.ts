@@ -1,0 +1,15 @@
+import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../errors/errors.ts";
+import type { Operation } from "./operation.ts";
+
+/**
+ * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides what is
+ * forbidden. Outside production it names the rules that were asked (http.md, "Status codes and errors").
+ */
+export function deniedError(operation: Operation, production: boolean): Error {
+  const { entity, principal, access, decision } = operation;
+  if (principal.kind === "anonymous") return new AuthenticationError();
+  if (entity.hideForbidden && operation.id !== undefined) return new EntityNotFoundError();
+  const { rules = [], reason } = decision;
+  const details = { entity: entity.name, access, rules, ...(reason === undefined ? {} : { reason }) };
+  return new AuthorizationError(undefined, production ? {} : { details });
+}

@@ -1,0 +1,39 @@
+import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
+import type { RequestScope } from "./request-scope.ts";
+
+const ACCESS: Readonly<Record<OperationKind, Access>> = {
+  create: "create",
+  list: "read",
+  read: "read",
+  count: "read",
+  update: "update",
+  delete: "delete",
+};
+
+const NO_DATA: Record<string, unknown> = Object.freeze({});
+
+/** The kernel's view of an operation: what hooks see as fixed is set here. */
+export type MutableOperation = Omit<Operation, "scope" | "query"> & { scope: RequestScope; query: OperationQuery };
+
+/** An operation that nobody has allowed yet. */
+export function newOperation(scope: RequestScope, entity: AnyEntity, input: OperationInput): MutableOperation {
+  const decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
+  return {
+    kind: input.kind,
+    access: ACCESS[input.kind],
+    entity,
+    principal: scope.principal,
+    scope,
+    id: input.id,
+    query: {},
+    decision,
+    data: NO_DATA,
+    extraWhere: undefined,
+    ignored: [],
+    transactional: false,
+    records: [],
+    total: undefined,
+    nextCursor: undefined,
+  };
+}

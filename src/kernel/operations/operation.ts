@@ -1,0 +1,84 @@
+import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Row, SortKey, Where } from "../ports/driver.ts";
+import type { Principal } from "../ports/principal.ts";
+import type { OperationScope } from "./scope.ts";
+
+export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";
+
+/** Relations to include, nested: `{ director: {}, reviews: { author: {} } }`. */
+export interface IncludeTree {
+  readonly [relation: string]: IncludeTree;
+}
+
+/** What a list, a read or a count asks for, from whatever surface. Checked against the caller's field mask by the gate. */
+export interface OperationQuery {
+  where?: Where | undefined;
+  sort?: readonly SortKey[] | undefined;
+  limit?: number | undefined;
+  offset?: number | undefined;
+  /** Position of the last record of the page before, as `encodeCursor` made it. */
+  after?: string | undefined;
+  include?: IncludeTree | undefined;
+  select?: readonly string[] | undefined;
+  /** Whether to count all matching records. @default false */
+  total?: boolean | undefined;
+}
+
+/** What the rules decided. Until somebody allows it, an operation is denied. */
+export interface Decision {
+  allowed: boolean;
+  /** Only these records; part of the statement itself. */
+  predicate?: Where | undefined;
+  /**
+   * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
+   * statement's `where`, so that a record that changed since does not slip through.
+   */
+  guard?: ((record: Row) => boolean | Promise<boolean>) | undefined;
+  /** Names of the rules that were asked; shown in development only. */
+  rules?: readonly string[] | undefined;
+  /** Why it was denied, in words for the developer; shown in development only. */
+  reason?: string | undefined;
+}
+
+/**
+ * One read or write of records on behalf of somebody, from whatever surface. Hooks of each phase read and change it
+ * (architecture.md 3.4).
+ */
+export interface Operation {
+  readonly kind: OperationKind;
+  readonly access: Access;
+  readonly entity: AnyEntity;
+  readonly principal: Principal;
+  /** The request (or job) this belongs to: driver, services, log, nested operations. */
+  readonly scope: OperationScope;
+  /** The record, for read, update and delete. */
+  readonly id?: string | undefined;
+  readonly query: OperationQuery;
+  readonly decision: Decision;
+  /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
+  data: Record<string, unknown>;
+  /** Conditions a phase adds to the statement besides the rule's predicate (an owner that must not change, a version). */
+  extraWhere?: Where | undefined;
+  /** Names of submitted fields that the caller may not write and that were dropped. */
+  readonly ignored: string[];
+  /** Whether `operation:execute` hooks must share a transaction with the statement. */
+  transactional: boolean;
+  /** What the statement gave: records tagged with their entity. */
+  records: Row[];
+  /** Matching records in all, for count and for lists that ask for it. */
+  total?: number | undefined;
+  /** Cursor of the next page, when there may be one. */
+  nextCursor?: string | undefined;
+}
+
+/** What starts an operation. `query` and `data` may be functions: they run after authorization, so that input of a caller who is refused is never looked at. */
+export interface OperationInput {
+  readonly kind: OperationKind;
+  readonly entity: AnyEntity | string;
+  readonly id?: string | undefined;
+  readonly query?: OperationQuery | ((operation: Operation) => OperationQuery | Promise<OperationQuery>) | undefined;
+  readonly data?:
+    | Record<string, unknown>
+    | ((operation: Operation) => Record<string, unknown> | Promise<Record<string, unknown>>)
+    | undefined;
+}

@@ -1,0 +1,109 @@
+import { ConflictError, EntityNotFoundError } from "../errors/errors.ts";
+import { type Hook, runHooks } from "../hooks/hook-registry.ts";
+import { tagRecord } from "../records/tag-record.ts";
+import { checkQuery } from "../where/check-query.ts";
+import { deniedError } from "./denied.ts";
+import { runCount, runList, runRead } from "./execute-read.ts";
+import { runCreate, runDelete, runUpdate } from "./execute-write.ts";
+import { inTransaction } from "./in-transaction.ts";
+import { type MutableOperation, newOperation } from "./new-operation.ts";
+import type { Operation, OperationInput, OperationKind } from "./operation.ts";
+import type { RequestScope } from "./request-scope.ts";
+import type { OperationPlan } from "./runtime.ts";
+
+const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
+  create: runCreate,
+  list: runList,
+  read: runRead,
+  count: runCount,
+  update: runUpdate,
+  delete: runDelete,
+};
+
+/**
+ * Runs one operation through all phases, in order (architecture.md 3.4).
+ * @throws whatever a phase throws: 400, 401, 403, 404, 409, 503
+ */
+export async function runOperation(scope: RequestScope, input: OperationInput): Promise<Operation> {
+  const { runtime } = scope;
+  const entity = typeof input.entity === "string" ? runtime.model.get(input.entity) : input.entity;
+  if (entity === undefined) throw new EntityNotFoundError(`There is no entity "${String(input.entity)}"`);
+  const plan = runtime.plan(entity, input.kind);
+  const operation = newOperation(scope, entity, input);
+
+  const isSystem = scope.principal.kind === "system";
+  if (isSystem) operation.decision.allowed = true;
+  else await settle(plan.authorize, operation);
+  if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
+
+  const { query, data } = input;
+  if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
+  if (!isSystem && query !== undefined) operation.query = await checkQuery(operation);
+  if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
+
+  await settle(plan.normalize, operation);
+  await settle(plan.validate, operation);
+  await settle(plan.protect, operation);
+  if (operation.transactional) await inTransaction(operation, () => execute(plan, operation));
+  else await execute(plan, operation);
+  for (const record of operation.records) tagRecord(entity, record);
+  await settle(plan.reveal, operation);
+  await settle(plan.join, operation);
+  stripUnselected(operation);
+  await settle(plan.redact, operation);
+  if (plan.committed.length > 0) await scope.whenCommitted(() => announce(plan, operation));
+  return operation;
+}
+
+/** Runs a phase; without hooks, or with synchronous ones only, there is nothing to wait for. */
+function settle(hooks: readonly Hook<Operation>[], operation: MutableOperation): void | Promise<void> {
+  return hooks.length === 0 ? undefined : runHooks(hooks, operation);
+}
+
+async function execute(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+  try {
+    await EXECUTORS[operation.kind](operation);
+    await settle(plan.execute, operation);
+  } catch (error) {
+    throw error instanceof ConflictError ? onlyWhatWasSent(error, operation) : error;
+  }
+}
+
+/** A conflict names the fields the caller sent, and no others: those would tell about records the caller cannot see. */
+function onlyWhatWasSent(error: ConflictError, operation: MutableOperation): ConflictError {
+  const fields = error.fields.filter((field) => Object.hasOwn(operation.data, field));
+  return fields.length === error.fields.length
+    ? error
+    : new ConflictError(error.message, { fields, code: error.code, cause: error });
+}
+
+/** Columns that were fetched for cursors and joins only are not part of the answer. */
+function stripUnselected({ query, records, entity }: MutableOperation): void {
+  if (query.select === undefined) return;
+  const keep = new Set([...query.select, "id"]);
+  for (const record of records)
+    for (const name of Object.keys(record))
+      if (Object.hasOwn(entity.columns, name) && !keep.has(name)) delete record[name];
+}
+
+/** What is committed stays, whatever listeners do. */
+async function announce(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+  for (const hook of plan.committed) {
+    try {
+      await runHooks([hook], operation);
+    } catch (error) {
+      const { entity, kind, scope } = operation;
+      scope.log.error("A hook failed after the commit", {
+        plugin: hook.plugin,
+        entity: entity.name,
+        kind,
+        error: nameOf(error),
+        requestId: scope.requestId,
+      });
+    }
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

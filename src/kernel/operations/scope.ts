@@ -1,0 +1,32 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { ScopedContainer } from "../container/scoped-container.ts";
+import type { Limits } from "../limits.ts";
+import type { Driver } from "../ports/driver.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Principal } from "../ports/principal.ts";
+import type { FieldMask } from "../records/mask.ts";
+import type { Decision, Operation, OperationInput } from "./operation.ts";
+
+/** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
+export interface OperationScope {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** The driver of the current transaction, or the app's. */
+  readonly driver: Driver;
+  readonly model: EntityModel;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly signal: AbortSignal | undefined;
+  /** The framework's own request object, when the surface is HTTP. */
+  readonly request: unknown;
+  /** Services; the scope is created on first use. */
+  readonly services: ScopedContainer;
+  /** Runs an operation through the gate, as this caller. */
+  run(input: OperationInput): Promise<Operation>;
+  /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
+  readDecision(entity: AnyEntity): Promise<Decision>;
+  /** The caller's field mask for an entity. */
+  mask(entity: AnyEntity): FieldMask;
+  /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
+  transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
+}

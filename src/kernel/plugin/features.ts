@@ -1,0 +1,38 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { Plugin } from "./plugin.ts";
+
+/** Something a definition asks for that only a plugin can do. */
+export interface Feature {
+  /** Capability that a plugin must provide. */
+  readonly name: string;
+  /** Where it was asked for, as a reader of the definition knows it. */
+  readonly where: string;
+}
+
+/** The features an entity definition asks for. */
+export function featuresOf(entity: AnyEntity): Feature[] {
+  const features: Feature[] = [];
+  const add = (name: string, where: string): number => features.push({ name, where });
+  if (entity.rules !== undefined) add("rules", `${entity.name}.rules()`);
+  if (entity.versioned !== undefined) add("versioned", `${entity.name}.versioned()`);
+  for (const action of Object.keys(entity.actions)) add("actions", `action "${action}" of ${entity.name}`);
+  for (const [name, field] of Object.entries(entity.fields)) {
+    const at = `${entity.name}.${name}`;
+    if (field.password) add("password", `${at} is .password()`);
+    if (field.omit) add("omit", `${at} is .omit()`);
+    if (field.encrypted) add("encrypted", `${at} is .encrypted()`);
+    if (field.readable || field.writable) add("field-rules", `${at} has .readable() or .writable()`);
+  }
+  for (const [name, relation] of Object.entries(entity.relations))
+    if (relation.remote) add("remote-relations", `${entity.name}.${name} is .remote()`);
+  return features;
+}
+
+/** One sentence per feature that no plugin provides: such an app must not start, least of all store a password in clear. */
+export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]): string[] {
+  const provided = new Set(plugins.flatMap((plugin) => [plugin.id, ...plugin.provides]));
+  return model.entities
+    .flatMap(featuresOf)
+    .filter(({ name }) => !provided.has(name))
+    .map(({ name, where }) => `${where}, but no plugin in the list provides "${name}"`);
+}

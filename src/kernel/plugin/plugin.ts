@@ -1,0 +1,86 @@
+import type { EntityModel } from "../../entity/index.ts";
+import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
+import type { HookFunction, HookName, HookOptions } from "../hooks/hook-map.ts";
+import type { Limits } from "../limits.ts";
+import type { Driver } from "../ports/driver.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { User } from "../ports/principal.ts";
+import type { RouteContext, RouteInput } from "../routes/route.ts";
+import type { EntitySchema } from "./entity-schema.ts";
+
+/** The part of the app's configuration that plugins may read. */
+export interface PluginConfig {
+  readonly apiPrefix: string;
+  readonly production: boolean;
+  readonly limits: Limits;
+  readonly isAdmin: (user: User) => boolean;
+  readonly defaultRules: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+/** Everything a plugin may touch (architecture.md 3.1). */
+export interface PluginContext {
+  readonly services: {
+    register(id: string, factory: ServiceFactory, options?: ServiceOptions): void;
+    resolve<T = unknown>(id: string): T;
+    has(id: string): boolean;
+  };
+  readonly hooks: {
+    on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
+  };
+  readonly routes: {
+    add(route: RouteInput): void;
+  };
+  /** All entities of the app, those of plugins included, with their relations resolved. */
+  readonly entities: EntityModel;
+  readonly config: PluginConfig;
+  readonly log: Logger;
+  /** The base driver, without rules; connected when `start` runs. */
+  readonly driver: Driver;
+  /** Reports a problem of the configuration; all are thrown together as one ConfigurationError. */
+  problem(sentence: string): void;
+}
+
+/** A plugin endpoint. Without `rules` it denies everybody. */
+export interface EndpointConfig {
+  /** @default "GET" */
+  readonly method?: string | undefined;
+  readonly rules?: readonly (string | { readonly name: string })[] | undefined;
+  handler(context: RouteContext): unknown;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Endpoint extends EndpointConfig {
+  readonly path: string;
+}
+
+/** What `createPlugin` takes. */
+export interface PluginOptions {
+  /** Unique; kebab-case, optionally "scope/name". */
+  readonly id: string;
+  readonly version?: string | undefined;
+  /** Ids of plugins, or capabilities, that must be present; set up before this one. */
+  readonly requires?: readonly string[] | undefined;
+  /** Capabilities this plugin brings besides its id; features of entities (`features.ts`) are capabilities too. */
+  readonly provides?: readonly string[] | undefined;
+  /** Entities it brings. */
+  readonly schema?: EntitySchema | undefined;
+  readonly services?: Readonly<Record<string, ServiceFactory>> | undefined;
+  readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
+  readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
+  /** Declares what the plugin adds; synchronous, no I/O. */
+  setup?(context: PluginContext): void;
+  /** Runs when the driver is connected, in order of `requires`. */
+  start?(context: PluginContext): void | Promise<void>;
+  /** Runs in reverse order of `start`; always completes. */
+  stop?(context: PluginContext): void | Promise<void>;
+}
+
+declare const kPlugin: unique symbol;
+
+/** A plugin made by `createPlugin`: frozen, checked. */
+export interface Plugin extends PluginOptions {
+  readonly version: string;
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  readonly [kPlugin]?: true;
+}

@@ -1,0 +1,125 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { Logger } from "./logger.ts";
+
+/** A stored record: one property per column. Absent values are `null`, moments are `Date`. */
+export type Row = Record<string, unknown>;
+
+/**
+ * Conditions on records, the one shape used by drivers, rules, services and clients:
+ * `{ published: true, views: { gte: 3 }, author: { name: { like: "ann" } }, OR: [...], AND: [...], NOT: {...} }`.
+ * Operators: `eq ne gt gte lt lte in nin like starts ends null`; an array means `in`, `null` means “is null”. Logic is
+ * two-valued: a null is not equal to 3, so `{ views: { ne: 3 } }` and `NOT` match it. `like`, `starts` and `ends` ignore
+ * case and take `%` and `_` literally. A to-many relation matches when some related record does.
+ */
+export interface Where {
+  readonly [name: string]: unknown;
+}
+
+/** One key of an order; `null` sorts as the smallest value. */
+export interface SortKey {
+  readonly field: string;
+  readonly direction: "asc" | "desc";
+}
+
+export interface FindOptions {
+  /** Columns to return. @default all */
+  readonly select?: readonly string[] | undefined;
+}
+
+export interface FindManyQuery extends FindOptions {
+  readonly where?: Where | undefined;
+  /** @default by id */
+  readonly sort?: readonly SortKey[] | undefined;
+  /** @default all rows */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+}
+
+/** A pair of a manyToMany relation. */
+export interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+export interface TransactionOptions {
+  /** Milliseconds until the transaction is rolled back. @default 30000 */
+  readonly timeout?: number;
+}
+
+/** What a driver can do beyond the port's minimum. */
+export interface DriverCapabilities {
+  /** Whether several transactions make progress at the same time. */
+  readonly concurrentTransactions: boolean;
+  /** Whether data survives the process. */
+  readonly durable: boolean;
+}
+
+/** What a driver is told when the app starts. */
+export interface DriverContext {
+  readonly model: EntityModel;
+  readonly log: Logger;
+  readonly production: boolean;
+}
+
+/** What keeps tables and definitions in step, for drivers that can do it themselves. */
+export interface DriverSchema {
+  /**
+   * Creates and alters tables to fit the definitions.
+   * @throws ConfigurationError when data would be lost, naming each loss and the option that allows it.
+   */
+  push(): Promise<{ readonly changed: boolean }>;
+  /** Differences between tables and definitions, a sentence each; empty when they agree. */
+  pending(): Promise<readonly string[]>;
+  /** "auto" pushes when the app starts outside production; in production the app refuses to start on differences. */
+  readonly mode: "auto" | "off";
+}
+
+/** An entity by name or by definition. */
+export type EntityRef = string | AnyEntity | { build(): AnyEntity };
+
+/**
+ * Persistence. One contract suite runs on every driver. Every `where` is compiled with `compileWhere`, so an unknown
+ * column, an `undefined` or an inherited key throws before the database is asked.
+ *
+ * Errors are ours: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is a
+ * ValidationFailedError on write and a ReferencedError on delete, a database that cannot be reached is a
+ * DatabaseUnavailableError; anything else is a DatabaseError without the database's own text.
+ */
+export interface Driver {
+  readonly name: string;
+  readonly capabilities: DriverCapabilities;
+  readonly schema?: DriverSchema;
+  connect(context: DriverContext): Promise<void>;
+  disconnect(): Promise<void>;
+  /** Resolves when the database answers. @throws DatabaseUnavailableError */
+  ping(): Promise<void>;
+  /** The first record that matches (by id order), or null. */
+  findOne(entity: EntityRef, where: Where, options?: FindOptions): Promise<Row | null>;
+  findMany(entity: EntityRef, query?: FindManyQuery): Promise<Row[]>;
+  count(entity: EntityRef, where?: Where): Promise<number>;
+  /** Stores a complete record (id included) and returns it. */
+  create(entity: EntityRef, data: Row): Promise<Row>;
+  createMany(entity: EntityRef, rows: readonly Row[]): Promise<number>;
+  /** Changes the one record that matches, in a single statement; null when none does. `where` must contain an `id`. */
+  update(entity: EntityRef, where: Where, data: Row): Promise<Row | null>;
+  /** Changes all records that match; the where must not be empty. Returns how many. */
+  updateMany(entity: EntityRef, where: Where, data: Row): Promise<number>;
+  /** Deletes the one record that matches, in a single statement; false when none does. `where` must contain an `id`. */
+  delete(entity: EntityRef, where: Where): Promise<boolean>;
+  /** Deletes all records that match; the where must not be empty. Returns how many. */
+  deleteMany(entity: EntityRef, where: Where): Promise<number>;
+  /** Rows in batches, by keyset, without holding the result in memory. */
+  stream(entity: EntityRef, query?: FindManyQuery, batchSize?: number): AsyncIterable<Row[]>;
+  /** Pairs of a manyToMany relation whose source is one of `ids`, ordered by source, then target. */
+  links(entity: EntityRef, relation: string, ids: readonly string[]): Promise<Link[]>;
+  /** Adds pairs; those that exist already stay. */
+  link(entity: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void>;
+  /** Removes pairs; those that do not exist are ignored. */
+  unlink(entity: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void>;
+  /**
+   * Runs `work` with a driver whose statements all commit, or all roll back when it throws. A transaction inside a
+   * transaction joins it.
+   */
+  transaction<T>(work: (driver: Driver) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}

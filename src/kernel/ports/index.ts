@@ -1,0 +1,17 @@
+export type { Clock, IdGenerator } from "./clock.ts";
+export type {
+  Driver,
+  DriverCapabilities,
+  DriverContext,
+  DriverSchema,
+  EntityRef,
+  FindManyQuery,
+  FindOptions,
+  Link,
+  Row,
+  SortKey,
+  TransactionOptions,
+  Where,
+} from "./driver.ts";
+export type { Logger } from "./logger.ts";
+export { ANONYMOUS, type Principal, SYSTEM, type User } from "./principal.ts";

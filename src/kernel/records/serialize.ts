@@ -1,0 +1,66 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { InternalError } from "../errors/errors.ts";
+import type { OperationScope } from "../operations/scope.ts";
+import type { Row } from "../ports/driver.ts";
+import type { FieldMask } from "./mask.ts";
+import { entityOfRecord } from "./tag-record.ts";
+
+/** Deeper results are refused before they overflow the stack; circular ones end here too. */
+const MAX_DEPTH = 64;
+
+interface Shape {
+  readonly columns: readonly ColumnDefinition[];
+  readonly relations: readonly string[];
+}
+
+const shapes = new WeakMap<FieldMask, Shape>();
+
+/** Columns and relations a mask lets out, in declared order; worked out once per mask. */
+function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
+  let shape = shapes.get(mask);
+  if (shape === undefined) {
+    shape = {
+      columns: Object.values(entity.columns).filter(({ name }) => mask.readable.has(name)),
+      relations: Object.keys(entity.relations),
+    };
+    shapes.set(mask, shape);
+  }
+  return shape;
+}
+
+/**
+ * The only way out: a value as plain JSON data with every record in it, at any depth, masked for the caller
+ * (security.md item 5). `wire` turns moments into ISO text; without it they stay `Date`s, for callers in the process.
+ */
+export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
+  if (Array.isArray(value)) return value.map((item) => present(item, scope, wire, depth + 1));
+  const entity = entityOfRecord(value);
+  if (entity !== undefined) return presentRecord(value as Row, entity, scope, wire, depth);
+  if (value instanceof Date) return wire ? (Number.isNaN(value.getTime()) ? null : value.toISOString()) : value;
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function")
+    return present((value as { toJSON(): unknown }).toJSON(), scope, wire, depth + 1);
+  if (value instanceof Map) return present(Object.fromEntries(value), scope, wire, depth + 1);
+  if (value instanceof Set) return present([...value], scope, wire, depth + 1);
+  const plain: Record<string, unknown> = {};
+  for (const name of Object.keys(value))
+    plain[name] = present((value as Record<string, unknown>)[name], scope, wire, depth + 1);
+  return plain;
+}
+
+function presentRecord(record: Row, entity: AnyEntity, scope: OperationScope, wire: boolean, depth: number): Row {
+  const { columns, relations } = shapeOf(entity, scope.mask(entity));
+  const plain: Row = {};
+  for (let i = 0; i < columns.length; i++) {
+    const { name, kind } = columns[i] as ColumnDefinition;
+    const value = record[name];
+    if (value === undefined) continue;
+    plain[name] = wire && value !== null && kind.toWire !== undefined ? kind.toWire(value) : value;
+  }
+  for (const name of relations) {
+    const related = record[name];
+    if (related !== undefined) plain[name] = present(related, scope, wire, depth + 1);
+  }
+  return plain;
+}

@@ -1,0 +1,86 @@
+import { addRoute, createRouter, findRoute } from "rou3";
+import type { Route, RouteInput } from "./route.ts";
+
+/** What a look-up found: a route, other methods on the same path, or nothing. */
+export type RouteMatch =
+  | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly allow: readonly string[] };
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const METHOD = /^[A-Z]+$/;
+const PATH = /^(?:\/(?::[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+))+$|^\/$/;
+
+/** All routes of an app. Static segments win over parameters, so `/films/count` is never read as an id. */
+export class RouteRegistry {
+  readonly #prefix: string;
+  readonly #routes: Route[] = [];
+  /** By method and path with parameters unnamed, to find collisions. */
+  readonly #owners = new Map<string, Route>();
+  readonly #entityRouter = createRouter<Route>();
+  readonly #rootRouter = createRouter<Route>();
+  readonly #problem: (sentence: string) => void;
+
+  constructor(prefix: string, problem: (sentence: string) => void) {
+    this.#prefix = prefix;
+    this.#problem = problem;
+  }
+
+  get routes(): readonly Route[] {
+    return this.#routes;
+  }
+
+  /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */
+  add(plugin: string, input: RouteInput): void {
+    const method = input.method.toUpperCase();
+    const at = `route ${method} ${input.path} of plugin "${plugin}"`;
+    const root = input.entity === undefined ? "" : this.#prefix;
+    const shape = `${method} ${root}${input.path.replace(/:[^/]+/g, ":")}`;
+    const owner = this.#owners.get(shape);
+    if (!METHOD.test(method) || !PATH.test(input.path)) {
+      this.#problem(`${at}: not a method and a path such as /things/:id`);
+      return;
+    }
+    if (owner !== undefined) {
+      this.#problem(`${at} collides with ${owner.method} ${owner.path} (${owner.action}) of plugin "${owner.plugin}"`);
+      return;
+    }
+    const route: Route = Object.freeze({ ...input, method, plugin });
+    this.#routes.push(route);
+    this.#owners.set(shape, route);
+    addRoute(input.entity === undefined ? this.#rootRouter : this.#entityRouter, method, input.path, route);
+  }
+
+  /** Finds the route of a path: entity routes below the API prefix, others from the root. `undefined`: no such path. */
+  find(method: string, path: string, base: string | undefined): RouteMatch | undefined {
+    const inner = base === undefined ? this.#below(path) : path;
+    const wanted = method === "HEAD" ? "GET" : method;
+    return (
+      (inner === undefined ? undefined : this.#look(this.#entityRouter, wanted, inner)) ??
+      this.#look(this.#rootRouter, wanted, path)
+    );
+  }
+
+  /** Whether a path is this app's: below its prefix, or a plugin endpoint's. */
+  owns(path: string, base: string | undefined): boolean {
+    return (
+      base !== undefined || this.#below(path) !== undefined || this.#look(this.#rootRouter, "GET", path) !== undefined
+    );
+  }
+
+  #below(path: string): string | undefined {
+    if (this.#prefix === "") return path;
+    if (path === this.#prefix) return "/";
+    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : undefined;
+  }
+
+  #look(router: ReturnType<typeof createRouter<Route>>, method: string, path: string): RouteMatch | undefined {
+    const found = findRoute(router, method, path);
+    if (found !== undefined) return { route: found.data, params: found.params ?? NO_PARAMS };
+    const allow = METHODS.filter((other) => findRoute(router, other, path) !== undefined);
+    if (allow.length === 0) return undefined;
+    if (allow.includes("GET")) allow.push("HEAD");
+    return { allow: [...allow, "OPTIONS"] };
+  }
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});

@@ -1,0 +1,54 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { KernelRequest } from "../http/messages.ts";
+import type { OperationScope } from "../operations/scope.ts";
+
+/** What a route handler gets. */
+export interface RouteContext {
+  readonly route: Route;
+  readonly request: KernelRequest;
+  readonly requestId: string;
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Raw query string without `?`. */
+  readonly search: string;
+  /** Absolute path of the API's root, for links (`/api`, or the path the app is mounted under). */
+  readonly root: string;
+  readonly scope: OperationScope;
+  /** The request's JSON body, read and checked on first call. @throws 400, 413, 415 */
+  body(): Promise<unknown>;
+}
+
+/** An answer with a status and headers; a handler that returns anything else answers 200 with it, or 204 for undefined. */
+export class Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+
+  constructor(status: number, body?: unknown, headers: Readonly<Record<string, string | readonly string[]>> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export type RouteHandler = (context: RouteContext) => unknown;
+
+/** A route as plugins add it. */
+export interface RouteInput {
+  readonly method: string;
+  /** Pattern such as `/films/:id`; under the API prefix when `entity` is set, from the root otherwise. */
+  readonly path: string;
+  readonly handler: RouteHandler;
+  readonly entity?: AnyEntity | undefined;
+  /** What it does, for listings: "list", "create", an action's name. */
+  readonly action: string;
+  /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
+  readonly rules?: readonly string[] | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A registered route, printable. */
+export interface Route extends RouteInput {
+  /** Id of the plugin that added it. */
+  readonly plugin: string;
+}

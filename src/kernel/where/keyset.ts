@@ -1,0 +1,100 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { BadRequestError } from "../errors/errors.ts";
+import type { Driver, FindManyQuery, Row, SortKey, Where } from "../ports/driver.ts";
+import { allOf } from "./condition.ts";
+
+/** The order with `id` as its last key, so that it is total. */
+export function totalOrder(sort: readonly SortKey[] | undefined): readonly SortKey[] {
+  const keys = sort ?? [];
+  return keys.some((key) => key.field === "id") ? keys : [...keys, { field: "id", direction: "asc" }];
+}
+
+function signature(order: readonly SortKey[]): string {
+  return order.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field)).join(",");
+}
+
+/** The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by. */
+export function encodeCursor(order: readonly SortKey[], row: Row): string {
+  const values = order.map(({ field }) => {
+    const value = row[field];
+    return value instanceof Date ? value.toISOString() : (value ?? null);
+  });
+  return Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");
+}
+
+/**
+ * Values of a cursor, one per key of the order.
+ * @throws BadRequestError when it was not made for this order, or not by us
+ */
+export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], cursor: string): readonly unknown[] {
+  const values = readJson(cursor);
+  if (!Array.isArray(values) || values.length !== order.length + 1 || values[0] !== signature(order))
+    throw new BadRequestError("The cursor does not belong to this list; start again without it");
+  return order.map(({ field }, index) => {
+    const value: unknown = values[index + 1];
+    const column = entity.columns[field] as ColumnDefinition;
+    if (value === null && column.optional) return null;
+    const read = typeof value === "string" ? column.kind.parse(value) : { ok: column.kind.accepts(value), value };
+    if (!read.ok) throw new BadRequestError("The cursor does not belong to this list; start again without it");
+    return (read as { value: unknown }).value;
+  });
+}
+
+function readJson(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Records strictly after a position. Null sorts as the smallest value. */
+export function keysetWhere(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Where {
+  const branches: Where[] = [];
+  const equal: Where[] = [];
+  order.forEach(({ field, direction }, index) => {
+    const value = values[index];
+    const optional = entity.columns[field]?.optional === true;
+    const after = afterValue(field, direction, value, optional);
+    if (after !== undefined) branches.push({ AND: [...equal, after] });
+    equal.push({ [field]: value });
+  });
+  return { OR: branches };
+}
+
+function afterValue(field: string, direction: "asc" | "desc", value: unknown, optional: boolean): Where | undefined {
+  if (value === null) return direction === "asc" ? { [field]: { null: false } } : undefined;
+  if (direction === "asc") return { [field]: { gt: value } };
+  return optional ? { OR: [{ [field]: { lt: value } }, { [field]: null }] } : { [field]: { lt: value } };
+}
+
+/** `Driver.stream` for drivers without a cursor of their own: one page after another, by keyset. */
+export async function* streamByKeyset(
+  driver: Driver,
+  entity: AnyEntity,
+  query: FindManyQuery = {},
+  batchSize = 1_000,
+): AsyncIterable<Row[]> {
+  const order = totalOrder(query.sort);
+  const select = query.select && [...new Set([...query.select, ...order.map((key) => key.field)])];
+  let left = query.limit ?? Number.POSITIVE_INFINITY;
+  let offset = query.offset;
+  let where = query.where;
+  while (left > 0) {
+    const limit = Math.min(batchSize, left);
+    const rows = await driver.findMany(entity, { where, sort: order, limit, offset, select });
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit) return;
+    left -= rows.length;
+    offset = undefined;
+    where = allOf(
+      query.where,
+      keysetWhere(
+        entity,
+        order,
+        order.map((key) => last[key.field] ?? null),
+      ),
+    );
+  }
+}

@@ -1,0 +1,58 @@
+import type { ResolvedRelation } from "../../entity/index.ts";
+import type { Row } from "../ports/driver.ts";
+import type { Condition } from "./condition.ts";
+
+/** Finds the related rows of a row; what the memory driver knows. */
+export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
+
+/** Whether a row satisfies a condition; the in-memory twin of what drivers send to databases. */
+export function matches(condition: Condition, row: Row, related: RelatedRows): boolean {
+  switch (condition.kind) {
+    case "and":
+      return condition.parts.every((part) => matches(part, row, related));
+    case "or":
+      return condition.parts.some((part) => matches(part, row, related));
+    case "null":
+      return isAbsent(row[condition.column.name]) !== condition.negated;
+    case "related": {
+      const found = related(condition.relation, row).some((other) => matches(condition.where, other, related));
+      return found === (condition.quantifier === "some");
+    }
+    case "compare":
+      return holds(condition, row[condition.column.name]) !== condition.negated;
+  }
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+function holds(condition: Condition & { kind: "compare" }, value: unknown): boolean {
+  if (isAbsent(value)) return false;
+  const { operator, value: operand } = condition;
+  const { compare } = condition.column.kind;
+  switch (operator) {
+    case "eq":
+      return compare(value, operand) === 0;
+    case "gt":
+      return compare(value, operand) > 0;
+    case "gte":
+      return compare(value, operand) >= 0;
+    case "lt":
+      return compare(value, operand) < 0;
+    case "lte":
+      return compare(value, operand) <= 0;
+    case "in":
+      return (operand as readonly unknown[]).some((one) => compare(value, one) === 0);
+    case "like":
+      return fold(value).includes(fold(operand));
+    case "starts":
+      return fold(value).startsWith(fold(operand));
+    case "ends":
+      return fold(value).endsWith(fold(operand));
+  }
+}
+
+function fold(text: unknown): string {
+  return String(text).toLowerCase();
+}

@@ -1,0 +1,88 @@
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import { type HookFunction, type Operation, type OperationScope, type PluginContext, ValidationFailedError } from "../../../kernel/index.ts";
+
+/** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
+interface Links {
+  readonly relation: ResolvedRelation;
+  readonly key: string;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Writes manyToMany relations. The lists leave the data before it is validated, are checked with it, and are stored in
+ * the transaction of the record itself.
+ */
+export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel): void {
+  const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(model.entities.map((entity) => [entity, linkKeys(model, entity)]));
+  const waiting = new WeakMap<Operation, readonly Links[]>();
+  const appliesTo = (entity: AnyEntity): boolean => (keys.get(entity)?.size ?? 0) > 0;
+
+  const take: HookFunction<"operation:normalize"> = (operation) => {
+    const taken: Links[] = [];
+    for (const [key, relation] of keys.get(operation.entity) ?? []) {
+      const value = operation.data[key];
+      delete operation.data[key];
+      if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, operation.scope) });
+    }
+    if (taken.length === 0) return;
+    waiting.set(operation, taken);
+    operation.transactional = true;
+  };
+  const check: HookFunction<"operation:validate"> = (operation) => {
+    const taken = waiting.get(operation);
+    return taken === undefined ? undefined : checkTargets(operation.scope, taken);
+  };
+  const store: HookFunction<"operation:execute"> = (operation) => {
+    const taken = waiting.get(operation);
+    return taken === undefined ? undefined : storeLinks(operation, taken);
+  };
+
+  hooks.on("operation:normalize", take, { appliesTo });
+  hooks.on("operation:validate", check, { appliesTo });
+  hooks.on("operation:execute", store, { appliesTo });
+}
+
+function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, ResolvedRelation> {
+  const relations = model.relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+  return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
+}
+
+function idsOf(key: string, value: unknown, { limits }: OperationScope): readonly string[] {
+  const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
+  if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
+  const ids = [...new Set(value)];
+  if (ids.length > limits.maxPageSize) throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
+  return ids;
+}
+
+/** A target the caller may not read is refused in the same words as a missing one (security.md item 6). */
+async function checkTargets(scope: OperationScope, taken: readonly Links[]): Promise<void> {
+  const errors: Record<string, string> = {};
+  for (const { relation, key, ids } of taken) {
+    const visible = await visibleIds(scope, relation.target, ids);
+    const missing = ids.find((id) => !visible.has(id));
+    if (missing !== undefined) errors[key] = `${relation.target.name} "${missing}" does not exist`;
+  }
+  if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
+}
+
+async function visibleIds(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<ReadonlySet<unknown>> {
+  if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return new Set();
+  const query = { where: { id: { in: ids } }, select: ["id"], limit: ids.length };
+  const { records } = await scope.run({ kind: "list", entity, query });
+  return new Set(records.map((record) => record["id"]));
+}
+
+async function storeLinks(operation: Operation, taken: readonly Links[]): Promise<void> {
+  const { entity, kind, scope, records } = operation;
+  const id = records[0]?.["id"];
+  if (typeof id !== "string") return;
+  for (const { relation, ids } of taken) {
+    const before = kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
+    const wanted = new Set(ids);
+    const added = ids.filter((target) => !before.includes(target));
+    const removed = before.filter((target) => !wanted.has(target));
+    if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
+    if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
+  }
+}

@@ -1,0 +1,69 @@
+import type { Operation, OperationScope, RouteContext } from "../../kernel/index.ts";
+
+/** Which of the two ways to number pages a request used, so that links speak the same one. */
+type Style = "page" | "window";
+
+const PAGING = new Set(["_page", "_limit", "_start", "_end", "_after"]);
+// What may not stand between the angle brackets of a Link header (RFC 8288), or in a header at all.
+const UNSAFE = /[^\x21-\x7e]|[<>"\\^`{|}]/gu;
+
+/** Headers of a list: how many records there are, and where the neighbouring pages begin (http.md, "CRUD"). */
+export function listHeaders(context: RouteContext, path: string, operation: Operation): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (operation.total !== undefined) headers["x-total-count"] = String(operation.total);
+  if (operation.nextCursor !== undefined) headers["x-next-cursor"] = operation.nextCursor;
+  headers["link"] = pageLinks(context, path, operation);
+  return headers;
+}
+
+function pageLinks(context: RouteContext, path: string, operation: Operation): string {
+  const { query, nextCursor, total, scope } = operation;
+  const { limit = scope.limits.pageSize, offset = 0, after } = query;
+  const { kept, style } = withoutPaging(context.search);
+  const base = `${context.root}/${path}?${kept}`;
+  const links: string[] = [];
+  const add = (rel: string, paging: string): void => {
+    links.push(`<${base}${paging}>; rel="${rel}"`);
+  };
+  const at = (start: number): string => pageAt(style, start, limit);
+  const further = (cursor: string): string => `_after=${encodeURIComponent(cursor)}&_limit=${limit}`;
+
+  add("first", after === undefined ? at(offset % limit) : `_limit=${limit}`);
+  if (after !== undefined) {
+    if (nextCursor !== undefined) add("next", further(nextCursor));
+    return links.join(", ");
+  }
+  if (offset > 0) add("prev", at(Math.max(0, offset - limit)));
+  if (total === undefined ? nextCursor !== undefined : offset + limit < total) {
+    const next = offset + limit;
+    if (reachable(next, scope)) add("next", at(next));
+    else if (nextCursor !== undefined) add("next", further(nextCursor));
+  }
+  if (total !== undefined) {
+    const last = (offset % limit) + Math.max(0, Math.ceil((total - (offset % limit)) / limit) - 1) * limit;
+    if (reachable(last, scope)) add("last", at(last));
+  }
+  return links.join(", ");
+}
+
+function reachable(start: number, scope: OperationScope): boolean {
+  return start <= scope.limits.maxOffset;
+}
+
+function pageAt(style: Style, start: number, limit: number): string {
+  return style === "window" ? `_start=${start}&_end=${start + limit}` : `_page=${Math.floor(start / limit) + 1}&_limit=${limit}`;
+}
+
+/** The request's own parameters, as it wrote them, without those that say which page. */
+function withoutPaging(search: string): { readonly kept: string; readonly style: Style } {
+  if (search === "") return { kept: "", style: "page" };
+  let kept = "";
+  let style: Style = "page";
+  for (const part of search.split("&")) {
+    const name = decodeURIComponent(part.split("=", 1)[0] as string);
+    if (name === "_start" || name === "_end") style = "window";
+    if (part === "" || PAGING.has(name)) continue;
+    kept += `${part.replace(UNSAFE, encodeURIComponent)}&`;
+  }
+  return { kept, style };
+}

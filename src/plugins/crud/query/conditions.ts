@@ -1,0 +1,142 @@
+import type { ColumnDefinition, Operator, Parsed } from "../../../entity/index.ts";
+import { allOf, type Limits, type Where } from "../../../kernel/index.ts";
+import { splitList } from "./list-text.ts";
+import { type Filter, SUFFIXES } from "./query-table.ts";
+import { addProblem, type Reading, type Subject, single } from "./reading.ts";
+import { unknownParameter } from "./unknown-parameter.ts";
+
+/** Conditions of a query, and how many records it asks for by id, when it does. */
+export interface Conditions {
+  readonly where: Where | undefined;
+  readonly ids: number | undefined;
+}
+
+type Operand = (column: ColumnDefinition, texts: readonly string[], limits: Limits) => Parsed<unknown>;
+
+const fail = (message: string): Parsed<never> => ({ ok: false, message });
+
+const value: Operand = (column, [text = ""]) => column.kind.parse(text);
+
+/** A fragment of text need not be a whole value: half of an enum's word is a fine search. */
+const fragment: Operand = (_column, [text = ""]) => ({ ok: true, value: text });
+
+const flag: Operand = (_column, [text]) =>
+  text === "true" || text === "false" ? { ok: true, value: text === "true" } : fail("must be true or false");
+
+const list: Operand = (column, [text = ""], limits) => values(column, splitList(text), limits);
+
+const values: Operand = (column, texts, limits) => {
+  // A list of ids is a page the caller has picked: as long as a page may be (react-admin's getMany asks so).
+  const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
+  if (texts.length > most) return fail(`takes at most ${most} values`);
+  const read: unknown[] = [];
+  for (const text of texts) {
+    const item = column.kind.parse(text);
+    if (!item.ok) return item;
+    read.push(item.value);
+  }
+  return { ok: true, value: read };
+};
+
+const OPERANDS: Readonly<Record<Operator, Operand>> = {
+  eq: value,
+  ne: value,
+  gt: value,
+  gte: value,
+  lt: value,
+  lte: value,
+  in: list,
+  nin: list,
+  like: fragment,
+  starts: fragment,
+  ends: fragment,
+  null: flag,
+};
+
+/** Reads every parameter that is a condition, `q` included. All are combined with AND. */
+export function readConditions(reading: Reading): Conditions {
+  const parts: Where[] = [];
+  const related = new Map<string, Where[]>();
+  let count = 0;
+  let ids: number | undefined;
+  for (const [name, texts] of reading.parameters) {
+    // A lone "_" is what browsers' libraries append to get around caches.
+    if (name === "_" || reading.controls.has(name)) continue;
+    const found = reading.filters ? findFilter(reading, name) : undefined;
+    if (found === undefined) {
+      addProblem(reading, name, unknownParameter(reading, name));
+      continue;
+    }
+    count++;
+    const condition = readFilter(reading, name, found.filter, texts);
+    if (condition === undefined) continue;
+    const { column } = found.filter;
+    if (found.relation !== undefined) {
+      const inner = related.get(found.relation);
+      if (inner === undefined) related.set(found.relation, [condition]);
+      else inner.push(condition);
+      continue;
+    }
+    parts.push(condition);
+    if (column.role === "id") ids = countOf(condition["id"] as Readonly<Record<string, unknown>>) ?? ids;
+  }
+  // Conditions on one relation are about one and the same related record.
+  for (const [relation, inner] of related) parts.push({ [relation]: allOf(...inner) });
+  const search = readSearch(reading);
+  if (search !== undefined) {
+    count++;
+    parts.push(search);
+  }
+  if (count > reading.limits.conditions)
+    addProblem(reading, "", `A query takes at most ${reading.limits.conditions} conditions.`);
+  return { where: parts.length === 0 ? undefined : allOf(...parts), ids };
+}
+
+/** Whether a condition on `id` lists records. */
+function countOf(condition: Readonly<Record<string, unknown>>): number | undefined {
+  return Array.isArray(condition["in"]) ? condition["in"].length : undefined;
+}
+
+function findFilter(reading: Reading, name: string): { filter: Filter; relation?: string } | undefined {
+  const own = filterOf(reading, name);
+  if (own !== undefined) return { filter: own };
+  const dot = name.indexOf(".");
+  const relation = dot === -1 ? undefined : name.slice(0, dot);
+  const target = relation === undefined ? undefined : reading.targets.get(relation);
+  if (relation === undefined || target === undefined) return undefined;
+  const filter = filterOf(target, name.slice(dot + 1));
+  return filter === undefined ? undefined : { filter, relation };
+}
+
+/** The first reading of a name whose field the caller may filter on. */
+function filterOf({ table, mask }: Subject, name: string): Filter | undefined {
+  return table.filters.get(name)?.find(({ column }) => mask.filterable.has(column.name));
+}
+
+function readFilter(reading: Reading, name: string, filter: Filter, texts: readonly string[]): Where | undefined {
+  const { column } = filter;
+  const { operators } = column.kind;
+  const several = filter.operator === "eq" && texts.length > 1;
+  const operator = several ? "in" : filter.operator;
+  if (!operators.has(operator)) {
+    const suffixes = SUFFIXES.filter((suffix) => operators.has(suffix)).map((suffix) => `_${suffix}`);
+    addProblem(reading, name, `"${name}" cannot be used; operators on "${column.name}" are ${suffixes.join(" ")}.`);
+    return undefined;
+  }
+  if (texts.length > 1 && !several) {
+    addProblem(reading, name, `"${name}" is given more than once.`);
+    return undefined;
+  }
+  const operand = (several ? values : OPERANDS[operator])(column, texts, reading.limits);
+  if (operand.ok) return { [column.name]: { [operator]: operand.value } };
+  addProblem(reading, name, `"${name}" ${operand.message}.`);
+  return undefined;
+}
+
+/** `q`: any of the texts the caller may filter on contains it. Without such a text nothing does. */
+function readSearch(reading: Reading): Where | undefined {
+  const text = single(reading, "q");
+  if (text === undefined) return undefined;
+  const columns = reading.table.searchable.filter((name) => reading.mask.filterable.has(name));
+  return { OR: columns.map((name) => ({ [name]: { like: text } })) };
+}

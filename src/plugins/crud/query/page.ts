@@ -1,0 +1,57 @@
+import type { OperationQuery } from "../../../kernel/index.ts";
+import { addProblem, type Reading, single } from "./reading.ts";
+
+const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
+
+type Page = Pick<OperationQuery, "limit" | "offset" | "after" | "total">;
+
+/**
+ * Reads which page is asked for: `_page` and `_limit`, `_start` and `_end` (or `_limit`), or `_after` and `_limit`.
+ * Sizes beyond the limit are refused, not cut: a client that goes on by its own page size would skip records silently.
+ * @param ids how many records the conditions name by id; asked for without a page, all of them are returned
+ */
+export function readPage(reading: Reading, ids: number | undefined): Page {
+  const { pageSize, maxPageSize, maxOffset } = reading.limits;
+  const after = single(reading, "_after");
+  const page = whole(reading, "_page", 1);
+  const start = whole(reading, "_start", 0);
+  const end = whole(reading, "_end", (start ?? 0) + 1);
+  const size = whole(reading, "_limit", 1);
+  refuseMixes(reading, { _after: after, _page: page, _start: start ?? end });
+  if (end !== undefined && size !== undefined) addProblem(reading, "_end", '"_end" and "_limit" cannot be combined.');
+
+  const picked = page === undefined && start === undefined && after === undefined ? ids : undefined;
+  const limit = (end !== undefined ? end - (start ?? 0) : size) ?? Math.max(picked ?? pageSize, 1);
+  const offset = page === undefined ? (start ?? 0) : (page - 1) * limit;
+  if (limit > maxPageSize)
+    addProblem(reading, "_limit", `A page has at most ${maxPageSize} records; ask for more with "_after".`);
+  if (offset > maxOffset)
+    addProblem(reading, "_page", `At most ${maxOffset} records can be skipped; go on with "_after" and the X-Next-Cursor of the page before.`);
+  return {
+    limit,
+    ...(offset > 0 ? { offset } : {}),
+    ...(after === undefined ? {} : { after }),
+    total: readTotal(reading),
+  };
+}
+
+function whole(reading: Reading, name: string, least: number): number | undefined {
+  const text = single(reading, name);
+  if (text === undefined) return undefined;
+  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (value >= least) return value;
+  addProblem(reading, name, `"${name}" must be a whole number from ${least}.`);
+  return undefined;
+}
+
+function refuseMixes(reading: Reading, ways: Readonly<Record<string, unknown>>): void {
+  const used = Object.keys(ways).filter((name) => ways[name] !== undefined);
+  if (used.length > 1)
+    addProblem(reading, used[0] as string, `${used.map((name) => `"${name}"`).join(" and ")} cannot be combined.`);
+}
+
+function readTotal(reading: Reading): boolean {
+  const total = single(reading, "_total");
+  if (total !== undefined && total !== "none") addProblem(reading, "_total", '"_total" takes the value none only.');
+  return total === undefined;
+}

@@ -1,0 +1,48 @@
+import { BadRequestError } from "../../../kernel/index.ts";
+
+/** Query parameters in the order they came, each name with all its values, decoded once. */
+export type Parameters = ReadonlyMap<string, readonly string[]>;
+
+/** Names and values that go into a message are cut to this many characters. */
+const SHOWN = 64;
+
+/** A name from a request as messages show it: short, and well-formed. */
+export function shown(name: string): string {
+  return name.length <= SHOWN ? name.toWellFormed() : `${name.slice(0, SHOWN).toWellFormed()}…`;
+}
+
+/**
+ * Splits a raw query string. Our own, because URLSearchParams repairs broken escapes silently and decodes what two
+ * layers could then read differently.
+ * @param search without `?`
+ * @param limit how many different names are allowed; repeated ones are values of one parameter
+ * @throws BadRequestError for broken escapes, NUL, lone surrogates and too many parameters
+ */
+export function readParameters(search: string, limit: number): Parameters {
+  const parameters = new Map<string, string[]>();
+  for (const part of search.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? "" : decode(part.slice(equals + 1));
+    const values = parameters.get(name);
+    if (values !== undefined) values.push(value);
+    else if (parameters.size < limit) parameters.set(name, [value]);
+    else throw new BadRequestError(`A query takes at most ${limit} parameters`);
+  }
+  return parameters;
+}
+
+function decode(raw: string): string {
+  let text = raw.includes("+") ? raw.replaceAll("+", " ") : raw;
+  if (text.includes("%")) {
+    try {
+      text = decodeURIComponent(text);
+    } catch {
+      throw new BadRequestError(`The query contains a broken escape in "${shown(raw)}"`);
+    }
+  }
+  if (text.includes("\u0000") || !text.isWellFormed())
+    throw new BadRequestError("The query contains a character that is not allowed (NUL, or half of a surrogate pair)");
+  return text;
+}

@@ -1,0 +1,110 @@
+import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import { EntityNotFoundError, type OperationQuery, type OperationScope } from "../../../kernel/index.ts";
+import { readConditions } from "./conditions.ts";
+import { readPage } from "./page.ts";
+import { type Parameters, readParameters } from "./parameters.ts";
+import { compileQueryTable, type QueryTable } from "./query-table.ts";
+import { type QueryPart, type Reading, type Subject, throwProblems } from "./reading.ts";
+import { readInclude, readSelect, seesRelation } from "./shape.ts";
+import { readSort } from "./sort.ts";
+
+/**
+ * Reads a raw query string (without `?`) as this caller's query on an entity.
+ * @throws BadRequestError naming everything that is wrong with it (http.md, "List queries")
+ */
+export type ParseQuery = (search: string, entity: AnyEntity, scope: OperationScope) => OperationQuery | Promise<OperationQuery>;
+
+/** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
+export interface QueryParser {
+  /**
+   * A parser that takes some parts of the dialect.
+   * @param others names of parameters that the surface reads itself
+   */
+  reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
+}
+
+const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
+  filter: ["q"],
+  sort: ["_sort", "_order"],
+  page: ["_page", "_limit", "_start", "_end", "_after", "_total"],
+  shape: ["include", "_embed", "select"],
+};
+
+/** Compiles the parameter names of all entities; done when the app starts. */
+export function createQueryParser(model: EntityModel): QueryParser {
+  const tables = new Map(model.entities.map((entity) => [entity, compileQueryTable(model, entity)]));
+  return Object.freeze({
+    reads: (parts: readonly QueryPart[], others: readonly string[] = []) => createParse(tables, new Set(parts), others),
+  });
+}
+
+function createParse(tables: ReadonlyMap<AnyEntity, QueryTable>, parts: ReadonlySet<QueryPart>, others: readonly string[]): ParseQuery {
+  const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
+  const paged = parts.has("page");
+
+  function build(parameters: Parameters, table: QueryTable, scope: OperationScope, targets: ReadonlyMap<string, Subject>): OperationQuery {
+    const { limits } = scope;
+    const mask = scope.mask(table.entity);
+    const reading: Reading = { table, mask, parameters, limits, targets, controls, filters: parts.has("filter"), problems: [] };
+    const { where, ids } = readConditions(reading);
+    const query: OperationQuery = {
+      where,
+      sort: readSort(reading),
+      ...(paged ? readPage(reading, ids) : {}),
+      include: readInclude(reading, scope, (entity) => tables.get(entity)),
+      select: readSelect(reading),
+    };
+    throwProblems(reading);
+    return query;
+  }
+
+  return (search, entity, scope) => {
+    if (search === "") return paged ? { limit: scope.limits.pageSize, total: true } : {};
+    const table = tables.get(entity);
+    if (table === undefined) throw new EntityNotFoundError();
+    const parameters = readParameters(search, scope.limits.parameters);
+    const named = relationsNamed(parameters);
+    if (named.length === 0 || !parts.has("filter")) return build(parameters, table, scope, new Map());
+    return readableTargets(named, table, scope, tables).then((targets) => build(parameters, table, scope, targets));
+  };
+}
+
+/** Relations that dotted parameters name, known or not. */
+function relationsNamed(parameters: Parameters): readonly string[] {
+  const named = new Set<string>();
+  for (const name of parameters.keys()) {
+    const dot = name.indexOf(".");
+    if (dot !== -1) named.add(name.slice(0, dot));
+  }
+  return [...named];
+}
+
+/**
+ * Relations that conditions may look through: those named. As soon as one of them is not for this caller, all relations
+ * are asked about, so that what is suggested instead does not depend on whether it exists.
+ */
+async function readableTargets(
+  named: readonly string[],
+  table: QueryTable,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): Promise<ReadonlyMap<string, Subject>> {
+  const found = await targetsOf(named, table, scope, tables);
+  return found.size === named.length ? found : targetsOf(table.relations.keys(), table, scope, tables);
+}
+
+async function targetsOf(
+  names: Iterable<string>,
+  table: QueryTable,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): Promise<ReadonlyMap<string, Subject>> {
+  const targets = new Map<string, Subject>();
+  for (const name of names) {
+    const relation = table.relations.get(name);
+    const target = relation === undefined ? undefined : tables.get(relation.target);
+    if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
+    if ((await scope.readDecision(relation.target)).allowed) targets.set(name, { table: target, mask: scope.mask(relation.target) });
+  }
+  return targets;
+}

@@ -1,0 +1,123 @@
+import { joinList } from "./list-text.ts";
+
+/** A value that a condition compares with; `null` asks for absence. */
+export type ListValue = string | number | boolean | Date | null;
+
+/** Operators on one field, all of which must hold. */
+export interface ListOperators {
+  readonly eq?: ListValue;
+  readonly ne?: ListValue;
+  readonly gt?: ListValue;
+  readonly gte?: ListValue;
+  readonly lt?: ListValue;
+  readonly lte?: ListValue;
+  readonly in?: readonly ListValue[];
+  readonly nin?: readonly ListValue[];
+  readonly like?: string;
+  readonly starts?: string;
+  readonly ends?: string;
+  readonly null?: boolean;
+}
+
+/** Conditions by field, and by field of a relation one level deep: `{ views: { gte: 10 }, author: { name: { like: "ann" } } }`. */
+export interface ListWhere {
+  readonly [name: string]: ListValue | readonly ListValue[] | ListOperators | ListWhere;
+}
+
+/** What a list may be asked for; the words of the query string (http.md, "List queries"). */
+export interface ListQuery {
+  readonly where?: ListWhere | undefined;
+  /** Text to find in any readable text field. */
+  readonly q?: string | undefined;
+  /** `["-createdAt", "title"]` */
+  readonly sort?: readonly string[] | undefined;
+  /** From 1. */
+  readonly page?: number | undefined;
+  /** Records per page. @default 100, at most 1000 */
+  readonly limit?: number | undefined;
+  /** Records to skip, instead of `page`. */
+  readonly offset?: number | undefined;
+  /** The cursor of the page before, instead of `page`. */
+  readonly after?: string | undefined;
+  /** `["author", "comments.author"]` */
+  readonly include?: readonly string[] | undefined;
+  readonly select?: readonly string[] | undefined;
+  /** `false` leaves the count out. @default true */
+  readonly total?: boolean | undefined;
+}
+
+type Pair = readonly [name: string, value: string];
+
+const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"]);
+
+/**
+ * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: no imports but
+ * pure text functions.
+ *
+ * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
+ * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`.
+ * @throws TypeError for values that have no place in a query string (`undefined`, NaN, functions): left out silently,
+ * they would widen the query
+ * @example
+ * serializeListQuery({ where: { views: { gte: 10 } }, sort: ["-createdAt"], limit: 20 })
+ * // "views_gte=10&_sort=-createdAt&_limit=20"
+ */
+export function serializeListQuery(query: ListQuery): string {
+  const { where, q, sort, page, limit, offset, after, include, select, total } = query;
+  const pairs: Pair[] = where === undefined ? [] : wherePairs(where, "");
+  const add = (name: string, value: string | number | undefined): void => {
+    if (value !== undefined && value !== "") pairs.push([name, String(value)]);
+  };
+  add("q", q);
+  add("_sort", sort?.join(","));
+  add("_page", page);
+  add("_start", offset);
+  add("_limit", limit);
+  add("_after", after);
+  add("include", include?.join(","));
+  add("select", select?.join(","));
+  if (total === false) add("_total", "none");
+  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function isOperators(value: Readonly<Record<string, unknown>>): boolean {
+  const entries = Object.entries(value);
+  return entries.length > 0 && entries.every(([key, operand]) => OPERATORS.has(key) && !isObject(operand));
+}
+
+function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): Pair[] {
+  return Object.entries(where).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`;
+    if (Array.isArray(value)) return anyOfPairs(name, value);
+    if (!isObject(value)) return [valuePair(name, "eq", value)];
+    // Nothing to say about a field would leave the condition out, and widen the query.
+    if (Object.keys(value).length === 0) throw new TypeError(`"${name}": the condition is empty`);
+    if (isOperators(value)) return Object.entries(value).map(([operator, operand]) => valuePair(name, operator, operand));
+    if (prefix !== "") throw new TypeError(`"${name}": conditions reach one relation deep`);
+    return wherePairs(value, `${name}.`);
+  });
+}
+
+/** `a=1&a=2`, the form every json-server client sends; `_in=` when there is nothing to repeat. */
+function anyOfPairs(name: string, values: readonly unknown[]): Pair[] {
+  if (values.length === 0) return [[`${name}_in`, ""]];
+  return values.map((value) => [name, text(name, value)]);
+}
+
+function valuePair(name: string, operator: string, operand: unknown): Pair {
+  if (Array.isArray(operand)) return [`${name}_${operator}`, joinList(operand.map((item) => text(name, item)))];
+  if (operand === null && operator === "eq") return [`${name}_null`, "true"];
+  if (operand === null && operator === "ne") return [`${name}_null`, "false"];
+  return [operator === "eq" ? name : `${name}_${operator}`, text(name, operand)];
+}
+
+function text(name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean" || Number.isFinite(value)) return String(value);
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  throw new TypeError(`"${name}" cannot be compared with ${String(value)} in a query string`);
+}

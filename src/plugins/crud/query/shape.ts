@@ -1,0 +1,74 @@
+import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
+import { didYouMean, type IncludeTree, type OperationScope } from "../../../kernel/index.ts";
+import { shown } from "./parameters.ts";
+import type { QueryTable } from "./query-table.ts";
+import { addProblem, items, type Reading } from "./reading.ts";
+
+/** Finds the compiled names of an entity; undefined for entities of other services. */
+export type TableOf = (entity: AnyEntity) => QueryTable | undefined;
+
+/** Whether the caller may know who is related to whom: the key that says so must be theirs to filter on. */
+export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
+  const { type, source, target, foreignKey, remote } = relation;
+  if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
+  return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
+}
+
+/** Reads `include=author,comments.author` (and `_embed`, its name in json-server) as a tree. */
+export function readInclude(reading: Reading, scope: OperationScope, tableOf: TableOf): IncludeTree | undefined {
+  const paths = [...items(reading, "include"), ...items(reading, "_embed")];
+  if (paths.length === 0) return undefined;
+  const { includes, includeDepth } = reading.limits;
+  const root = emptyNode();
+  let count = 0;
+  for (const path of paths) {
+    const names = path.split(".");
+    if (names.length > includeDepth) {
+      addProblem(reading, "include", `"include" goes at most ${includeDepth} levels deep.`);
+      continue;
+    }
+    let node = root;
+    let table: QueryTable | undefined = reading.table;
+    for (const name of names) {
+      const visible = visibleRelations(scope, table);
+      const relation = visible.get(name);
+      if (relation === undefined) {
+        addProblem(reading, "include", `There is no relation "${shown(name)}" to include.${didYouMean(name, visible.keys())}`);
+        break;
+      }
+      if (node[name] === undefined) {
+        node[name] = emptyNode();
+        count++;
+      }
+      node = node[name];
+      table = tableOf(relation.target);
+    }
+  }
+  if (count > includes) addProblem(reading, "include", `"include" takes at most ${includes} relations.`);
+  return root;
+}
+
+interface Node {
+  [relation: string]: Node;
+}
+
+/** Without a prototype, so that a relation may be called `toString`. */
+function emptyNode(): Node {
+  return Object.create(null) as Node;
+}
+
+function visibleRelations(scope: OperationScope, table: QueryTable | undefined): ReadonlyMap<string, ResolvedRelation> {
+  if (table === undefined) return new Map();
+  return new Map([...table.relations].filter(([, relation]) => seesRelation(scope, relation)));
+}
+
+/** Reads `select=id,title`. */
+export function readSelect(reading: Reading): readonly string[] | undefined {
+  const names = items(reading, "select");
+  if (names.length === 0) return undefined;
+  const { readable } = reading.mask;
+  for (const name of names)
+    if (!readable.has(name))
+      addProblem(reading, "select", `There is no field "${shown(name)}" to select.${didYouMean(name, readable)}`);
+  return [...new Set(names)];
+}

@@ -1,0 +1,35 @@
+// health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
+// can answer (/health/ready). Not part of the specification; they say nothing but a status.
+import { createPlugin, endpoint, type Plugin } from "../../kernel/index.ts";
+import { createReadiness } from "./readiness.ts";
+
+/** Options of `health`. */
+export interface HealthOptions {
+  /** Milliseconds an answer of the database is trusted for, so that probes do not become load. @default 1000 */
+  readonly cacheMs?: number;
+  /** Milliseconds the database has to answer. @default 2000 */
+  readonly timeoutMs?: number;
+}
+
+/** `GET /health/live` and `GET /health/ready`, open to everybody. */
+export function health(options: HealthOptions = {}): Plugin {
+  const ready = createReadiness(options.cacheMs ?? 1_000, options.timeoutMs ?? 2_000);
+  return createPlugin({
+    id: "health",
+    version: "1.0.0",
+    requires: ["rules"],
+    endpoints: {
+      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], handler: () => OK }),
+      ready: endpoint("/health/ready", {
+        method: "GET",
+        rules: ["everyone"],
+        async handler({ scope }) {
+          await ready(scope.driver);
+          return OK;
+        },
+      }),
+    },
+  });
+}
+
+const OK = Object.freeze({ status: "ok" });

@@ -1,0 +1,82 @@
+import type { Row } from "../../kernel/index.ts";
+import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
+import type { Ask, Guard, Outcome, Subject } from "./outcome.ts";
+import { reportAnswer } from "./report.ts";
+import type { Rule } from "./rule.ts";
+import { createRuleContext } from "./rule-context.ts";
+import { satisfies } from "./satisfies.ts";
+
+/** Stops a rule that looks at the record before there is one; nobody sees it. */
+const recordNeeded = Object.freeze({ name: "RecordNeeded" });
+
+const LOOKED = "looks at `record`, which is null on lists; return a where or pass options.where";
+
+/**
+ * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
+ * without one: if it does not look, its answer holds for the whole statement.
+ */
+export function compileRule(rule: Rule): Ask {
+  const { name } = rule;
+  // A rule that needs the record for one caller needs it for the next. Anonymous callers are counted separately: most
+  // rules turn them away before they look, and then the database is not asked at all (security.md item 1).
+  const needsRecord = { anonymous: false, known: false };
+  let hasWarned = false;
+
+  function onRecord(subject: Subject): Outcome | Promise<Outcome> {
+    const caller = subject.principal.kind === "anonymous" ? "anonymous" : "known";
+    const guard: Guard = (record) => decideOnRecord(rule, subject, record);
+    if (needsRecord[caller]) return guard;
+    let looked = false;
+    const context = createRuleContext(subject, () => {
+      looked = true;
+      throw recordNeeded;
+    });
+    return askRule(
+      name,
+      subject,
+      () => rule.evaluate(context),
+      (answer) => {
+        if (!looked) return toOutcome(name, subject, answer);
+        needsRecord[caller] = true;
+        return guard;
+      },
+    );
+  }
+
+  function onList(subject: Subject): Outcome | Promise<Outcome> {
+    let looked = false;
+    const context = createRuleContext(subject, () => {
+      looked = true;
+      return null;
+    });
+    return askRule(
+      name,
+      subject,
+      () => rule.evaluate(context),
+      (answer) => {
+        if (!looked || isWhere(answer)) return toOutcome(name, subject, answer);
+        if (subject.decision !== undefined) subject.decision.reason = `rule "${name}" ${LOOKED}`;
+        if (!hasWarned) reportAnswer(name, subject, LOOKED);
+        hasWarned = true;
+        return false;
+      },
+    );
+  }
+
+  return (subject) => {
+    const { kind } = subject;
+    const { where } = rule;
+    if (kind === "route") return onList(subject);
+    if (kind !== "list" && kind !== "count") return onRecord(subject);
+    if (where === undefined) return onList(subject);
+    const context = createRuleContext(subject, () => null);
+    return askRule(name, subject, () => where(context));
+  };
+}
+
+async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean> {
+  const context = createRuleContext(subject, () => record);
+  const outcome = await askRule(rule.name, subject, () => rule.evaluate(context));
+  if (typeof outcome !== "object" || subject.entity === undefined) return outcome === true;
+  return satisfies(subject, subject.entity, outcome, record);
+}

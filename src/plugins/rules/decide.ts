@@ -1,0 +1,93 @@
+import { allOf, type Operation, type Row } from "../../kernel/index.ts";
+import { type Ask, type Findings, type Guard, gather, type Outcome, type Subject } from "./outcome.ts";
+import { satisfies } from "./satisfies.ts";
+
+/** What an entity's rules come to for one access. */
+export interface AccessPlan {
+  readonly names: readonly string[];
+  /** Whether `everyone` is among them: nothing has to be asked. */
+  readonly open: boolean;
+  readonly asks: readonly Ask[];
+}
+
+/**
+ * Decides an operation: any rule that passes allows it; rules that pass for some records narrow it to those. Returns
+ * a promise only when a rule did.
+ */
+export function decide(plan: AccessPlan, operation: Operation): void | Promise<void> {
+  const { decision } = operation;
+  decision.rules = plan.names;
+  if (plan.open) {
+    decision.allowed = true;
+    return;
+  }
+  const findings: Findings = { wheres: [], guards: [] };
+  for (let i = 0; i < plan.asks.length; i++) {
+    const outcome = (plan.asks[i] as Ask)(operation);
+    if (outcome instanceof Promise) return decideRest(plan, operation, findings, outcome, i + 1);
+    if (outcome === true) return allow(operation, undefined);
+    if (outcome !== false) gather(findings, outcome);
+  }
+  allow(operation, findings);
+}
+
+async function decideRest(
+  { asks }: AccessPlan,
+  operation: Operation,
+  findings: Findings,
+  first: Promise<Outcome>,
+  next: number,
+): Promise<void> {
+  let outcome = await first;
+  for (let i = next; ; i++) {
+    if (outcome === true) return allow(operation, undefined);
+    if (outcome !== false) gather(findings, outcome);
+    const ask = asks[i];
+    if (ask === undefined) return allow(operation, findings);
+    outcome = await ask(operation);
+  }
+}
+
+/** Writes the decision down: without findings everything is allowed, with empty ones nothing. */
+function allow({ decision }: Operation, findings: Findings | undefined): void {
+  if (findings !== undefined) {
+    const { wheres, guards } = findings;
+    if (wheres.length === 0 && guards.length === 0) return;
+    if (wheres.length > 0) decision.predicate = wheres.length === 1 ? wheres[0] : { OR: wheres };
+    if (guards.length > 0) decision.guard = anyOf(guards);
+  }
+  if (decision.reason !== undefined) decision.reason = undefined;
+  decision.allowed = true;
+}
+
+function anyOf(guards: readonly Guard[]): Guard {
+  if (guards.length === 1) return guards[0] as Guard;
+  return async (record) => {
+    for (const guard of guards) if (await guard(record)) return true;
+    return false;
+  };
+}
+
+/** Several rules as one that passes when all of them do. */
+export function askAll(asks: readonly Ask[]): Ask {
+  return async (subject) => {
+    const findings: Findings = { wheres: [], guards: [] };
+    for (const ask of asks) {
+      const outcome = await ask(subject);
+      if (outcome === false) return false;
+      if (outcome !== true) gather(findings, outcome);
+    }
+    return conjunction(subject, findings);
+  };
+}
+
+function conjunction(subject: Subject, { wheres, guards }: Findings): Outcome {
+  if (guards.length === 0) return wheres.length === 0 ? true : allOf(...wheres);
+  return async (record: Row) => {
+    const { entity } = subject;
+    if (entity === undefined) return false;
+    for (const where of wheres) if (!(await satisfies(subject, entity, where, record))) return false;
+    for (const guard of guards) if (!(await guard(record))) return false;
+    return true;
+  };
+}

@@ -1,0 +1,47 @@
+// Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
+// Specification section 5; public-api.md "Rules"; security.md items 1, 2 and 6.
+import { createPlugin, type Plugin } from "../../kernel/index.ts";
+import { createRouteAuthorizer } from "./authorize-route.ts";
+import { compilePlans } from "./compile-plans.ts";
+import { decide } from "./decide.ts";
+import type { Rule } from "./rule.ts";
+import { createRuleTable } from "./rule-table.ts";
+import { hasOwnerColumn, setOwner } from "./set-owner.ts";
+
+export { type AllOfRules, all } from "./all.ts";
+export { admin, authenticated, everyone, owner, ownerOrAdmin } from "./built-in-rules.ts";
+export { defineRule } from "./define-rule.ts";
+export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, RuleResult } from "./rule.ts";
+
+// Hooks: operation:authorize (decides, or narrows to a predicate), route:authorize (endpoints with rules),
+// operation:normalize (the owner's column on create and update).
+
+export interface RulesOptions {
+  /**
+   * Rules this app means by their names; needed only when several rules of one name are defined in the process.
+   * @default every rule that `defineRule` made
+   */
+  readonly rules?: readonly Rule[] | undefined;
+}
+
+/** Authorization: without it, every operation of callers is denied. */
+export function rules(options: RulesOptions = {}): Plugin {
+  return createPlugin({
+    id: "rules",
+    version: "1.0.0",
+    provides: ["rules"],
+    setup(context) {
+      const { hooks, log, problem } = context;
+      const table = createRuleTable(options.rules ?? [], problem);
+      const plans = compilePlans(context, table);
+      hooks.on("operation:authorize", (operation) => {
+        const plan = plans.get(operation.entity)?.[operation.access];
+        return plan === undefined ? undefined : decide(plan, operation);
+      });
+      hooks.on("route:authorize", createRouteAuthorizer(table, log));
+      hooks.on("operation:normalize", setOwner, {
+        appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
+      });
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { Decision, OperationKind, OperationScope, Principal, Row, Where } from "../../kernel/index.ts";
+
+/** What is being decided: an operation, or the use of an endpoint. */
+export interface Subject {
+  readonly kind: OperationKind | "route";
+  readonly entity: AnyEntity | undefined;
+  readonly principal: Principal;
+  readonly scope: OperationScope;
+  readonly decision?: Decision | undefined;
+}
+
+/** Decides once the record is there. */
+export type Guard = (record: Row) => boolean | Promise<boolean>;
+
+/** A rule's answer: yes, no, for the records that match, or to be asked again with the record. */
+export type Outcome = boolean | Where | Guard;
+
+/** A rule made ready for one entity and access. Answers without a promise when the rule does. */
+export type Ask = (subject: Subject) => Outcome | Promise<Outcome>;
+
+/** Answers gathered so far that hold for some records only. */
+export interface Findings {
+  readonly wheres: Where[];
+  readonly guards: Guard[];
+}
+
+/** Adds an answer that is neither yes nor no. */
+export function gather(findings: Findings, outcome: Where | Guard): void {
+  if (typeof outcome === "function") findings.guards.push(outcome);
+  else findings.wheres.push(outcome);
+}

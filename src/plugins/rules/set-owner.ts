@@ -1,0 +1,44 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  AuthenticationError,
+  AuthorizationError,
+  allOf,
+  type Operation,
+  ValidationFailedError,
+} from "../../kernel/index.ts";
+import { isIdentified, ownerKeyOf } from "./built-in-rules.ts";
+
+/** Whether an entity has an owner whose id is a column that callers could write. */
+export function hasOwnerColumn(entity: AnyEntity): boolean {
+  const key = ownerKeyOf(entity);
+  return key !== undefined && key !== "id";
+}
+
+/**
+ * Guards the column that names the owner: whoever creates a record owns it, and nobody but an administrator gives a
+ * record away or takes one (http.md, "Input"; security.md item 6).
+ * @throws AuthorizationError, AuthenticationError, ValidationFailedError
+ */
+export function setOwner(operation: Operation): void {
+  const { principal, entity, data, kind } = operation;
+  if (principal.kind === "system") return;
+  const key = ownerKeyOf(entity) as string;
+  const given = Object.hasOwn(data, key) ? data[key] : undefined;
+  const { user, isAdmin } = principal;
+  if (kind === "create") {
+    if (given === undefined) {
+      if (isIdentified(user)) data[key] = user.id;
+      return;
+    }
+    if (isAdmin || given === user?.id) return;
+    if (user !== null) throw new AuthorizationError();
+    if (given !== null) throw new AuthenticationError(); // somebody else's name on an anonymous record
+    return;
+  }
+  if (given === undefined || isAdmin) return;
+  // Sending back what was read is fine, so the value is a condition, not a change. Only a plain id may become one.
+  if (given !== null && !entity.columns[key]?.kind.accepts(given))
+    throw new ValidationFailedError([{ path: [key], code: "invalid_type", message: "must be an id" }]);
+  operation.extraWhere = allOf(operation.extraWhere, { [key]: given });
+  delete data[key];
+}

@@ -1,0 +1,77 @@
+import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
+import { allOf, type Operation, type Row, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+
+/**
+ * Runs predicates over the whole record: on create over what will be stored, on update over the stored record with the
+ * changes in it.
+ * @throws ValidationFailedError with one issue per predicate that is not strictly true
+ */
+export async function checkCrossFields(
+  validators: readonly CrossFieldValidator[],
+  operation: Operation,
+): Promise<void> {
+  const existing = operation.kind === "update" ? await existingRecord(operation) : {};
+  if (existing === undefined) return; // there is nothing this caller may change; the statement says so
+  const record = { ...existing, ...operation.data };
+  const context: CrossFieldContext = {
+    operation: operation.kind as "create" | "update",
+    user: operation.principal.user,
+  };
+  const issues: ValidationIssue[] = [];
+  for (const validator of validators)
+    if (!(await passes(validator, { ...record }, context, operation)))
+      issues.push({ path: pathOf(validator, operation), code: "custom", message: validator.message });
+  if (issues.length > 0) throw new ValidationFailedError(issues);
+}
+
+/**
+ * The record as it is now. Only one the rules let this caller change: otherwise the answers of validators would tell
+ * about records the caller cannot see. Stored passwords are hashes, which no validator can mean.
+ */
+async function existingRecord(operation: Operation): Promise<Row | undefined> {
+  const { entity, decision, extraWhere, scope, id } = operation;
+  const { driver } = scope;
+  const { predicate, guard } = decision;
+  const row = await driver.findOne(entity, allOf({ id }, extraWhere, guard === undefined ? predicate : undefined));
+  if (row === null || (guard !== undefined && !(await isGranted(operation, row)))) return undefined;
+  for (const [name, { password }] of Object.entries(entity.fields)) if (password) delete row[name];
+  return row;
+}
+
+async function isGranted({ entity, decision, scope, id }: Operation, row: Row): Promise<boolean> {
+  const { predicate, guard } = decision;
+  if (
+    predicate !== undefined &&
+    (await scope.driver.findOne(entity, allOf({ id }, predicate), { select: ["id"] })) !== null
+  )
+    return true;
+  return (await guard?.(row)) === true;
+}
+
+async function passes(
+  { test, message }: CrossFieldValidator,
+  record: Row,
+  context: CrossFieldContext,
+  { entity, scope, kind }: Operation,
+): Promise<boolean> {
+  try {
+    return (await test(record as never, context)) === true;
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    scope.log.warn("A validator threw, which counts as failed", {
+      entity: entity.name,
+      operation: kind,
+      validator: message,
+      error: name,
+    });
+    return false;
+  }
+}
+
+/** The field a message belongs to; a field this caller cannot see must not be named. */
+function pathOf({ fields }: CrossFieldValidator, { scope, entity, principal }: Operation): readonly string[] {
+  const [field] = fields;
+  if (field === undefined) return [];
+  const { readable, writable } = scope.mask(entity);
+  return principal.kind === "system" || readable.has(field) || writable.has(field) ? [field] : [];
+}

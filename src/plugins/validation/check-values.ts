@@ -1,0 +1,36 @@
+import { type Operation, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import type { InputPlan } from "./input-plan.ts";
+
+const REQUIRED = { code: "required", message: "is required" } as const;
+
+/**
+ * Checks all values and replaces them by what is stored. A create becomes a complete record, with defaults and nulls; an
+ * update stays what it is, a set of changes.
+ * @throws ValidationFailedError naming every problem
+ */
+export function checkValues(plan: InputPlan, operation: Operation): void {
+  const issues: ValidationIssue[] = [];
+  if (operation.kind === "create") completeRecord(plan, operation.data, issues);
+  checkGiven(plan, operation.data, issues);
+  if (issues.length > 0) throw new ValidationFailedError(issues);
+}
+
+function completeRecord({ columns }: InputPlan, data: Record<string, unknown>, issues: ValidationIssue[]): void {
+  for (const { name, optional, makeDefault } of columns) {
+    if (data[name] !== undefined) continue;
+    const value = makeDefault?.();
+    if (value !== undefined && value !== null) data[name] = value;
+    else if (optional) data[name] = null;
+    else issues.push({ path: [name], ...REQUIRED });
+  }
+}
+
+function checkGiven({ byName }: InputPlan, data: Record<string, unknown>, issues: ValidationIssue[]): void {
+  for (const name of Object.keys(data)) {
+    const column = byName.get(name);
+    if (column === undefined) continue; // links, and what other plugins added
+    const value = data[name];
+    if (value !== null) data[name] = column.check(value, issues);
+    else if (!column.optional) issues.push({ path: [name], ...REQUIRED });
+  }
+}

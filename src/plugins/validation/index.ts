@@ -1,0 +1,50 @@
+// Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
+// Specification sections 2.2, 2.3 and 4.1; http.md "Input"; security.md items 6 and 12.
+import type { AnyEntity } from "../../entity/index.ts";
+import { createPlugin, type Operation, type OperationKind, type Plugin } from "../../kernel/index.ts";
+import { checkCrossFields } from "./check-cross-fields.ts";
+import { checkReferences, referencesToCheck } from "./check-references.ts";
+import { checkValues } from "./check-values.ts";
+import { compileInputPlan, type InputPlan } from "./input-plan.ts";
+import { normalizeInput } from "./normalize-input.ts";
+
+// Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
+// No options, no services.
+
+/** Validation of input: without it, whatever callers send goes to the driver. */
+export function validation(): Plugin {
+  return createPlugin({
+    id: "validation",
+    version: "1.0.0",
+    provides: ["validation"],
+    setup({ entities, hooks, problem }) {
+      const plans = new Map(entities.entities.map((entity) => [entity, compileInputPlan(entities, entity, problem)]));
+      const planOf = ({ entity }: Operation): InputPlan => plans.get(entity) as InputPlan;
+      const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => plans.has(entity) && isWrite(kind);
+      hooks.on("operation:normalize", (operation) => normalizeInput(planOf(operation), operation), { appliesTo });
+      hooks.on("operation:validate", (operation) => validate(planOf(operation), operation), { appliesTo });
+    },
+  });
+}
+
+function isWrite(kind: OperationKind): kind is "create" | "update" {
+  return kind === "create" || kind === "update";
+}
+
+/** Values first; what needs the database, or waiting, only when they are right. */
+function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
+  checkValues(plan, operation);
+  const references = referencesToCheck(plan, operation);
+  const validators = plan.validators[operation.kind as "create" | "update"];
+  if (references.length === 0 && validators.length === 0) return;
+  return validateFurther(references, validators, operation);
+}
+
+async function validateFurther(
+  references: Parameters<typeof checkReferences>[0],
+  validators: Parameters<typeof checkCrossFields>[0],
+  operation: Operation,
+): Promise<void> {
+  if (references.length > 0) await checkReferences(references, operation);
+  if (validators.length > 0) await checkCrossFields(validators, operation);
+}

@@ -1,0 +1,101 @@
+import {
+  BadRequestError,
+  nearest,
+  type Operation,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "../../kernel/index.ts";
+import type { InputKey, InputPlan } from "./input-plan.ts";
+
+/** Names that mean something to JavaScript objects; no field can be called so. */
+const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
+/** A body full of nonsense is not worth a report on every key. */
+const MAX_UNKNOWN = 20;
+
+/**
+ * Keeps of a body what the caller may write (http.md, "Input"): read-only names and related records are left out, fields
+ * the caller may not write are left out and named, unknown names are refused.
+ * @throws BadRequestError, ValidationFailedError
+ */
+export function normalizeInput(plan: InputPlan, operation: Operation): void {
+  const { data, entity, scope, principal, ignored } = operation;
+  if (!isPlainObject(data)) throw new BadRequestError("The body must be a JSON object");
+  const isSystem = principal.kind === "system";
+  const { writable } = scope.mask(entity);
+  const kept: Record<string, unknown> = {};
+  const issues: ValidationIssue[] = [];
+  for (const name of Object.keys(data)) {
+    if (FORBIDDEN.has(name)) throw new BadRequestError(`"${name}" cannot be the name of a field`);
+    const value = data[name];
+    if (value === undefined) continue; // code that passes a property without a value means nothing by it
+    const key = plan.keys.get(name);
+    switch (key?.kind) {
+      case "column":
+        if (isSystem || writable.has(name)) kept[name] = value;
+        else if (!key.isReadonly) ignored.push(name);
+        break;
+      case "links":
+        kept[name] = value;
+        break;
+      case "id":
+        if (operation.kind === "create") {
+          if (isSystem) kept[name] = value;
+        } else if (value !== operation.id) {
+          issues.push({ path: [name], code: "custom", message: "must be the id in the path" });
+        }
+        break;
+      case "kept":
+        if (isSystem && key.settable && operation.kind === "create") kept[name] = value;
+        break;
+      case "relation":
+        checkRelation(key, name, value, data, issues);
+        break;
+      case undefined:
+        if (issues.length < MAX_UNKNOWN) issues.push(unknownKey(plan, name, writable));
+    }
+  }
+  if (issues.length > 0) throw new ValidationFailedError(issues);
+  operation.data = kept;
+}
+
+/** Suggests what the caller may write, so that a guess never meets a hidden name. */
+function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<string>): ValidationIssue {
+  const links = [...keys].filter(([, { kind }]) => kind === "links").map(([link]) => link);
+  const near = nearest(name, [...writable, ...links]);
+  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
+  return { path: [name], code: "unrecognized_keys", message: `is not a field${hint}` };
+}
+
+/**
+ * A related record as `include` returned it may come back and is ignored; nothing else can be written through a
+ * relation. Where the record and its key are both given and disagree, nobody knows which is meant.
+ */
+function checkRelation(
+  { type, foreignKey }: InputKey & { kind: "relation" },
+  name: string,
+  value: unknown,
+  data: Readonly<Record<string, unknown>>,
+  issues: ValidationIssue[],
+): void {
+  const many = type === "hasMany" || type === "manyToMany";
+  const isIncluded = many ? Array.isArray(value) && value.every(isRecord) : value === null || isRecord(value);
+  if (!isIncluded) {
+    const instead = foreignKey ?? (type === "manyToMany" ? `${name}Ids` : undefined);
+    const hint = instead === undefined ? "" : `; write ${instead}`;
+    issues.push({ path: [name], code: "custom", message: `is a relation and cannot be written${hint}` });
+  } else if (foreignKey !== undefined && value !== null) {
+    const key = data[foreignKey];
+    if (key !== undefined && key !== (value as { id: unknown }).id)
+      issues.push({ path: [name], code: "custom", message: `does not agree with ${foreignKey}` });
+  }
+}
+
+function isRecord(value: unknown): boolean {
+  return isPlainObject(value) && Object.hasOwn(value, "id") && typeof value.id === "string";
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

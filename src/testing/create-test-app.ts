@@ -1,0 +1,64 @@
+import type { EntityLike, Keelson, KeelsonConfig, User } from "../index.ts";
+import { keelson } from "../index.ts";
+
+/** An answer with its JSON read. */
+export interface TestResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** An app under test and a way to call it as somebody. */
+export interface TestApp<TEntities extends readonly EntityLike[]> {
+  readonly api: Keelson<TEntities>;
+  /** Calls as a user; null = anonymous. */
+  as(user: User | null): {
+    request(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers?: Readonly<Record<string, string>>,
+    ): Promise<TestResponse>;
+  };
+  close(): Promise<void>;
+}
+
+/**
+ * An app in the process, called through `api.fetch` without a network. Paths are as on the wire (`/api/posts`).
+ * @example
+ * const app = createTestApp({ entities: [post], driver: memoryDriver() })
+ * const { status } = await app.as({ id: "u1" }).request("POST", "/api/posts", { title: "Hello" })
+ */
+export function createTestApp<const TEntities extends readonly EntityLike[]>(
+  config: Omit<KeelsonConfig<TEntities>, "getUser">,
+): TestApp<TEntities> {
+  const callers = new Map<string, User>();
+  const api = keelson<TEntities>({
+    ...config,
+    getUser: (request) => callers.get(request.headers.get("x-test-caller") ?? "") ?? null,
+  });
+  let count = 0;
+  return {
+    api,
+    as(user) {
+      const key = String(++count);
+      if (user !== null) callers.set(key, user);
+      return {
+        async request(method, path, body, headers = {}) {
+          const json = body === undefined ? {} : { body: JSON.stringify(body) };
+          const type = body === undefined ? {} : { "content-type": "application/json" };
+          const init = { method, ...json, headers: { ...type, ...headers, "x-test-caller": key } };
+          const response = await api.fetch(new Request(`http://test.invalid${path}`, init));
+          const text = await response.text();
+          const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+          return {
+            status: response.status,
+            headers: response.headers,
+            body: isJson && text !== "" ? JSON.parse(text) : text,
+          };
+        },
+      };
+    },
+    close: () => api.close(),
+  };
+}

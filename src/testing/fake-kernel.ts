@@ -1,0 +1,282 @@
+import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
+import {
+  compileRuntime,
+  DEFAULT_LIMITS,
+  type Driver,
+  defaultIds,
+  type HookFunction,
+  type HookMap,
+  type HookName,
+  HookRegistry,
+  handleError,
+  type Logger,
+  matchRoute,
+  type Operation,
+  type OperationInput,
+  type OperationScope,
+  type Plugin,
+  type PluginContext,
+  type Principal,
+  Reply,
+  RequestScope,
+  type Route,
+  type RouteInput,
+  routeSegment,
+  runHooks,
+  type ServiceFactory,
+  type ServiceSource,
+  type User,
+} from "../kernel/index.ts";
+import { recordingLogger } from "./recording-logger.ts";
+
+/** What plugins declared, as sorted, printable lists. */
+export interface Seen {
+  readonly services: readonly string[];
+  readonly hooks: readonly string[];
+  readonly routes: readonly string[];
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** What `call` answers with. */
+export interface FakeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: unknown;
+}
+
+/** A stand-in for the kernel that boots the plugins under test and nothing else. It records and never asserts, but for leaks on close. */
+export interface FakeKernel {
+  withEntities(...entities: readonly EntityLike[]): FakeKernel;
+  withDriver(driver: Driver): FakeKernel;
+  /** A stand-in for a service that another plugin would offer. */
+  given(serviceId: string, value: unknown): FakeKernel;
+  /** The caller of what follows; null = anonymous. */
+  as(user: User | null): FakeKernel;
+  /** @throws ConfigurationError with the problems the plugin reported */
+  use(plugin: Plugin): Promise<FakeKernel>;
+  readonly seen: Seen;
+  readonly model: EntityModel;
+  readonly log: Logger & { readonly lines: readonly string[] };
+  /** Calls a route of the plugins: its handler and their hooks, errors as the kernel answers them. */
+  call(
+    method: string,
+    path: string,
+    init?: { readonly body?: unknown; readonly search?: string },
+  ): Promise<FakeResponse>;
+  /** Runs the plugins' functions of a hook and returns the payload. */
+  run<N extends HookName>(hook: N, payload: HookMap[N]): Promise<HookMap[N]>;
+  /** Runs an operation through the plugins' hooks on the driver, as the caller. */
+  operation(input: OperationInput): Promise<Operation>;
+  /** A scope of the caller, for hooks that need one. */
+  scope(): OperationScope;
+  close(): Promise<void>;
+}
+
+/**
+ * A kernel for testing one plugin on its own: the same `PluginContext`, without tsyringe, adapters or other plugins.
+ * @example
+ * const kernel = createFakeKernel().withEntities(post).withDriver(memoryDriver({ post: [...] })).as({ id: "u1" })
+ * await kernel.use(health())
+ * await kernel.call("GET", "/health/live")
+ */
+export function createFakeKernel(): FakeKernel {
+  let entities: readonly EntityLike[] = [];
+  let model: EntityModel = createModel([]);
+  let driver: Driver | undefined;
+  let user: User | null = null;
+  const services = new Map<string, ServiceFactory>();
+  const instances = new Map<string, unknown>();
+  const declared: string[] = [];
+  const hooks = new HookRegistry(DEFAULT_LIMITS.hookMs);
+  const hookNames = new Set<HookName>();
+  const routes: Route[] = [];
+  const problems: string[] = [];
+  const plugins: Plugin[] = [];
+  const started: { readonly plugin: Plugin; readonly context: PluginContext }[] = [];
+  const log = recordingLogger();
+
+  const resolve = <T>(id: string): T => {
+    if (instances.has(id)) return instances.get(id) as T;
+    const factory = services.get(id);
+    if (factory === undefined) throw new ConfigurationError(`Service "${id}" not found`);
+    const made = factory({ resolve, resolveAsync: async <D>(other: string) => await resolve<D>(other), driver });
+    instances.set(id, made);
+    return made as T;
+  };
+  const register = (id: string, factory: ServiceFactory): void => {
+    if (services.has(id)) return void problems.push(`Service "${id}" is registered twice`);
+    declared.push(id);
+    services.set(id, factory);
+  };
+  const needDriver = (): Driver => {
+    if (driver === undefined)
+      throw new ConfigurationError("The fake kernel has no driver; give it one with .withDriver(memoryDriver())");
+    return driver;
+  };
+  const principal = (): Principal =>
+    user === null
+      ? { kind: "anonymous", user: null, isAdmin: false }
+      : { kind: "user", user, isAdmin: user.role === "admin" || user.isAdmin === true };
+  const source: ServiceSource = {
+    has: (id) => services.has(id) || instances.has(id),
+    resolveIn: <T>(id: string) => resolve<T>(id),
+  };
+  const clock = { now: () => new Date() };
+  const scope = (): OperationScope => {
+    // Nobody decides unless the plugin under test does; then the test itself stands in for the rules.
+    const open = new HookRegistry(DEFAULT_LIMITS.hookMs);
+    const undecided = hooks.list("operation:authorize").length === 0;
+    if (undecided)
+      open.on("test", "operation:authorize", ({ decision }) => {
+        decision.allowed = true;
+      });
+    for (const name of hookNames)
+      for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run as HookFunction<HookName>, hook);
+    const runtime = compileRuntime({
+      model,
+      driver: needDriver(),
+      limits: DEFAULT_LIMITS,
+      log,
+      production: false,
+      clock,
+      ids: defaultIds,
+      container: source,
+      hooks: open,
+    });
+    return new RequestScope(runtime, { principal: principal(), requestId: "test" });
+  };
+
+  const addRoute = (plugin: string, input: RouteInput): void => {
+    const route: Route = { ...input, method: input.method.toUpperCase(), plugin };
+    const owner = routes.find((other) => other.method === route.method && other.path === route.path);
+    if (owner === undefined) routes.push(route);
+    else
+      problems.push(`route ${route.method} ${route.path} of plugin "${plugin}" collides with plugin "${owner.plugin}"`);
+  };
+
+  const kernel: FakeKernel = {
+    withEntities(...list) {
+      entities = [...entities, ...list];
+      model = createModel(entities);
+      return kernel;
+    },
+    withDriver(given) {
+      driver = given;
+      return kernel;
+    },
+    given(id, value) {
+      instances.set(id, value);
+      return kernel;
+    },
+    as(given) {
+      user = given;
+      return kernel;
+    },
+    async use(plugin) {
+      plugins.push(plugin);
+      if (driver !== undefined) await driver.connect({ model, log, production: false });
+      const context: PluginContext = {
+        services: { register, resolve, has: (id: string) => services.has(id) || instances.has(id) },
+        hooks: {
+          on(name, fn, options) {
+            hookNames.add(name);
+            hooks.on(plugin.id, name, fn, options);
+          },
+        },
+        routes: { add: (route) => addRoute(plugin.id, route) },
+        entities: model,
+        config: {
+          apiPrefix: "/api",
+          production: false,
+          limits: DEFAULT_LIMITS,
+          isAdmin: (candidate) => candidate.role === "admin" || candidate.isAdmin === true,
+          defaultRules: {},
+        },
+        log,
+        get driver() {
+          return needDriver();
+        },
+        problem: (sentence) => void problems.push(sentence),
+      };
+      for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);
+      for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
+        if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
+      for (const [action, { path, method, rules, handler }] of Object.entries(plugin.endpoints ?? {})) {
+        const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
+        addRoute(plugin.id, { method: method ?? "GET", path, action, rules: names, handler });
+      }
+      plugin.setup?.(context);
+      if (problems.length > 0) throw new ConfigurationError([...problems]);
+      await plugin.start?.(context);
+      started.push({ plugin, context });
+      return kernel;
+    },
+    get seen() {
+      return {
+        services: [...declared].sort(),
+        hooks: [...hookNames].sort(),
+        routes: routes.map(({ method, path }) => `${method} ${path}`).sort(),
+        requires: plugins.flatMap(({ requires }) => requires).sort(),
+        provides: plugins.flatMap(({ provides }) => provides).sort(),
+        problems: [...problems],
+      };
+    },
+    get model() {
+      return model;
+    },
+    log,
+    async call(method, path, init = {}) {
+      try {
+        return await answer(method, path, init);
+      } catch (error) {
+        return handleError(error);
+      }
+    },
+    async run(name, payload) {
+      await runHooks(hooks.list(name), payload);
+      return payload;
+    },
+    operation: (input) => scope().run(input),
+    scope,
+    async close() {
+      for (const { plugin, context } of started.splice(0).reverse()) await plugin.stop?.(context);
+      for (const made of [...instances.values()].reverse()) await (made as { close?(): unknown } | null)?.close?.();
+      await driver?.disconnect();
+    },
+  };
+
+  async function answer(
+    method: string,
+    path: string,
+    init: { readonly body?: unknown; readonly search?: string },
+  ): Promise<FakeResponse> {
+    // Static segments win over parameters, as in the real kernel.
+    const candidates = routes.filter((route) => route.method === method && matchRoute(path, route.path) !== null);
+    const route = candidates.sort((a, b) => a.path.split(":").length - b.path.split(":").length)[0];
+    if (route === undefined)
+      return { status: 404, headers: {}, body: { code: "NOT_FOUND", message: "Not found", status: 404 } };
+    const current = scope();
+    const result = await route.handler({
+      route,
+      request: { method, url: path, headers: {} },
+      requestId: current.requestId,
+      params: matchRoute(path, route.path) ?? {},
+      search: init.search ?? "",
+      root: "/api",
+      scope: current,
+      body: async () => init.body,
+    });
+    const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
+    const body = reply.body === undefined ? null : JSON.parse(JSON.stringify(reply.body));
+    return { status: reply.status, headers: reply.headers, body };
+  }
+
+  return kernel;
+}
+
+/** The path of an entity's collection, as routes of the fake kernel have it. */
+export function pathOf(entity: AnyEntity): string {
+  return `/${routeSegment(entity)}`;
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import { ConfigurationError } from "../../../src/entity/index.ts";
+import {
+  clearGlobalContainer,
+  createScope,
+  createService,
+  getGlobalContainer,
+  lazyService,
+  ServiceContainer,
+  setGlobalContainer,
+} from "../../../src/kernel/index.ts";
+
+describe("ServiceContainer", () => {
+  it("is made with and without new", () => {
+    expect(new ServiceContainer().register("a", () => 1).resolve("a")).toBe(1);
+    expect(
+      ServiceContainer()
+        .register("a", () => 2)
+        .resolve("a"),
+    ).toBe(2);
+  });
+
+  it("makes a singleton once and on first use", () => {
+    let made = 0;
+    const container = new ServiceContainer().register("counter", () => ({ number: ++made }));
+    expect(made).toBe(0);
+    expect(container.resolve("counter")).toBe(container.resolve("counter"));
+    expect(made).toBe(1);
+  });
+
+  it("makes a transient service anew on every resolve", () => {
+    const container = new ServiceContainer().register("thing", () => ({}), { lifecycle: "transient" });
+    expect(container.resolve("thing")).not.toBe(container.resolve("thing"));
+  });
+
+  it("makes a scoped service once per scope", () => {
+    const container = new ServiceContainer().register("thing", () => ({}), { lifecycle: "scoped" });
+    const [one, two] = [createScope(container), createScope(container)];
+    expect(one.resolve("thing")).toBe(one.resolve("thing"));
+    expect(one.resolve("thing")).not.toBe(two.resolve("thing"));
+  });
+
+  it("never builds a singleton from a scope", () => {
+    const container = new ServiceContainer()
+      .register("request", () => ({}), { lifecycle: "scoped" })
+      .register("keeper", ({ driver }) => driver);
+    container.setDriver("base");
+    const scope = createScope(container, { driver: "transaction" });
+    expect(scope.resolve("keeper")).toBe("base");
+  });
+
+  it("refuses an id that is taken", () => {
+    const container = new ServiceContainer().register("a", () => 1);
+    expect(() => container.register("a", () => 2)).toThrow('Service "a" is registered twice');
+    expect(() => container.registerInstance("a", 3)).toThrow(ConfigurationError);
+  });
+
+  it("names a service that is not registered", () => {
+    expect(() => new ServiceContainer().resolve("mailer")).toThrow('Service "mailer" not found');
+  });
+
+  it("prints a circle of factories as a chain", () => {
+    const container = new ServiceContainer()
+      .register("a", ({ resolve }) => resolve("b"))
+      .register("b", ({ resolve }) => resolve("c"))
+      .register("c", ({ resolve }) => resolve("a"));
+    expect(() => container.resolve("a")).toThrow("circular way: a -> b -> c -> a");
+  });
+
+  it("shares one start of an async factory between concurrent callers", async () => {
+    let made = 0;
+    const container = new ServiceContainer().register("db", async () => ({ number: ++made }));
+    const [one, two] = await Promise.all([container.resolveAsync("db"), container.resolveAsync("db")]);
+    expect(one).toBe(two);
+    expect(made).toBe(1);
+  });
+
+  it("tries an async factory again after it failed", async () => {
+    let attempts = 0;
+    const container = new ServiceContainer().register("db", async () => {
+      if (++attempts === 1) throw new ConfigurationError("not yet");
+      return "up";
+    });
+    await expect(container.resolveAsync("db")).rejects.toThrow("not yet");
+    expect(await container.resolveAsync("db")).toBe("up");
+  });
+
+  it("lists ids, and ids by tag", () => {
+    const container = new ServiceContainer().register("a", () => 1, { tags: ["remote"] }).register("b", () => 2);
+    expect(container.getServiceIds()).toEqual(["a", "b"]);
+    expect(container.getByTag("remote")).toEqual(["a"]);
+    expect(container.has("b")).toBe(true);
+    expect(container.has("c")).toBe(false);
+  });
+
+  it("closes what factories made, last in, first out, and all of it", async () => {
+    const closed: string[] = [];
+    const closable = (name: string, fails = false) => ({
+      close() {
+        closed.push(name);
+        if (fails) throw new ConfigurationError(`${name} hangs`);
+      },
+    });
+    const container = new ServiceContainer()
+      .register("first", () => closable("first"))
+      .register("second", () => closable("second", true))
+      .register("third", async () => closable("third"))
+      .register("plain", () => 1)
+      .register("unused", () => closable("unused"));
+    container.registerInstance("given", closable("given"));
+    for (const id of ["first", "second", "plain"]) container.resolve(id);
+    await container.resolveAsync("third");
+    await expect(container.dispose()).rejects.toThrow("1 services failed to close");
+    expect(closed).toEqual(["third", "second", "first"]);
+    await expect(container.dispose()).resolves.toBeUndefined();
+  });
+
+  it("makes all singletons on request", async () => {
+    const made: string[] = [];
+    const container = new ServiceContainer()
+      .register("a", () => void made.push("a"))
+      .register("b", async () => void made.push("b"))
+      .register("c", () => void made.push("c"), { lifecycle: "transient" });
+    await container.initializeAll();
+    expect(made).toEqual(["a", "b"]);
+  });
+
+  it("refuses a factory that is none", () => {
+    expect(() => new ServiceContainer().register("a", "b" as never)).toThrow('Service "a" needs a factory function');
+  });
+});
+
+describe("createScope", () => {
+  it("looks into its own values before its parent", () => {
+    const container = new ServiceContainer().register("user", () => "nobody").register("clock", () => "now");
+    const scope = createScope(container, { user: "ann" });
+    expect(scope.resolve("user")).toBe("ann");
+    expect(scope.resolve("clock")).toBe("now");
+    expect(scope.set("clock", "later").resolve("clock")).toBe("later");
+    expect([scope.has("user"), scope.has("clock"), scope.has("x")]).toEqual([true, true, false]);
+  });
+
+  it("gives its driver to the scoped services it makes", async () => {
+    const container = new ServiceContainer().register("repo", ({ driver }) => ({ driver }), { lifecycle: "scoped" });
+    const scope = createScope(container);
+    scope.setDriver("tx");
+    expect(await scope.resolveAsync("repo")).toEqual({ driver: "tx" });
+    const context = scope.getContext();
+    expect(context.driver).toBe("tx");
+    expect(context.resolve("repo")).toEqual({ driver: "tx" });
+    expect(await context.resolveAsync("repo")).toEqual({ driver: "tx" });
+  });
+});
+
+describe("createService and lazyService", () => {
+  it("make a definition that register takes", () => {
+    const mailer = createService("mailer", () => "mail", { tags: ["x"] });
+    const container = new ServiceContainer().register(mailer);
+    expect(container.resolve("mailer")).toBe("mail");
+    expect(container.getByTag("x")).toEqual(["mailer"]);
+  });
+
+  it("make a factory with its dependencies", async () => {
+    const factory = createService(["a", "b"], ([a, b], { resolveAsync }) => ({ sum: `${a}${b}`, resolveAsync }));
+    const container = new ServiceContainer()
+      .register("a", () => "1")
+      .register("b", () => "2")
+      .register("sum", factory);
+    const { sum, resolveAsync } = container.resolve<{ sum: string; resolveAsync: (id: string) => Promise<unknown> }>(
+      "sum",
+    );
+    expect(sum).toBe("12");
+    expect(await resolveAsync("a")).toBe("1");
+  });
+
+  it("memoize a factory", () => {
+    let made = 0;
+    const factory = lazyService(() => ++made);
+    const context = createScope(new ServiceContainer()).getContext();
+    expect([factory(context), factory(context)]).toEqual([1, 1]);
+  });
+
+  it("resolve from the process-wide container on first use", async () => {
+    const handle = lazyService<string>("late");
+    setGlobalContainer(new ServiceContainer().register("late", () => "here"));
+    expect(handle.id).toBe("late");
+    expect(handle.get()).toBe("here");
+    expect(await handle.getAsync()).toBe("here");
+    clearGlobalContainer();
+    expect(getGlobalContainer().has("late")).toBe(false);
+    expect(() => lazyService("")).toThrow(ConfigurationError);
+  });
+});

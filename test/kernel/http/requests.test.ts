@@ -1,0 +1,392 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { entity, json, string } from "../../../src/entity/index.ts";
+import {
+  AuthenticationError,
+  createKernel,
+  createPlugin,
+  endpoint,
+  type Kernel,
+  type KernelOptions,
+  type KernelRequest,
+  type Plugin,
+  Reply,
+  type RouteContext,
+} from "../../../src/kernel/index.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+
+const thing = entity("thing", { name: string, extra: json.optional() });
+
+const open = createPlugin({
+  id: "open-door",
+  hooks: {
+    "route:authorize": (ask) => void (ask.allowed = ask.rules.includes("everyone")),
+    "operation:authorize": (operation) => void (operation.decision.allowed = true),
+  },
+});
+
+function routes(handlers: Readonly<Record<string, (context: RouteContext) => unknown>>): Plugin {
+  return createPlugin({
+    id: "routes",
+    setup(context) {
+      const definition = context.entities.get("thing");
+      for (const [key, handler] of Object.entries(handlers)) {
+        const [method = "", path = ""] = key.split(" ");
+        context.routes.add({ method, path, action: key, handler, entity: definition });
+      }
+    },
+  });
+}
+
+async function boot(handlers: Parameters<typeof routes>[0], options: Partial<KernelOptions> = {}): Promise<Kernel> {
+  const { plugins = [], ...rest } = options;
+  const kernel = createKernel({
+    entities: [thing],
+    driver: memoryDriver(),
+    logger: recordingLogger(),
+    plugins: [open, routes(handlers), ...plugins],
+    ...rest,
+  });
+  await kernel.ready;
+  return kernel;
+}
+
+async function send(kernel: Kernel, method: string, url: string, init: Partial<KernelRequest> = {}) {
+  const reply = await kernel.handle({ method, url, headers: {}, ...init });
+  return { ...reply, json: typeof reply.body === "string" ? JSON.parse(reply.body) : undefined };
+}
+
+const jsonHeaders = { "content-type": "application/json" };
+const bytes = (text: string) => ({ kind: "bytes", bytes: new TextEncoder().encode(text) }) as const;
+
+describe("request handling", () => {
+  it("answers entity routes below the prefix and endpoints from the root", async () => {
+    const ping = createPlugin({
+      id: "ping",
+      endpoints: { ping: endpoint("/ping", { rules: ["everyone"], handler: () => "pong" }) },
+    });
+    const kernel = await boot({ "GET /things": () => [] }, { plugins: [ping] });
+    expect((await send(kernel, "GET", "/api/things")).status).toBe(200);
+    expect((await send(kernel, "GET", "/things")).status).toBe(404);
+    expect((await send(kernel, "GET", "/ping")).json).toBe("pong");
+    expect(kernel.owns("/api/anything")).toBe(true);
+    expect(kernel.owns("/ping?x=1")).toBe(true);
+    expect(kernel.owns("/index.html")).toBe(false);
+    expect(kernel.owns("/a/%00")).toBe(true);
+    await kernel.close();
+  });
+
+  it("lets a mount path take the place of the prefix, in links too", async () => {
+    const kernel = await boot({ "GET /things": ({ root }) => ({ root }) });
+    expect((await send(kernel, "GET", "/things", { base: "/v1" })).json).toEqual({ root: "/v1" });
+    expect((await send(kernel, "GET", "/api/things")).json).toEqual({ root: "/api" });
+    expect(kernel.owns("/whatever", "/v1")).toBe(true);
+    await kernel.close();
+  });
+
+  it("sends the same headers with every answer", async () => {
+    const kernel = await boot({ "GET /things": () => [] });
+    for (const url of ["/api/things", "/nowhere"]) {
+      const { headers } = await send(kernel, "GET", url);
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "cache-control": "private, no-store",
+        vary: "Authorization, Cookie, Origin",
+        "content-type": "application/json; charset=utf-8",
+      });
+      expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    await kernel.close();
+  });
+
+  it("answers HEAD like GET without the body, OPTIONS with Allow, other methods with 405", async () => {
+    const kernel = await boot({ "GET /things": () => [1, 2], "POST /things": () => undefined });
+    const head = await send(kernel, "HEAD", "/api/things");
+    expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, null, "5"]);
+    const options = await send(kernel, "OPTIONS", "/api/things");
+    expect([options.status, options.headers.allow]).toEqual([204, "GET, POST, HEAD, OPTIONS"]);
+    const patch = await send(kernel, "PATCH", "/api/things");
+    expect([patch.status, patch.headers.allow, patch.json.code]).toEqual([
+      405,
+      "GET, POST, HEAD, OPTIONS",
+      "METHOD_NOT_ALLOWED",
+    ]);
+    expect((await send(kernel, "OPTIONS", "/nowhere")).status).toBe(404);
+    await kernel.close();
+  });
+
+  it("ignores method overrides", async () => {
+    const kernel = await boot({ "GET /things": () => "read", "DELETE /things": () => "deleted" });
+    const reply = await send(kernel, "GET", "/api/things?_method=DELETE", {
+      headers: { "x-http-method-override": "DELETE" },
+    });
+    expect(reply.json).toBe("read");
+    await kernel.close();
+  });
+
+  it("answers problem+json when it is asked for", async () => {
+    const kernel = await boot({});
+    const { headers, json: body } = await send(kernel, "GET", "/nowhere?x=1", {
+      headers: { accept: "application/problem+json" },
+    });
+    expect(headers["content-type"]).toBe("application/problem+json");
+    expect(body).toMatchObject({ instance: "/nowhere", status: 404, code: "NOT_FOUND" });
+    await kernel.close();
+  });
+
+  it("passes streams, bytes and responses through", async () => {
+    async function* pieces() {
+      yield "a";
+      yield new TextEncoder().encode("b");
+    }
+    const kernel = await boot({
+      "GET /stream": () => new Reply(200, pieces(), { "content-type": "text/plain" }),
+      "GET /bytes": () => new Reply(200, new Uint8Array([1, 2])),
+      "GET /response": () => {
+        const response = new Response("hi", { status: 202, headers: { "x-own": "1" } });
+        response.headers.append("set-cookie", "a=1");
+        response.headers.append("set-cookie", "b=2");
+        return response;
+      },
+    });
+    const get = (path: string) => kernel.fetch(new Request(`http://host.invalid/api${path}`));
+    expect(await (await get("/stream")).text()).toBe("ab");
+    expect([...new Uint8Array(await (await get("/bytes")).arrayBuffer())]).toEqual([1, 2]);
+    const response = await get("/response");
+    expect([response.status, await response.text(), response.headers.getSetCookie()]).toEqual([
+      202,
+      "hi",
+      ["a=1", "b=2"],
+    ]);
+    await kernel.close();
+  });
+
+  it("stops the source of a stream that nobody reads on", async () => {
+    let stopped = false;
+    async function* endless() {
+      try {
+        for (;;) yield "x";
+      } finally {
+        stopped = true;
+      }
+    }
+    const kernel = await boot({ "GET /stream": () => new Reply(200, endless()) });
+    const response = await kernel.fetch(new Request("http://host.invalid/api/stream"));
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    expect(stopped).toBe(true);
+    await kernel.close();
+  });
+
+  it("runs request hooks around the handler, and lets them refuse and add headers", async () => {
+    const seen: string[] = [];
+    const watcher = createPlugin({
+      id: "watcher",
+      hooks: {
+        "request:start": ({ route, params }) => {
+          seen.push(`start ${route.action} ${JSON.stringify(params)}`);
+          if (params.id === "bad") throw new AuthenticationError();
+        },
+        "request:end": async ({ response }) => {
+          response.headers["x-seen"] = "yes";
+        },
+      },
+    });
+    const kernel = await boot({ "GET /things/:id": () => "ok" }, { plugins: [watcher] });
+    expect((await send(kernel, "GET", "/api/things/1")).headers["x-seen"]).toBe("yes");
+    expect((await send(kernel, "GET", "/api/things/bad")).status).toBe(401);
+    expect(seen).toEqual(['start GET /things/:id {"id":"1"}', 'start GET /things/:id {"id":"bad"}']);
+    await kernel.close();
+  });
+
+  it("ends a request that takes too long with 503 and aborts its signal", async () => {
+    let aborted = false;
+    const slow = ({ scope }: RouteContext) =>
+      new Promise(() => scope.signal?.addEventListener("abort", () => void (aborted = true)));
+    const kernel = await boot({ "GET /slow": slow }, { limits: { requestMs: 1 } });
+    expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
+    expect(aborted).toBe(true);
+    await kernel.close();
+  });
+
+  it("bounds a hook that never ends", async () => {
+    const stuck = createPlugin({ id: "stuck", hooks: { "request:start": () => new Promise<void>(() => {}) } });
+    const kernel = await boot({ "GET /things": () => [] }, { plugins: [stuck], limits: { hookMs: 5 } });
+    const { status, json: body } = await send(kernel, "GET", "/api/things");
+    expect([status, body.code]).toEqual([503, "UNAVAILABLE"]);
+    await kernel.close();
+  });
+
+  it("finishes what is in flight when it closes, and refuses what comes after", async () => {
+    let release: () => void = () => {};
+    const kernel = await boot({ "GET /slow": () => new Promise((resolve) => (release = () => resolve("done"))) });
+    const inFlight = send(kernel, "GET", "/api/slow");
+    await new Promise((resolve) => setImmediate(resolve));
+    const closing = kernel.close();
+    expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
+    release();
+    expect((await inFlight).json).toBe("done");
+    await closing;
+  });
+});
+
+describe("request bodies", () => {
+  const echo = { "POST /echo": ({ body }: RouteContext) => body() };
+  async function* chunks(...parts: string[]) {
+    for (const part of parts) yield new TextEncoder().encode(part);
+  }
+
+  it("are read from bytes, text, streams and parsed values alike", async () => {
+    const kernel = await boot(echo);
+    const bodies = [
+      bytes('{"a":1}'),
+      { kind: "text", text: '{"a":1}' },
+      { kind: "stream", stream: chunks('{"a"', ":1}") },
+      { kind: "parsed", value: { a: 1 } },
+    ] as const;
+    for (const body of bodies)
+      expect((await send(kernel, "POST", "/api/echo", { headers: jsonHeaders, body })).json).toEqual({ a: 1 });
+    await kernel.close();
+  });
+
+  it.each([
+    ["no content type", {}, bytes("{}"), 415],
+    ["plain text", { "content-type": "text/plain" }, bytes("{}"), 415],
+    ["a form", { "content-type": "application/x-www-form-urlencoded" }, { kind: "parsed", value: { a: "1" } }, 415],
+    ["compressed bytes", { ...jsonHeaders, "content-encoding": "gzip" }, bytes("{}"), 415],
+    ["a vendor's JSON", { "content-type": "application/vnd.api+json" }, bytes("{}"), 200],
+    ["a charset", { "content-type": "application/json; charset=utf-8" }, bytes("{}"), 200],
+    ["an identity encoding", { ...jsonHeaders, "content-encoding": "identity" }, bytes("{}"), 200],
+    ["nothing", jsonHeaders, undefined, 400],
+    ["white space", jsonHeaders, bytes("  "), 400],
+    ["broken JSON", jsonHeaders, bytes('{"a":'), 400],
+    ["invalid UTF-8", jsonHeaders, { kind: "bytes", bytes: new Uint8Array([0x22, 0xff, 0x22]) }, 400],
+    ["__proto__", jsonHeaders, bytes('{"a":{"__proto__":{}}}'), 400],
+    ["a parsed __proto__", jsonHeaders, { kind: "parsed", value: JSON.parse('{"__proto__":1}') }, 400],
+    ["an announced giant", { ...jsonHeaders, "content-length": "1048577" }, bytes("{}"), 413],
+    ["a giant", jsonHeaders, bytes(`"${"x".repeat(1_048_576)}"`), 413],
+    [
+      "a streamed giant",
+      jsonHeaders,
+      { kind: "stream", stream: chunks("x".repeat(1_000_000), "x".repeat(100_000)) },
+      413,
+    ],
+    ["a giant text", jsonHeaders, { kind: "text", text: "x".repeat(1_048_577) }, 413],
+    ["hostile depth", jsonHeaders, bytes("[".repeat(100_000) + "]".repeat(100_000)), 400],
+    ["twenty levels", jsonHeaders, bytes("[".repeat(20) + "]".repeat(20)), 200],
+    ["twenty-one levels", jsonHeaders, bytes("[".repeat(21) + "]".repeat(21)), 400],
+  ] as const)("with %s are answered with the right status", async (_title, headers, body, status) => {
+    const kernel = await boot(echo);
+    const reply = await send(kernel, "POST", "/api/echo", { headers, body });
+    expect(reply.status).toBe(status);
+    if (status !== 200) expect(reply.json).toMatchObject({ status, requestId: reply.headers["x-request-id"] });
+    await kernel.close();
+  });
+
+  it("are read once, however often a handler asks", async () => {
+    const kernel = await boot({ "POST /echo": async ({ body }) => [await body(), await body()] });
+    const body = { kind: "stream", stream: chunks("1") } as const;
+    expect((await send(kernel, "POST", "/api/echo", { headers: jsonHeaders, body })).json).toEqual([1, 1]);
+    await kernel.close();
+  });
+});
+
+describe("callers", () => {
+  const who = {
+    "GET /who": ({ scope }: RouteContext) => ({ kind: scope.principal.kind, admin: scope.principal.isAdmin }),
+  };
+  const ask = async (options: Partial<KernelOptions>, init: Partial<KernelRequest> = {}) => {
+    const kernel = await boot(who, options);
+    const reply = await send(kernel, "GET", "/api/who", init);
+    await kernel.close();
+    return reply;
+  };
+
+  it("are anonymous unless somebody says who they are", async () => {
+    expect((await ask({})).json).toEqual({ kind: "anonymous", admin: false });
+    expect((await ask({ getUser: () => null })).json).toEqual({ kind: "anonymous", admin: false });
+    expect((await ask({ getUser: async () => undefined })).json).toEqual({ kind: "anonymous", admin: false });
+  });
+
+  it("are recognised from headers", async () => {
+    const getUser = ({ headers }: { headers: { get(name: string): string | null } }) =>
+      headers.get("Authorization") === "Bearer t" && headers.get("x-two") === "a, b" ? { id: "u1" } : null;
+    const headers = { authorization: "Bearer t", "x-two": ["a", "b"] };
+    expect((await ask({ getUser: getUser as never }, { headers })).json).toEqual({ kind: "user", admin: false });
+  });
+
+  it.each([
+    [{ id: "u", role: "admin" }, true],
+    [{ id: "u", isAdmin: true }, true],
+    [{ id: "u", roles: ["x", "admin"] }, true],
+    [{ id: "u", role: "user", roles: "admin" }, false],
+    [{ id: "u", isAdmin: "true" }, false],
+  ])("%j is an admin: %j", async (user, admin) => {
+    expect((await ask({ getUser: () => user })).json.admin).toBe(admin);
+  });
+
+  it("are admins as the app defines it, and none when its definition fails", async () => {
+    const getUser = () => ({ id: "u", level: 9 });
+    expect((await ask({ getUser, isAdmin: (user) => user.level === 9 })).json.admin).toBe(true);
+    const fails = () => {
+      throw new TypeError("no");
+    };
+    expect((await ask({ getUser, isAdmin: fails })).json.admin).toBe(false);
+  });
+
+  it.each([
+    { id: { not: "x" } },
+    { id: ["a"] },
+    { id: "" },
+    { id: Number.NaN },
+    { id: 5 },
+    {},
+    "ann",
+    { id: "a".repeat(129) },
+    { id: "a\u0000" },
+    { id: "\ud800" },
+  ])("with the broken identity %j are refused", async (user) => {
+    const { status, json: body } = await ask({ getUser: () => user });
+    expect([status, body.code]).toEqual([401, "UNAUTHENTICATED"]);
+  });
+
+  it("are nobody, not anonymous, when recognising them fails", async () => {
+    const logger = recordingLogger();
+    const down = async () => {
+      throw new TypeError("session store at 10.0.0.1 is down");
+    };
+    const { status, headers, body } = await ask({ getUser: down, logger });
+    expect([status, headers["retry-after"]]).toEqual([503, "2"]);
+    expect(`${body}${logger.lines.join()}`).not.toContain("10.0.0.1");
+    expect((await ask({ getUser: () => new Promise(() => {}), limits: { hookMs: 5 } })).status).toBe(503);
+  });
+
+  it("are refused by the app's own error", async () => {
+    const getUser = () => {
+      throw new AuthenticationError("The token has expired");
+    };
+    expect((await ask({ getUser })).json).toMatchObject({ status: 401, message: "The token has expired" });
+  });
+
+  it("are recognised by the adapter's callback, which gets the framework's own request", async () => {
+    const raw = { session: "s1" };
+    const getUser = (request: typeof raw) => (request.session === "s1" ? { id: "u", role: "admin" } : null);
+    const options = { getUser: () => ({ id: "someone-else" }) };
+    expect((await ask(options, { raw, getUser: getUser as never })).json.admin).toBe(true);
+  });
+});
+
+describe("plugin endpoints", () => {
+  it("without rules deny everybody", async () => {
+    const plugin = createPlugin({
+      id: "closed",
+      endpoints: { secret: endpoint("/secret", { handler: () => "leak" }) },
+    });
+    const anonymous = await boot({}, { plugins: [plugin] });
+    expect((await send(anonymous, "GET", "/secret")).status).toBe(401);
+    const admin = await boot({}, { plugins: [plugin], getUser: () => ({ id: "u", role: "admin" }) });
+    expect((await send(admin, "GET", "/secret")).status).toBe(403);
+    await Promise.all([anonymous.close(), admin.close()]);
+  });
+});

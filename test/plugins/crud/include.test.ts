@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import type { AnyEntity } from "../../../src/entity/index.ts";
+import { createPlugin, type Driver, type Plugin, type Row, type Where } from "../../../src/kernel/index.ts";
+import { crud } from "../../../src/plugins/crud/index.ts";
+import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { deny, hide, library } from "./library.ts";
+
+const SEED = {
+  user: [
+    { id: "ann", name: "Ann", email: "ann@example.com" },
+    { id: "bob", name: "Bob", email: null },
+  ],
+  post: [
+    { id: "p1", title: "First", authorId: "ann" },
+    { id: "p2", title: "Second", authorId: "ann", parentId: "p1" },
+    { id: "p3", title: "Third", authorId: "bob", parentId: "p1" },
+  ],
+  comment: [
+    { id: "c1", text: "one", postId: "p1", authorId: "bob" },
+    { id: "c2", text: "two", postId: "p1", authorId: "ann" },
+    { id: "c3", text: "three", postId: "p3" },
+  ],
+  cover: [{ id: "v1", url: "https://example.com/1", postId: "p1" }],
+  tag: [
+    { id: "t1", name: "red" },
+    { id: "t2", name: "blue" },
+  ],
+};
+
+let kernel: FakeKernel;
+afterEach(() => kernel.close());
+
+async function start(...plugins: readonly Plugin[]): Promise<void> {
+  const driver = memoryDriver(SEED);
+  kernel = createFakeKernel().withEntities(...library).withDriver(driver);
+  for (const plugin of [crud(), ...plugins]) await kernel.use(plugin);
+  await driver.link("post", "tags", "p1", ["t1", "t2"]);
+  await driver.link("post", "tags", "p3", ["t2"]);
+}
+
+/** Only rows that satisfy a predicate may be read. */
+function only(name: string, predicate: Where): Plugin {
+  return createPlugin({
+    id: "test/only",
+    hooks: {
+      "operation:authorize": ({ entity, decision }) => {
+        decision.allowed = true;
+        if (entity.name === name) decision.predicate = predicate;
+      },
+    },
+  });
+}
+
+async function list(search: string, path = "/posts"): Promise<Row[]> {
+  const { status, body } = await kernel.call("GET", path, { search });
+  expect([status, (body as Row)["message"]]).toEqual([200, undefined]);
+  return body as Row[];
+}
+
+describe("include", () => {
+  it("adds to-one records under the relation's name, and null where there is none", async () => {
+    await start();
+    const posts = await list("include=author,parent,cover");
+    expect(posts.map(({ id, author, parent, cover }) => [id, (author as Row)["name"], (parent as Row | null)?.["id"], (cover as Row | null)?.["id"]])).toEqual([
+      ["p1", "Ann", undefined, "v1"],
+      ["p2", "Ann", "p1", undefined],
+      ["p3", "Bob", "p1", undefined],
+    ]);
+    expect(posts[0]).toMatchObject({ parent: null });
+    expect(posts[1]).toMatchObject({ cover: null });
+  });
+
+  it("adds to-many records as lists, empty where there are none", async () => {
+    await start();
+    const posts = await list("include=comments,tags");
+    expect(posts.map(({ comments, tags }) => [(comments as Row[]).map(({ id }) => id), (tags as Row[]).map(({ name }) => name)])).toEqual([
+      [["c1", "c2"], ["red", "blue"]],
+      [[], []],
+      [["c3"], ["blue"]],
+    ]);
+  });
+
+  it("goes several levels deep", async () => {
+    await start();
+    const [first] = await list("include=comments.author.posts&id=p1");
+    const comments = first?.["comments"] as { author: { posts: Row[] } }[];
+    expect(comments.map(({ author }) => author.posts.map(({ id }) => id))).toEqual([["p3"], ["p1", "p2"]]);
+  });
+
+  it("works for one record", async () => {
+    await start();
+    const { body } = await kernel.call("GET", "/posts/p3", { search: "include=author,tags" });
+    expect(body).toMatchObject({ id: "p3", author: { name: "Bob" }, tags: [{ name: "blue" }] });
+  });
+
+  it("works from the other side of a manyToMany relation", async () => {
+    await start();
+    const tags = await list("include=posts", "/tags");
+    expect(tags.map(({ posts }) => (posts as Row[]).map(({ id }) => id))).toEqual([["p1"], ["p1", "p3"]]);
+  });
+
+  it("answers a create and an update with the related records", async () => {
+    await start();
+    const created = await kernel.call("POST", "/posts", { search: "include=author", body: { title: "New", authorId: "bob" } });
+    expect(created).toMatchObject({ status: 201, body: { author: { name: "Bob" } } });
+    const updated = await kernel.call("PATCH", "/posts/p1", { search: "include=author", body: { authorId: "bob" } });
+    expect(updated).toMatchObject({ status: 200, body: { author: { name: "Bob" } } });
+  });
+
+  it("finds its keys although they are not selected, and does not show them", async () => {
+    await start();
+    const [post] = await list("select=title&include=author&id=p1");
+    expect(post).toEqual({ id: "p1", title: "First", author: expect.objectContaining({ id: "ann" }) });
+  });
+
+  it("takes one statement per relation and level, whatever the number of records", async () => {
+    const base = memoryDriver(SEED);
+    const statements: string[] = [];
+    const noted = <T extends "findMany" | "links">(name: T): Driver[T] =>
+      ((entity: AnyEntity, ...rest: unknown[]) => {
+        statements.push(`${name} ${entity.name}`);
+        return (base[name] as (...all: unknown[]) => unknown)(entity, ...rest);
+      }) as Driver[T];
+    const counting: Driver = { ...base, findMany: noted("findMany"), links: noted("links") };
+    kernel = createFakeKernel().withEntities(...library).withDriver(counting);
+    await kernel.use(crud());
+    await list("include=author,comments.author,tags");
+    expect(statements.sort()).toEqual(["findMany comment", "findMany post", "findMany user", "findMany user", "links post"]);
+  });
+
+  it("leaves out what the caller may not read: null for one, a shorter list for many", async () => {
+    await start(only("user", { id: "bob" }));
+    const posts = await list("include=author,comments.author");
+    expect(posts.map(({ author }) => (author as Row | null)?.["id"])).toEqual([undefined, undefined, "bob"]);
+    expect((posts[0]?.["comments"] as Row[]).map(({ author }) => (author as Row | null)?.["id"])).toEqual(["bob", undefined]);
+    await kernel.close();
+    await start(only("comment", { text: "two" }));
+    expect((await list("include=comments")).map(({ comments }) => (comments as Row[]).length)).toEqual([1, 0, 0]);
+    await kernel.close();
+    await start(only("tag", { name: "red" }));
+    expect((await list("include=tags")).map(({ tags }) => (tags as Row[]).length)).toEqual([1, 0, 0]);
+  });
+
+  it("answers null and empty lists for entities the caller may not read at all", async () => {
+    await start(deny("user", "comment", "tag", "cover"));
+    const [post] = await list("include=author,comments,tags,cover");
+    expect(post).toMatchObject({ author: null, comments: [], tags: [], cover: null });
+  });
+
+  it("does not tell who is related when the key may not be read", async () => {
+    await start(hide("comment", "postId"));
+    expect(await kernel.call("GET", "/posts", { search: "include=comments" })).toMatchObject({ status: 400 });
+    const operation = await kernel.operation({ kind: "list", entity: "post", query: { include: { comments: {} } } });
+    expect(operation.records[0]).toMatchObject({ comments: [] });
+  });
+
+  it("refuses to bring more than 1,000 records and names the list to page through", async () => {
+    await start();
+    const { driver } = kernel.scope();
+    const rows = Array.from({ length: 999 }, (_, i) => ({ id: `x${i}`, text: "x", postId: "p1", authorId: null, createdAt: new Date(), updatedAt: new Date() }));
+    await driver.createMany("comment", rows.slice(0, 997));
+    expect(await list("include=comments")).toHaveLength(3);
+    await driver.createMany("comment", rows.slice(997));
+    expect(await kernel.call("GET", "/posts", { search: "include=comments" })).toMatchObject({
+      status: 400,
+      body: { message: 'Including "comments" would bring more than 1000 records; page through /comments?postId=<id of the post>.' },
+    });
+    expect(await list("include=comments&id=p3")).toHaveLength(1);
+  });
+
+  it("counts the pairs of a manyToMany relation", async () => {
+    await start();
+    const { driver } = kernel.scope();
+    const ids = Array.from({ length: 1_000 }, (_, i) => `n${i}`);
+    await driver.createMany("tag", ids.map((id) => ({ id, name: id })));
+    await driver.link("post", "tags", "p2", ids.slice(0, 997));
+    expect((await list("include=tags&id=p1&id=p2&id=p3")).map(({ tags }) => (tags as Row[]).length)).toEqual([2, 997, 1]);
+    await driver.link("post", "tags", "p2", ids);
+    expect(await kernel.call("GET", "/posts", { search: "include=tags" })).toMatchObject({
+      status: 400,
+      body: { message: 'Including "tags" would bring more than 1000 records; page through /tags?posts.id=<id of the post>.' },
+    });
+  });
+});

@@ -1,0 +1,30 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // The same names as `paths` in tsconfig.json: tests and examples import the package as its users do.
+    alias: [
+      { find: /^keelson$/, replacement: source("index.ts") },
+      { find: /^keelson\/(express|node)$/, replacement: source("adapters/$1/index.ts") },
+      { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },
+      { find: /^keelson\/testing$/, replacement: source("testing/index.ts") },
+    ],
+  },
+  test: {
+    include: ["test/**/*.test.ts"],
+    typecheck: { enabled: true, checker: "tsc", include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
+    // One process per file: native database bindings and signal handlers do not share one.
+    pool: "forks",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      reporter: ["text-summary", "html", "json-summary"],
+      thresholds: { lines: 95, "src/kernel/**/*.ts": { lines: 100 } },
+    },
+  },
+});
