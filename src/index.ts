@@ -24,6 +24,10 @@ export {
   owner,
   ownerOrAdmin,
   type Rule,
+  type RuleContext,
+  type RuleFunction,
+  type RuleOptions,
+  type RuleResult,
   rules,
 } from "./plugins/rules/index.ts";
 export { schema } from "./plugins/schema/index.ts";

@@ -1,4 +1,4 @@
-import type { Route } from "keelson";
+import type { Access, Route } from "keelson";
 import type { FilmsApi } from "./api.ts";
 import type { DemoTokens } from "./demo-tokens.ts";
 import { ada } from "./people.ts";
@@ -14,8 +14,7 @@ export interface BannerFacts {
 export async function banner({ api, url, file, tokens }: BannerFacts): Promise<string> {
   const filmId = await filmToReview(api);
   const review = JSON.stringify({ filmId, stars: 5, text: "Seen again, and still good." });
-  const query =
-    "imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating&_limit=5&include=director,reviews.author";
+  const query = "imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating&_limit=5&include=director,reviews.author";
   return `
 ${routeTable(api)}
 
@@ -46,13 +45,26 @@ async function filmToReview(api: FilmsApi): Promise<string> {
   return film?.id ?? "no-such-film";
 }
 
-/** One line per path: its methods, and who may use them. */
+/** One line per path: who may use it with which method. */
 function routeTable(api: FilmsApi): string {
-  const rows = new Map<string, Route[]>();
-  for (const route of api.routes) {
-    const path = route.entity === undefined ? route.path : `${api.apiPrefix}${route.path}`;
-    rows.set(path, [...(rows.get(path) ?? []), route]);
-  }
-  const width = Math.max(...[...rows.keys()].map((path) => path.length));
-  return [...rows].map(([path, routes]) => `  ${path.padEnd(width)}  ${routes.map((r) => r.method).join(" ")}`).join("\n");
+  const paths = groupBy(api.routes, ({ entity, path }) => (entity === undefined ? path : api.apiPrefix + path));
+  const width = Math.max(...[...paths.keys()].map((path) => path.length));
+  return [...paths].map(([path, routes]) => `  ${path.padEnd(width)}  ${methods(routes)}`).join("\n");
+}
+
+function methods(routes: readonly Route[]): string {
+  const byRules = groupBy(routes, (route) => rulesOf(route).join(" or ") || "nobody");
+  return [...byRules].map(([rules, list]) => `${list.map(({ method }) => method).join(" ")} (${rules})`).join(", ");
+}
+
+/** A route has rules of its own, or it runs an operation that obeys those of the entity. */
+function rulesOf({ rules, entity, action }: Route): readonly string[] {
+  if (rules !== undefined || entity === undefined) return rules ?? [];
+  return entity.rules?.[action === "list" ? "read" : (action as Access)] ?? [];
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
 }

@@ -17,8 +17,10 @@ export interface DemoTokens {
  * @throws ConfigurationError in production, or when the file is not one of ours
  */
 export async function openDemoTokens(file: string): Promise<DemoTokens> {
-  if (process.env["NODE_ENV"] === "production")
-    throw new ConfigurationError("The demo's tokens are not for production: unset NODE_ENV, or give the app a real getUser");
+  if (process.env.NODE_ENV === "production")
+    throw new ConfigurationError(
+      "The demo's tokens are not for production: unset NODE_ENV, or give the app a real getUser",
+    );
   const { person, admin } = (await readTokens(file)) ?? (await makeTokens(file));
   const users = new Map<string, User>([
     [person, ada],

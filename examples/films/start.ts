@@ -12,8 +12,8 @@ import { showProgress } from "./import/progress.ts";
 
 /** Imports the films if they are not there yet, then serves them. `PORT` and `FILMS_FILE` say where. */
 async function start(): Promise<void> {
-  const port = portFrom(process.env["PORT"]);
-  const file = process.env["FILMS_FILE"] ?? ".keelson/films.db";
+  const port = portFrom(process.env.PORT);
+  const file = process.env.FILMS_FILE ?? ".keelson/films.db";
   const beside = (suffix: string): string => join(dirname(file), `${parse(file).name}-${suffix}.json`);
   await assertFree(port);
   await mkdir(dirname(file), { recursive: true });

@@ -149,6 +149,15 @@ export class EntityBuilder<
   }
 }
 
+/** What a member says; a name that an import cycle left undefined is the usual reason for having none. */
+function definitionOf(entity: string, name: string, member: FieldMap[string] | undefined): FieldDefinition | RelationDefinition {
+  if (typeof member === "object" && member !== null) {
+    if ("definition" in member) return member.definition;
+    if ("relation" in member) return member.relation;
+  }
+  throw new ConfigurationError(`${entity}.${name} is neither a field nor a relation`);
+}
+
 /**
  * Starts the definition of an entity.
  * @example
@@ -160,9 +169,7 @@ export function entity<const TName extends string, TFields extends FieldMap>(
   name: TName,
   fields: TFields,
 ): EntityBuilder<TName, TFields> {
-  const members = Object.entries(fields).map(
-    ([key, member]) => [key, "definition" in member ? member.definition : member.relation] as const,
-  );
+  const members = Object.entries(fields).map(([key, member]) => [key, definitionOf(name, key, member)] as const);
   return new EntityBuilder<TName, TFields>({
     name,
     members,

@@ -16,3 +16,10 @@ export function codeLines(text: string): number {
   visit(file);
   return lines.size;
 }
+
+/** The text without its import declarations, which are wiring, not logic. */
+export function withoutImports(text: string): string {
+  const file = ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
+  const imports = file.statements.filter(ts.isImportDeclaration).reverse();
+  return imports.reduce((rest, node) => rest.slice(0, node.getStart(file)) + rest.slice(node.getEnd()), text);
+}

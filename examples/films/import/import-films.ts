@@ -3,6 +3,7 @@ import type { FilmsApi } from "../api.ts";
 import { grace, people } from "../people.ts";
 import { openDirectory } from "./directory.ts";
 import { everyPage } from "./every-page.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 import type { ImportReport, RowNote } from "./import-report.ts";
 import { mapMovie } from "./map-movie.ts";
 import { type MovieRow, SOURCE } from "./movie-row.ts";
@@ -34,6 +35,7 @@ export async function importFilms(
   await addPeople(api);
   const report = await addFilms(api, rows, onProgress);
   await addReviews(api);
+  if (await isImported(api)) return report;
   const { source, imported, repaired, rejected } = report;
   await api.asSystem().importRun.create({
     source,
@@ -49,7 +51,7 @@ export async function importFilms(
 /** There is nobody yet on whose behalf people could be added, so the system does it. */
 async function addPeople(api: FilmsApi): Promise<void> {
   const system = api.asSystem();
-  for (const { id, name, role } of people) if ((await system.user.count({ id })) === 0) await system.user.create({ id, name, role });
+  for (const person of people) if ((await system.user.count({ id: person.id })) === 0) await system.user.create(person);
 }
 
 async function addFilms(
@@ -77,7 +79,8 @@ async function addFilms(
     const title = String(film.title);
     const key = keyOf(film.title, film.releaseDate);
     const twin = rowOf.get(key);
-    if (twin !== undefined) return void rejected.push({ row, title, reason: `is row ${twin} again (same title and day)` });
+    if (twin !== undefined)
+      return void rejected.push({ row, title, reason: `is row ${twin} again (same title and day)` });
     rowOf.set(key, row);
     try {
       if (!stored.has(key)) {
@@ -89,18 +92,14 @@ async function addFilms(
       if (!(error instanceof ValidationFailedError)) throw error;
       const reason = Object.entries(error.errors).map(([field, message]) => `${field} ${message}`);
       rejected.push({ row, title, reason: reason.join("; ") });
-    } finally {
-      done += 1;
-      onProgress?.(done, rows.length);
     }
   }
 
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
-      for (let row = next++; row < rows.length; row = next++) await addRow(rows[row] as MovieRow, row + 1);
-    }),
-  );
+  await forEachConcurrently(rows, CONCURRENCY, async (source, index) => {
+    await addRow(source, index + 1);
+    done += 1;
+    onProgress?.(done, rows.length);
+  });
   const byRow = (a: RowNote, b: RowNote): number => a.row - b.row;
   return {
     source: SOURCE,

@@ -21,7 +21,7 @@ export interface MappedMovie {
 export function mapMovie(row: MovieRow): MappedMovie {
   const repairs: string[] = [];
   const film = {
-    title: titleOf(row["Title"], repairs),
+    title: titleOf(row.Title, repairs),
     releaseDate: releaseDateOf(row["Release Date"], repairs),
     mpaaRating: row["MPAA Rating"],
     runningTime: row["Running Time min"],
@@ -32,14 +32,14 @@ export function mapMovie(row: MovieRow): MappedMovie {
     imdbRating: row["IMDB Rating"],
     imdbVotes: row["IMDB Votes"],
     rottenTomatoesRating: row["Rotten Tomatoes Rating"],
-    source: row["Source"],
+    source: row.Source,
     creativeType: row["Creative Type"],
   };
   return {
     film: film as MappedMovie["film"], // a claim the API checks
     genre: nameOf(row["Major Genre"]),
-    director: directorOf(row["Director"], repairs),
-    distributor: distributorOf(row["Distributor"], repairs),
+    director: directorOf(row.Director, repairs),
+    distributor: distributorOf(row.Distributor, repairs),
     repairs,
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describeError, type KernelRequest, type KernelResponse, type Logger } from "../../kernel/index.ts";
 import { type HostView, NodeRequest } from "./node-request.ts";
 import { refusal } from "./refusal.ts";
@@ -21,16 +22,16 @@ export async function answer(
   outgoing: ServerResponse,
   view: HostView,
 ): Promise<void> {
-  const cut = (error: unknown) => {
-    if (!outgoing.socket?.destroyed) app.log?.error("An answer could not be sent", describeError(error));
-  };
+  const failed = (error: unknown) => app.log?.error("An answer could not be sent", describeError(error));
   try {
     const reply = await app.handle(new NodeRequest(incoming, outgoing, view));
+    // node runs our code between a body's bytes and its end, even when both came in one packet.
+    if (!incoming.complete) await nextTurn();
     // A timeout of the host's own may have answered meanwhile.
-    if (!outgoing.headersSent) writeReply(incoming, outgoing, reply, cut);
+    if (!outgoing.headersSent) writeReply(incoming, outgoing, reply, failed);
   } catch (error) {
     // An answer that cannot be written, such as one with a line break in a header.
-    cut(error);
+    failed(error);
     if (outgoing.headersSent) outgoing.destroy();
     else writeReply(incoming, outgoing, refusal(error));
   }

@@ -3,7 +3,6 @@ import { EntityNotFoundError } from "../../kernel/index.ts";
 import { answer, type HandlingApp } from "./answer.ts";
 import { refusal } from "./refusal.ts";
 import { originForm, pathBelow } from "./request-target.ts";
-import { writeReply } from "./write-reply.ts";
 
 export interface NodeHandlerOptions {
   /** Who calls; wins over the app's own `getUser`. @default the app's */
@@ -11,6 +10,9 @@ export interface NodeHandlerOptions {
   /** Path the app answers under instead of its API prefix; 404 outside of it. @default the API prefix */
   readonly base?: string | undefined;
 }
+
+/** What is not below `base`. */
+const elsewhere: HandlingApp = { handle: async () => refusal(new EntityNotFoundError()) };
 
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
@@ -22,8 +24,8 @@ export function toNodeHandler(api: HandlingApp, { getUser, base }: NodeHandlerOp
   return (incoming, outgoing) => {
     const target = originForm(incoming.url);
     const url = base ? pathBelow(base, target) : target;
-    if (url === undefined) writeReply(incoming, outgoing, refusal(new EntityNotFoundError()));
     // `answer` settles whatever happens; a listener of node:http has nobody to hand a promise to.
+    if (url === undefined) void answer(elsewhere, incoming, outgoing, { url: target });
     else void answer(api, incoming, outgoing, { url, base, getUser });
   };
 }

@@ -8,13 +8,13 @@ const LINGER_MS = 2_000;
 /**
  * Writes an answer out: head and body in one go where the body is in memory, streams with backpressure.
  * A stream that fails cuts the connection, so that no client takes half an answer for a whole one.
- * @param failed hears why a stream was cut
+ * @param failed hears why a stream failed
  */
 export function writeReply(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   reply: KernelResponse,
-  failed: (error: Error) => void = () => {},
+  failed: (error: unknown) => void = () => {},
 ): void {
   const { status, body } = reply;
   const headers = reply.headers as OutgoingHttpHeaders;
@@ -26,7 +26,7 @@ export function writeReply(
   else if (body instanceof Uint8Array) headers["content-length"] = body.byteLength;
   else if (body !== null) {
     outgoing.writeHead(status, headers);
-    pipeline(Readable.from(body), outgoing, (error) => error && failed(error));
+    pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => {});
     if (early) incoming.resume();
     return;
   } else if (status !== 204 && status !== 304) headers["content-length"] ??= 0;
@@ -34,6 +34,20 @@ export function writeReply(
   outgoing.writeHead(status, headers);
   if (early) endLate(incoming, outgoing, body);
   else outgoing.end(body);
+}
+
+/** Tells a stream's own failures from those that only say that the client has gone. */
+async function* watched<T>(
+  body: AsyncIterable<T>,
+  outgoing: ServerResponse,
+  failed: (error: unknown) => void,
+): AsyncGenerator<T> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!outgoing.destroyed) failed(error);
+    throw error;
+  }
 }
 
 /**

@@ -41,6 +41,8 @@ export class RouteRegistry {
       return;
     }
     if (owner !== undefined) {
+      // Two entities with one plural are reported once, as such, not route by route.
+      if (owner.entity !== undefined && input.entity !== undefined && owner.entity !== input.entity) return;
       this.#problem(`${at} collides with ${owner.method} ${owner.path} (${owner.action}) of plugin "${owner.plugin}"`);
       return;
     }

@@ -36,9 +36,9 @@ export async function checkQuery(operation: Operation): Promise<OperationQuery> 
 }
 
 function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree, depth: number): void {
-  if (depth > scope.limits.includeDepth)
-    throw new BadRequestError(`include goes deeper than ${scope.limits.includeDepth} levels`);
   for (const [name, inner] of Object.entries(include)) {
+    if (depth > scope.limits.includeDepth)
+      throw new BadRequestError(`include goes deeper than ${scope.limits.includeDepth} levels`);
     const relation = Object.hasOwn(entity.relations, name) ? scope.model.relation(entity, name) : undefined;
     if (relation === undefined)
       throw new BadRequestError(

@@ -1,14 +1,20 @@
 // crud: create, list, read, update and delete of every entity over HTTP (spec 4.1), with the list dialect of json-server,
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
-import { hasLocalRelations, joinRelations } from "./include/join-relations.ts";
+import { givesRelations, joinRelations } from "./include/join-relations.ts";
 import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
 import { addCrudRoutes } from "./routes.ts";
 
 export type { ParseQuery, QueryParser } from "./query/query-parser.ts";
 export type { QueryPart } from "./query/reading.ts";
-export { type ListOperators, type ListQuery, type ListValue, type ListWhere, serializeListQuery } from "./query/serialize-list-query.ts";
+export {
+  type ListOperators,
+  type ListQuery,
+  type ListValue,
+  type ListWhere,
+  serializeListQuery,
+} from "./query/serialize-list-query.ts";
 
 /** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
 const QUERY_SERVICE = "crud.query";
@@ -22,6 +28,7 @@ function setup({ entities, services, routes, hooks }: PluginContext): void {
   const parser = createQueryParser(entities);
   services.register(QUERY_SERVICE, () => parser);
   for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, parser);
-  hooks.on("operation:join", joinRelations, { appliesTo: hasLocalRelations });
+  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
   addLinkHooks(hooks, entities);
 }

@@ -12,7 +12,7 @@ export function listHeaders(context: RouteContext, path: string, operation: Oper
   const headers: Record<string, string> = {};
   if (operation.total !== undefined) headers["x-total-count"] = String(operation.total);
   if (operation.nextCursor !== undefined) headers["x-next-cursor"] = operation.nextCursor;
-  headers["link"] = pageLinks(context, path, operation);
+  headers.link = pageLinks(context, path, operation);
   return headers;
 }
 
@@ -51,7 +51,9 @@ function reachable(start: number, scope: OperationScope): boolean {
 }
 
 function pageAt(style: Style, start: number, limit: number): string {
-  return style === "window" ? `_start=${start}&_end=${start + limit}` : `_page=${Math.floor(start / limit) + 1}&_limit=${limit}`;
+  return style === "window"
+    ? `_start=${start}&_end=${start + limit}`
+    : `_page=${Math.floor(start / limit) + 1}&_limit=${limit}`;
 }
 
 /** The request's own parameters, as it wrote them, without those that say which page. */

@@ -19,12 +19,36 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
   const collection = `/${segment}`;
   const one = `/${segment}/:id`;
   const update = updateHandler(entity, parser.reads(["shape"]));
-  routes.add({ method: "POST", path: collection, entity, action: "create", handler: createHandler(entity, segment, parser.reads(["shape"])) });
-  routes.add({ method: "GET", path: collection, entity, action: "list", handler: listHandler(entity, segment, parser.reads(["filter", "sort", "page", "shape"])) });
-  routes.add({ method: "GET", path: one, entity, action: "read", handler: readHandler(entity, parser.reads(["shape"])) });
+  routes.add({
+    method: "POST",
+    path: collection,
+    entity,
+    action: "create",
+    handler: createHandler(entity, segment, parser.reads(["shape"])),
+  });
+  routes.add({
+    method: "GET",
+    path: collection,
+    entity,
+    action: "list",
+    handler: listHandler(entity, segment, parser.reads(["filter", "sort", "page", "shape"])),
+  });
+  routes.add({
+    method: "GET",
+    path: one,
+    entity,
+    action: "read",
+    handler: readHandler(entity, parser.reads(["shape"])),
+  });
   routes.add({ method: "PUT", path: one, entity, action: "update", handler: update });
   routes.add({ method: "PATCH", path: one, entity, action: "update", handler: update });
-  routes.add({ method: "DELETE", path: one, entity, action: "delete", handler: deleteHandler(entity, parser.reads([])) });
+  routes.add({
+    method: "DELETE",
+    path: one,
+    entity,
+    action: "delete",
+    handler: deleteHandler(entity, parser.reads([])),
+  });
 }
 
 function createHandler(entity: AnyEntity, segment: string, parse: ParseQuery): RouteHandler {
@@ -37,7 +61,7 @@ function createHandler(entity: AnyEntity, segment: string, parse: ParseQuery): R
       data: () => bodyObject(context),
     });
     const record = operation.records[0];
-    const location = `${root}/${segment}/${encodeURIComponent(String(record?.["id"]))}`;
+    const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
     return new Reply(201, record, { location, ...ignoredHeader(operation) });
   };
 }
@@ -52,7 +76,12 @@ function listHandler(entity: AnyEntity, segment: string, parse: ParseQuery): Rou
 
 function readHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
   return async (context) => {
-    const operation = await context.scope.run({ kind: "read", entity, id: idOf(context), query: () => queryOfOne(context, entity, parse) });
+    const operation = await context.scope.run({
+      kind: "read",
+      entity,
+      id: idOf(context),
+      query: () => queryOfOne(context, entity, parse),
+    });
     return operation.records[0];
   };
 }
@@ -79,14 +108,18 @@ function deleteHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
 }
 
 function idOf({ params }: RouteContext): string {
-  return params["id"] as string;
+  return params.id as string;
 }
 
 /**
  * The query of a route on one record. No record has a longer id than the limit, so it is missing; said only after
  * authorization, because a caller who is refused learns nothing about ids.
  */
-function queryOfOne(context: RouteContext, entity: AnyEntity, parse: ParseQuery): OperationQuery | Promise<OperationQuery> {
+function queryOfOne(
+  context: RouteContext,
+  entity: AnyEntity,
+  parse: ParseQuery,
+): OperationQuery | Promise<OperationQuery> {
   const { scope, search } = context;
   if (idOf(context).length > scope.limits.idLength) throw new EntityNotFoundError();
   return parse(search, entity, scope);
@@ -94,7 +127,8 @@ function queryOfOne(context: RouteContext, entity: AnyEntity, parse: ParseQuery)
 
 async function bodyObject(context: RouteContext): Promise<Record<string, unknown>> {
   const body = await context.body();
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new BadRequestError("The body must be one JSON object");
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new BadRequestError("The body must be one JSON object");
   return body as Record<string, unknown>;
 }
 

@@ -4,8 +4,8 @@ import { DatabaseUnavailableError, type Driver } from "../../kernel/index.ts";
 export type Readiness = (driver: Driver) => Promise<void>;
 
 /**
- * Asks the database at most once per `cacheMs`, and once at a time, however many probes come in. A probe that gets no
- * answer in time is told so; the question stays the only one until the driver gives it up.
+ * Asks the database at most once per `cacheMs`, and once at a time, however many probes come in. No answer within
+ * `timeoutMs` is a bad answer, so that a question that was lost does not keep the app from becoming ready again.
  */
 export function createReadiness(cacheMs: number, timeoutMs: number): Readiness {
   let pending: Promise<void> | undefined;
@@ -14,7 +14,7 @@ export function createReadiness(cacheMs: number, timeoutMs: number): Readiness {
   const ask = async (driver: Driver): Promise<void> => {
     let error: DatabaseUnavailableError | undefined;
     try {
-      await driver.ping();
+      await within(driver.ping(), timeoutMs);
     } catch (cause) {
       error = new DatabaseUnavailableError(undefined, { cause });
     }
@@ -29,7 +29,7 @@ export function createReadiness(cacheMs: number, timeoutMs: number): Readiness {
       return;
     }
     pending ??= ask(driver);
-    await within(pending, timeoutMs);
+    await pending;
   };
 }
 

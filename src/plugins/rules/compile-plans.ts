@@ -17,10 +17,11 @@ export function compilePlans(
   { entities, config, problem }: PluginContext,
   table: RuleTable,
 ): ReadonlyMap<AnyEntity, EntityPlans> {
-  checkKeys("defaultRules", config.defaultRules, problem);
+  for (const key of Object.keys(config.defaultRules))
+    if (!ACCESSES.includes(key as Access))
+      problem(`defaultRules: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
   return new Map(
     entities.entities.map((entity) => {
-      checkKeys(`${entity.name}.rules`, entity.rules ?? {}, problem);
       const plans = ACCESSES.map((access) => {
         // Default rules are for entities that say nothing; a key that is missing denies (public-api.md, "Rules").
         const names = (entity.rules === undefined ? config.defaultRules : entity.rules)[access] ?? [];
@@ -31,12 +32,6 @@ export function compilePlans(
       return [entity, Object.freeze(Object.fromEntries(plans)) as EntityPlans];
     }),
   );
-}
-
-function checkKeys(at: string, rules: object, problem: (sentence: string) => void): void {
-  for (const key of Object.keys(rules))
-    if (!ACCESSES.includes(key as Access))
-      problem(`${at}: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
 }
 
 function compilePlan(

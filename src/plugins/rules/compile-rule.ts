@@ -9,7 +9,8 @@ import { satisfies } from "./satisfies.ts";
 /** Stops a rule that looks at the record before there is one; nobody sees it. */
 const recordNeeded = Object.freeze({ name: "RecordNeeded" });
 
-const LOOKED = "looks at `record`, which is null on lists; return a where or pass options.where";
+const LOOKED_ON_LIST = "looks at `record`, which is null on lists; return a where or pass options.where";
+const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
 
 /**
  * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
@@ -55,8 +56,9 @@ export function compileRule(rule: Rule): Ask {
       () => rule.evaluate(context),
       (answer) => {
         if (!looked || isWhere(answer)) return toOutcome(name, subject, answer);
-        if (subject.decision !== undefined) subject.decision.reason = `rule "${name}" ${LOOKED}`;
-        if (!hasWarned) reportAnswer(name, subject, LOOKED);
+        const problem = subject.kind === "route" ? LOOKED_ON_ROUTE : LOOKED_ON_LIST;
+        if (subject.decision !== undefined) subject.decision.reason = `rule "${name}" ${problem}`;
+        if (!hasWarned) reportAnswer(name, subject, problem);
         hasWarned = true;
         return false;
       },

@@ -25,10 +25,10 @@ export function decide(plan: AccessPlan, operation: Operation): void | Promise<v
   for (let i = 0; i < plan.asks.length; i++) {
     const outcome = (plan.asks[i] as Ask)(operation);
     if (outcome instanceof Promise) return decideRest(plan, operation, findings, outcome, i + 1);
-    if (outcome === true) return allow(operation, undefined);
+    if (outcome === true) return conclude(operation, undefined);
     if (outcome !== false) gather(findings, outcome);
   }
-  allow(operation, findings);
+  conclude(operation, findings);
 }
 
 async function decideRest(
@@ -40,16 +40,16 @@ async function decideRest(
 ): Promise<void> {
   let outcome = await first;
   for (let i = next; ; i++) {
-    if (outcome === true) return allow(operation, undefined);
+    if (outcome === true) return conclude(operation, undefined);
     if (outcome !== false) gather(findings, outcome);
     const ask = asks[i];
-    if (ask === undefined) return allow(operation, findings);
+    if (ask === undefined) return conclude(operation, findings);
     outcome = await ask(operation);
   }
 }
 
 /** Writes the decision down: without findings everything is allowed, with empty ones nothing. */
-function allow({ decision }: Operation, findings: Findings | undefined): void {
+function conclude({ decision }: Operation, findings: Findings | undefined): void {
   if (findings !== undefined) {
     const { wheres, guards } = findings;
     if (wheres.length === 0 && guards.length === 0) return;

@@ -1,7 +1,10 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Driver, OperationKind, Row, User, Where } from "../../kernel/index.ts";
 
-/** What a rule may look at. Properties are looked up when they are read, so a rule pays only for what it uses. */
+/**
+ * What a rule may look at. Take properties out of it, or pass it on as it is: they are looked up when they are read, so a
+ * copy made by spreading has not all of them.
+ */
 export interface RuleContext {
   /** Who asks; `null` for anonymous callers. */
   readonly user: User | null;

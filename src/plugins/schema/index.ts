@@ -17,5 +17,8 @@ async function start({ driver, config, log }: PluginContext): Promise<void> {
     return;
   }
   const differences = await port.pending();
-  if (differences.length > 0) throw new ConfigurationError(differences.map((difference) => `The database does not fit the entities: ${difference}`));
+  if (differences.length > 0)
+    throw new ConfigurationError(
+      differences.map((difference) => `The database does not fit the entities: ${difference}`),
+    );
 }

@@ -33,7 +33,9 @@ afterEach(() => kernel.close());
 
 async function start(...plugins: readonly Plugin[]): Promise<void> {
   const driver = memoryDriver(SEED);
-  kernel = createFakeKernel().withEntities(...library).withDriver(driver);
+  kernel = createFakeKernel()
+    .withEntities(...library)
+    .withDriver(driver);
   for (const plugin of [crud(), ...plugins]) await kernel.use(plugin);
   await driver.link("post", "tags", "p1", ["t1", "t2"]);
   await driver.link("post", "tags", "p3", ["t2"]);
@@ -54,7 +56,7 @@ function only(name: string, predicate: Where): Plugin {
 
 async function list(search: string, path = "/posts"): Promise<Row[]> {
   const { status, body } = await kernel.call("GET", path, { search });
-  expect([status, (body as Row)["message"]]).toEqual([200, undefined]);
+  expect([status, (body as Row).message]).toEqual([200, undefined]);
   return body as Row[];
 }
 
@@ -62,7 +64,14 @@ describe("include", () => {
   it("adds to-one records under the relation's name, and null where there is none", async () => {
     await start();
     const posts = await list("include=author,parent,cover");
-    expect(posts.map(({ id, author, parent, cover }) => [id, (author as Row)["name"], (parent as Row | null)?.["id"], (cover as Row | null)?.["id"]])).toEqual([
+    expect(
+      posts.map(({ id, author, parent, cover }) => [
+        id,
+        (author as Row).name,
+        (parent as Row | null)?.id,
+        (cover as Row | null)?.id,
+      ]),
+    ).toEqual([
       ["p1", "Ann", undefined, "v1"],
       ["p2", "Ann", "p1", undefined],
       ["p3", "Bob", "p1", undefined],
@@ -74,8 +83,16 @@ describe("include", () => {
   it("adds to-many records as lists, empty where there are none", async () => {
     await start();
     const posts = await list("include=comments,tags");
-    expect(posts.map(({ comments, tags }) => [(comments as Row[]).map(({ id }) => id), (tags as Row[]).map(({ name }) => name)])).toEqual([
-      [["c1", "c2"], ["red", "blue"]],
+    expect(
+      posts.map(({ comments, tags }) => [
+        (comments as Row[]).map(({ id }) => id),
+        (tags as Row[]).map(({ name }) => name),
+      ]),
+    ).toEqual([
+      [
+        ["c1", "c2"],
+        ["red", "blue"],
+      ],
       [[], []],
       [["c3"], ["blue"]],
     ]);
@@ -84,7 +101,7 @@ describe("include", () => {
   it("goes several levels deep", async () => {
     await start();
     const [first] = await list("include=comments.author.posts&id=p1");
-    const comments = first?.["comments"] as { author: { posts: Row[] } }[];
+    const comments = first?.comments as { author: { posts: Row[] } }[];
     expect(comments.map(({ author }) => author.posts.map(({ id }) => id))).toEqual([["p3"], ["p1", "p2"]]);
   });
 
@@ -102,7 +119,10 @@ describe("include", () => {
 
   it("answers a create and an update with the related records", async () => {
     await start();
-    const created = await kernel.call("POST", "/posts", { search: "include=author", body: { title: "New", authorId: "bob" } });
+    const created = await kernel.call("POST", "/posts", {
+      search: "include=author",
+      body: { title: "New", authorId: "bob" },
+    });
     expect(created).toMatchObject({ status: 201, body: { author: { name: "Bob" } } });
     const updated = await kernel.call("PATCH", "/posts/p1", { search: "include=author", body: { authorId: "bob" } });
     expect(updated).toMatchObject({ status: 200, body: { author: { name: "Bob" } } });
@@ -123,17 +143,26 @@ describe("include", () => {
         return (base[name] as (...all: unknown[]) => unknown)(entity, ...rest);
       }) as Driver[T];
     const counting: Driver = { ...base, findMany: noted("findMany"), links: noted("links") };
-    kernel = createFakeKernel().withEntities(...library).withDriver(counting);
+    kernel = createFakeKernel()
+      .withEntities(...library)
+      .withDriver(counting);
     await kernel.use(crud());
     await list("include=author,comments.author,tags");
-    expect(statements.sort()).toEqual(["findMany comment", "findMany post", "findMany user", "findMany user", "links post"]);
+    expect(statements.sort()).toEqual([
+      "findMany comment",
+      "findMany post",
+      "findMany user",
+      "findMany user",
+      "links post",
+    ]);
   });
 
   it("leaves out what the caller may not read: null for one, a shorter list for many", async () => {
     await start(only("user", { id: "bob" }));
     const posts = await list("include=author,comments.author");
-    expect(posts.map(({ author }) => (author as Row | null)?.["id"])).toEqual([undefined, undefined, "bob"]);
-    expect((posts[0]?.["comments"] as Row[]).map(({ author }) => (author as Row | null)?.["id"])).toEqual(["bob", undefined]);
+    expect(posts.map(({ author }) => (author as Row | null)?.id)).toEqual([undefined, undefined, "bob"]);
+    const [first] = posts as [Row, ...Row[]];
+    expect((first.comments as Row[]).map(({ author }) => (author as Row | null)?.id)).toEqual(["bob", undefined]);
     await kernel.close();
     await start(only("comment", { text: "two" }));
     expect((await list("include=comments")).map(({ comments }) => (comments as Row[]).length)).toEqual([1, 0, 0]);
@@ -158,13 +187,23 @@ describe("include", () => {
   it("refuses to bring more than 1,000 records and names the list to page through", async () => {
     await start();
     const { driver } = kernel.scope();
-    const rows = Array.from({ length: 999 }, (_, i) => ({ id: `x${i}`, text: "x", postId: "p1", authorId: null, createdAt: new Date(), updatedAt: new Date() }));
+    const rows = Array.from({ length: 999 }, (_, i) => ({
+      id: `x${i}`,
+      text: "x",
+      postId: "p1",
+      authorId: null,
+      createdAt: new Date(),
+      updatedAt: new Date(),
+    }));
     await driver.createMany("comment", rows.slice(0, 997));
     expect(await list("include=comments")).toHaveLength(3);
     await driver.createMany("comment", rows.slice(997));
     expect(await kernel.call("GET", "/posts", { search: "include=comments" })).toMatchObject({
       status: 400,
-      body: { message: 'Including "comments" would bring more than 1000 records; page through /comments?postId=<id of the post>.' },
+      body: {
+        message:
+          'Including "comments" would bring more than 1000 records; page through /comments?postId=<id of the post>.',
+      },
     });
     expect(await list("include=comments&id=p3")).toHaveLength(1);
   });
@@ -173,13 +212,20 @@ describe("include", () => {
     await start();
     const { driver } = kernel.scope();
     const ids = Array.from({ length: 1_000 }, (_, i) => `n${i}`);
-    await driver.createMany("tag", ids.map((id) => ({ id, name: id })));
+    await driver.createMany(
+      "tag",
+      ids.map((id) => ({ id, name: id })),
+    );
     await driver.link("post", "tags", "p2", ids.slice(0, 997));
-    expect((await list("include=tags&id=p1&id=p2&id=p3")).map(({ tags }) => (tags as Row[]).length)).toEqual([2, 997, 1]);
+    expect((await list("include=tags&id=p1&id=p2&id=p3")).map(({ tags }) => (tags as Row[]).length)).toEqual([
+      2, 997, 1,
+    ]);
     await driver.link("post", "tags", "p2", ids);
     expect(await kernel.call("GET", "/posts", { search: "include=tags" })).toMatchObject({
       status: 400,
-      body: { message: 'Including "tags" would bring more than 1000 records; page through /tags?posts.id=<id of the post>.' },
+      body: {
+        message: 'Including "tags" would bring more than 1000 records; page through /tags?posts.id=<id of the post>.',
+      },
     });
   });
 });

@@ -1,7 +1,6 @@
 import {
   belongsTo,
   bool,
-  createModel,
   datetime,
   email,
   entity,
@@ -43,16 +42,20 @@ export const post = entity("post", {
   tags: manyToMany(() => tag),
 });
 
-export const comment = entity("comment", { text: string, author: belongsTo(() => user).optional(), post: belongsTo(() => post) });
+export const comment = entity("comment", {
+  text: string,
+  author: belongsTo(() => user).optional(),
+  post: belongsTo(() => post),
+});
 export const cover = entity("cover", { url: string, post: belongsTo(() => post).unique() });
 export const tag = entity("tag", { name: string.unique(), posts: manyToMany(() => post) }).timestamps(false);
 
 export const library = [user, post, comment, cover, tag] as const;
-export const libraryModel = createModel(library);
 
 /** Narrows masks: `hide("post", "secret")` takes fields from every caller. */
 export function hide(entityName: string, ...names: readonly string[]): Plugin {
-  const without = (set: ReadonlySet<string>): ReadonlySet<string> => new Set([...set].filter((name) => !names.includes(name)));
+  const without = (set: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set([...set].filter((name) => !names.includes(name)));
   const narrow = ({ readable, writable, filterable, sortable }: FieldMask): FieldMask => ({
     readable: without(readable),
     writable,

@@ -4,6 +4,7 @@ import { belongsTo, bool, entity, hasMany, int, isKeelsonError, string } from ".
 import { createKernel, type OperationInput, type User, type Where } from "../../../src/kernel/index.ts";
 import { all, defineRule, type Rule, rules } from "../../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 const team = entity("team", { name: string, members: int, docs: hasMany((): unknown => doc()) }).build();
@@ -120,9 +121,11 @@ describe("a custom rule", () => {
 
   it("that takes longer than limits.ruleMs denies", async () => {
     readRules = [rule(() => new Promise<boolean>(() => {}))];
-    const entities = [team, doc()];
-    const kernel = createKernel({ entities, driver: memoryDriver(seed), plugins: [rules()], limits: { ruleMs: 5 } });
+    const logger = recordingLogger();
+    const options = { driver: memoryDriver(seed), plugins: [rules()], limits: { ruleMs: 5 }, logger };
+    const kernel = createKernel({ entities: [team, doc()], ...options });
     await expect(kernel.as({ id: "ann" }).doc?.list()).rejects.toMatchObject({ status: 403 });
+    expect(logger.lines.join("\n")).toContain("took longer than 5 ms");
     await kernel.close();
   });
 
@@ -302,6 +305,33 @@ describe("a rule that looks at the record", () => {
         const isNew = where.team !== undefined && "docs" in ((where.team as object) ?? {});
         if (!isNew) expect(await ask(create(values))).toBe(matching.includes(row.id) ? row.title : 403);
       }
+    }
+  });
+
+  it("may answer with a where on records that point to it", async () => {
+    const wheres: [Where, string, "passes" | "denies"][] = [
+      [{ docs: { level: 1 } }, "t1", "denies"],
+      [{ docs: null }, "none", "passes"],
+    ];
+    for (const [where, matching, creating] of wheres) {
+      const looking = rule(({ record }) => (record === null ? false : where));
+      const club = entity("club", { name: string, docs: hasMany((): unknown => page) })
+        .rules({ read: [looking], create: [looking] })
+        .build();
+      const page = entity("page", { level: int, club: belongsTo(() => club) }).build();
+      const rows = ["t1", "t2"].map((id, index) => ({ id: `p${index}`, level: index + 1, clubId: id }));
+      const clubs = ["t1", "t2", "none"].map((id) => ({ id, name: id }));
+      const kernel = createFakeKernel()
+        .withEntities(club, page)
+        .withDriver(memoryDriver({ club: clubs, page: rows }));
+      await kernel.use(rules());
+      const ask = (input: Omit<OperationInput, "entity">) =>
+        kernel.operation({ ...input, entity: "club" }).then(
+          () => "passes",
+          () => "denies",
+        );
+      for (const { id } of clubs) expect(await ask(read(id))).toBe(id === matching ? "passes" : "denies");
+      expect(await ask({ kind: "create", data: { name: "new" } })).toBe(creating);
     }
   });
 

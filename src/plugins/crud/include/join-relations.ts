@@ -1,5 +1,13 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import { BadRequestError, type HookFunction, type IncludeTree, type Operation, type Row, routeSegment } from "../../../kernel/index.ts";
+import {
+  BadRequestError,
+  type HookFunction,
+  type IncludeTree,
+  type Operation,
+  type OperationKind,
+  type Row,
+  routeSegment,
+} from "../../../kernel/index.ts";
 import { seesRelation } from "../query/shape.ts";
 
 /** One relation being added to some records. */
@@ -68,7 +76,7 @@ async function pointingHere(join: Join, key: string): Promise<Related> {
     else group.push(row);
   }
   return (record) => {
-    const group = groups.get(record["id"]) ?? [];
+    const group = groups.get(record.id) ?? [];
     return relation.many ? group : (group[0] ?? null);
   };
 }
@@ -77,13 +85,19 @@ async function manyToMany(join: Join): Promise<Related> {
   const { operation, relation } = join;
   const links = await operation.scope.driver.links(operation.entity, relation.name, operation.records.map(idOf));
   if (links.length > operation.scope.limits.includedRecords) throw tooMany(join);
-  const byId = indexById(await listTargets(join, "id", links.map(({ target }) => target)));
-  const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record["id"], []]));
+  const byId = indexById(
+    await listTargets(
+      join,
+      "id",
+      links.map(({ target }) => target),
+    ),
+  );
+  const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record.id, []]));
   for (const { source, target } of links) {
     const row = byId.get(target);
     if (row !== undefined) groups.get(source)?.push(row);
   }
-  return (record) => groups.get(record["id"]) ?? [];
+  return (record) => groups.get(record.id) ?? [];
 }
 
 /** Related records the caller may read, as many as one include may bring. */
@@ -101,28 +115,29 @@ async function listTargets(join: Join, column: string, values: readonly string[]
 }
 
 function tooMany({ operation, relation }: Join): BadRequestError {
-  const { scope } = operation;
-  const most = scope.limits.includedRecords;
-  const advice = relation.target.internal ? "ask for fewer records" : `page through ${listRoute(relation)}`;
-  return new BadRequestError(`Including "${relation.name}" would bring more than ${most} records; ${advice}.`);
+  const most = operation.scope.limits.includedRecords;
+  return new BadRequestError(
+    `Including "${relation.name}" would bring more than ${most} records; ${advice(relation)}.`,
+  );
 }
 
-/** The list that shows the related records of one record, page by page. */
-function listRoute({ type, target, source, foreignKey, inverse }: ResolvedRelation): string {
-  const filter = type === "belongsTo" ? "id" : (foreignKey ?? (inverse === undefined ? undefined : `${inverse}.id`));
-  const route = `/${routeSegment(target)}`;
-  return filter === undefined ? route : `${route}?${filter}=<id of the ${type === "belongsTo" ? target.name : source.name}>`;
+/** The list that shows the related records of one record page by page, when there is one. */
+function advice({ type, target, source, foreignKey, inverse }: ResolvedRelation): string {
+  const filter = type === "manyToMany" && inverse !== undefined ? `${inverse}.id` : foreignKey;
+  if (type === "belongsTo" || target.internal || filter === undefined) return "ask for fewer records at once";
+  return `page through /${routeSegment(target)}?${filter}=<id of the ${source.name}>`;
 }
 
 function indexById(rows: readonly Row[]): ReadonlyMap<unknown, Row> {
-  return new Map(rows.map((row) => [row["id"], row]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function idOf(record: Row): string {
-  return record["id"] as string;
+  return record.id as string;
 }
 
-/** Whether an entity has relations that are joined here. */
-export function hasLocalRelations(entity: AnyEntity): boolean {
+/** Whether relations are joined here: the entity has some of its own database, and the operation gives records. */
+export function givesRelations(entity: AnyEntity, kind: OperationKind): boolean {
+  if (kind === "count" || kind === "delete") return false;
   return Object.values(entity.relations).some(({ remote }) => remote === undefined);
 }

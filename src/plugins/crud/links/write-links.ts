@@ -1,5 +1,12 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { type HookFunction, type Operation, type OperationScope, type PluginContext, ValidationFailedError } from "../../../kernel/index.ts";
+import {
+  type HookFunction,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type PluginContext,
+  ValidationFailedError,
+} from "../../../kernel/index.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
 interface Links {
@@ -13,9 +20,12 @@ interface Links {
  * the transaction of the record itself.
  */
 export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel): void {
-  const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(model.entities.map((entity) => [entity, linkKeys(model, entity)]));
+  const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(
+    model.entities.map((entity) => [entity, linkKeys(model, entity)]),
+  );
   const waiting = new WeakMap<Operation, readonly Links[]>();
-  const appliesTo = (entity: AnyEntity): boolean => (keys.get(entity)?.size ?? 0) > 0;
+  const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
+    (kind === "create" || kind === "update") && (keys.get(entity)?.size ?? 0) > 0;
 
   const take: HookFunction<"operation:normalize"> = (operation) => {
     const taken: Links[] = [];
@@ -38,12 +48,15 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
   };
 
   hooks.on("operation:normalize", take, { appliesTo });
-  hooks.on("operation:validate", check, { appliesTo });
-  hooks.on("operation:execute", store, { appliesTo });
+  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  hooks.on("operation:validate", check, { appliesTo, timeout: 0 });
+  hooks.on("operation:execute", store, { appliesTo, timeout: 0 });
 }
 
 function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, ResolvedRelation> {
-  const relations = model.relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+  const relations = model
+    .relationsOf(entity)
+    .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
   return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
 }
 
@@ -51,7 +64,8 @@ function idsOf(key: string, value: unknown, { limits }: OperationScope): readonl
   const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
   if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
   const ids = [...new Set(value)];
-  if (ids.length > limits.maxPageSize) throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
+  if (ids.length > limits.maxPageSize)
+    throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
   return ids;
 }
 
@@ -66,19 +80,24 @@ async function checkTargets(scope: OperationScope, taken: readonly Links[]): Pro
   if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
 }
 
-async function visibleIds(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<ReadonlySet<unknown>> {
+async function visibleIds(
+  scope: OperationScope,
+  entity: AnyEntity,
+  ids: readonly string[],
+): Promise<ReadonlySet<unknown>> {
   if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return new Set();
   const query = { where: { id: { in: ids } }, select: ["id"], limit: ids.length };
   const { records } = await scope.run({ kind: "list", entity, query });
-  return new Set(records.map((record) => record["id"]));
+  return new Set(records.map((record) => record.id));
 }
 
 async function storeLinks(operation: Operation, taken: readonly Links[]): Promise<void> {
   const { entity, kind, scope, records } = operation;
-  const id = records[0]?.["id"];
+  const id = records[0]?.id;
   if (typeof id !== "string") return;
   for (const { relation, ids } of taken) {
-    const before = kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
+    const before =
+      kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
     const wanted = new Set(ids);
     const added = ids.filter((target) => !before.includes(target));
     const removed = before.filter((target) => !wanted.has(target));

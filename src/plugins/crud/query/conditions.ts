@@ -78,7 +78,7 @@ export function readConditions(reading: Reading): Conditions {
       continue;
     }
     parts.push(condition);
-    if (column.role === "id") ids = countOf(condition["id"] as Readonly<Record<string, unknown>>) ?? ids;
+    if (column.role === "id") ids = countOf(condition.id as Readonly<Record<string, unknown>>) ?? ids;
   }
   // Conditions on one relation are about one and the same related record.
   for (const [relation, inner] of related) parts.push({ [relation]: allOf(...inner) });
@@ -94,7 +94,7 @@ export function readConditions(reading: Reading): Conditions {
 
 /** Whether a condition on `id` lists records. */
 function countOf(condition: Readonly<Record<string, unknown>>): number | undefined {
-  return Array.isArray(condition["in"]) ? condition["in"].length : undefined;
+  return Array.isArray(condition.in) ? condition.in.length : undefined;
 }
 
 function findFilter(reading: Reading, name: string): { filter: Filter; relation?: string } | undefined {

@@ -26,7 +26,11 @@ export function readPage(reading: Reading, ids: number | undefined): Page {
   if (limit > maxPageSize)
     addProblem(reading, "_limit", `A page has at most ${maxPageSize} records; ask for more with "_after".`);
   if (offset > maxOffset)
-    addProblem(reading, "_page", `At most ${maxOffset} records can be skipped; go on with "_after" and the X-Next-Cursor of the page before.`);
+    addProblem(
+      reading,
+      "_page",
+      `At most ${maxOffset} records can be skipped; go on with "_after" and the X-Next-Cursor of the page before.`,
+    );
   return {
     limit,
     ...(offset > 0 ? { offset } : {}),

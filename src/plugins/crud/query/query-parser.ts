@@ -12,7 +12,11 @@ import { readSort } from "./sort.ts";
  * Reads a raw query string (without `?`) as this caller's query on an entity.
  * @throws BadRequestError naming everything that is wrong with it (http.md, "List queries")
  */
-export type ParseQuery = (search: string, entity: AnyEntity, scope: OperationScope) => OperationQuery | Promise<OperationQuery>;
+export type ParseQuery = (
+  search: string,
+  entity: AnyEntity,
+  scope: OperationScope,
+) => OperationQuery | Promise<OperationQuery>;
 
 /** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
 export interface QueryParser {
@@ -38,14 +42,32 @@ export function createQueryParser(model: EntityModel): QueryParser {
   });
 }
 
-function createParse(tables: ReadonlyMap<AnyEntity, QueryTable>, parts: ReadonlySet<QueryPart>, others: readonly string[]): ParseQuery {
+function createParse(
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+  parts: ReadonlySet<QueryPart>,
+  others: readonly string[],
+): ParseQuery {
   const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
   const paged = parts.has("page");
 
-  function build(parameters: Parameters, table: QueryTable, scope: OperationScope, targets: ReadonlyMap<string, Subject>): OperationQuery {
+  function build(
+    parameters: Parameters,
+    table: QueryTable,
+    scope: OperationScope,
+    targets: ReadonlyMap<string, Subject>,
+  ): OperationQuery {
     const { limits } = scope;
     const mask = scope.mask(table.entity);
-    const reading: Reading = { table, mask, parameters, limits, targets, controls, filters: parts.has("filter"), problems: [] };
+    const reading: Reading = {
+      table,
+      mask,
+      parameters,
+      limits,
+      targets,
+      controls,
+      filters: parts.has("filter"),
+      problems: [],
+    };
     const { where, ids } = readConditions(reading);
     const query: OperationQuery = {
       where,
@@ -104,7 +126,8 @@ async function targetsOf(
     const relation = table.relations.get(name);
     const target = relation === undefined ? undefined : tables.get(relation.target);
     if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
-    if ((await scope.readDecision(relation.target)).allowed) targets.set(name, { table: target, mask: scope.mask(relation.target) });
+    if ((await scope.readDecision(relation.target)).allowed)
+      targets.set(name, { table: target, mask: scope.mask(relation.target) });
   }
   return targets;
 }

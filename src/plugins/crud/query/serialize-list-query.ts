@@ -96,7 +96,8 @@ function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): P
     if (!isObject(value)) return [valuePair(name, "eq", value)];
     // Nothing to say about a field would leave the condition out, and widen the query.
     if (Object.keys(value).length === 0) throw new TypeError(`"${name}": the condition is empty`);
-    if (isOperators(value)) return Object.entries(value).map(([operator, operand]) => valuePair(name, operator, operand));
+    if (isOperators(value))
+      return Object.entries(value).map(([operator, operand]) => valuePair(name, operator, operand));
     if (prefix !== "") throw new TypeError(`"${name}": conditions reach one relation deep`);
     return wherePairs(value, `${name}.`);
   });

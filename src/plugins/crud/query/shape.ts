@@ -30,10 +30,10 @@ export function readInclude(reading: Reading, scope: OperationScope, tableOf: Ta
     let node = root;
     let table: QueryTable | undefined = reading.table;
     for (const name of names) {
-      const visible = visibleRelations(scope, table);
-      const relation = visible.get(name);
-      if (relation === undefined) {
-        addProblem(reading, "include", `There is no relation "${shown(name)}" to include.${didYouMean(name, visible.keys())}`);
+      const relation = table?.relations.get(name);
+      if (relation === undefined || !seesRelation(scope, relation)) {
+        const hint = didYouMean(name, visibleNames(scope, table));
+        addProblem(reading, "include", `There is no relation "${shown(name)}" to include.${hint}`);
         break;
       }
       if (node[name] === undefined) {
@@ -57,9 +57,9 @@ function emptyNode(): Node {
   return Object.create(null) as Node;
 }
 
-function visibleRelations(scope: OperationScope, table: QueryTable | undefined): ReadonlyMap<string, ResolvedRelation> {
-  if (table === undefined) return new Map();
-  return new Map([...table.relations].filter(([, relation]) => seesRelation(scope, relation)));
+function visibleNames(scope: OperationScope, table: QueryTable | undefined): readonly string[] {
+  const relations = [...(table?.relations.values() ?? [])];
+  return relations.filter((relation) => seesRelation(scope, relation)).map(({ name }) => name);
 }
 
 /** Reads `select=id,title`. */

@@ -20,19 +20,26 @@ export function readSort(reading: Reading): readonly SortKey[] | undefined {
     const minus = item.startsWith("-");
     const field = minus ? item.slice(1) : item;
     if (!reading.mask.sortable.has(field))
-      addProblem(reading, "_sort", `There is no field "${shown(field)}" to sort by.${didYouMean(field, reading.mask.sortable)}`);
+      addProblem(
+        reading,
+        "_sort",
+        `There is no field "${shown(field)}" to sort by.${didYouMean(field, reading.mask.sortable)}`,
+      );
     else if (keys.some((key) => key.field === field)) addProblem(reading, "_sort", `"_sort" names "${field}" twice.`);
-    else if (minus && orders !== undefined) addProblem(reading, "_sort", `Say the direction of "${field}" with "-" or with "_order", not both.`);
+    else if (minus && orders !== undefined)
+      addProblem(reading, "_sort", `Say the direction of "${field}" with "-" or with "_order", not both.`);
     keys.push({ field, direction: minus ? "desc" : (orders?.[index] ?? "asc") });
   }
   return keys;
 }
 
 function readOrders(reading: Reading): readonly SortKey["direction"][] | undefined {
-  return single(reading, "_order")?.split(",").map((word) => {
-    const direction = word.toLowerCase();
-    if (direction === "asc" || direction === "desc") return direction;
-    addProblem(reading, "_order", '"_order" takes asc and desc.');
-    return "asc";
-  });
+  return single(reading, "_order")
+    ?.split(",")
+    .map((word) => {
+      const direction = word.toLowerCase();
+      if (direction === "asc" || direction === "desc") return direction;
+      addProblem(reading, "_order", '"_order" takes asc and desc.');
+      return "asc";
+    });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../../src/entity/index.ts";
 import { DEFAULT_LIMITS, type OperationQuery, type Plugin } from "../../../../src/kernel/index.ts";
-import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
 import type { QueryPart } from "../../../../src/plugins/crud/query/reading.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
@@ -9,12 +9,19 @@ import { deny, hide, library } from "../library.ts";
 
 const EVERYTHING: readonly QueryPart[] = ["filter", "sort", "page", "shape"];
 
-async function parserFor(plugins: readonly Plugin[] = [], parts: readonly QueryPart[] = EVERYTHING, others: readonly string[] = []) {
-  const kernel = createFakeKernel().withEntities(...library).withDriver(memoryDriver());
+async function parserFor(
+  plugins: readonly Plugin[] = [],
+  parts: readonly QueryPart[] = EVERYTHING,
+  others: readonly string[] = [],
+) {
+  const kernel = createFakeKernel()
+    .withEntities(...library)
+    .withDriver(memoryDriver());
   for (const plugin of plugins) await kernel.use(plugin);
   const parse = createQueryParser(kernel.model).reads(parts, others);
   const scope = kernel.scope();
-  return async (search: string, name = "post"): Promise<OperationQuery> => parse(search, kernel.model.get(name) as AnyEntity, scope);
+  return async (search: string, name = "post"): Promise<OperationQuery> =>
+    parse(search, kernel.model.get(name) as AnyEntity, scope);
 }
 
 const parse = await parserFor();
@@ -47,13 +54,19 @@ describe("splitting a query string", () => {
     expect(await where("title=a=b==")).toEqual({ title: { eq: "a=b==" } });
   });
 
-  it.each(["title=%", "title=%zz", "title=%ff", "%E0%A4%A=1", "title=%ed%a0%80"])("refuses the broken escape %s", async (search) => {
-    expect(await problem(search)).toMatch(/broken escape/);
-  });
+  it.each(["title=%", "title=%zz", "title=%ff", "%E0%A4%A=1", "title=%ed%a0%80"])(
+    "refuses the broken escape %s",
+    async (search) => {
+      expect(await problem(search)).toMatch(/broken escape/);
+    },
+  );
 
-  it.each(["title=a%00b", "%00=1", "title=\ud800", "\udc00=1"])("refuses text that cannot be stored (%j)", async (search) => {
-    expect(await problem(search)).toMatch(/NUL, or half of a surrogate pair/);
-  });
+  it.each(["title=a%00b", "%00=1", "title=\ud800", "\udc00=1"])(
+    "refuses text that cannot be stored (%j)",
+    async (search) => {
+      expect(await problem(search)).toMatch(/NUL, or half of a surrogate pair/);
+    },
+  );
 
   it.each(["__proto__=1", "constructor=1", "toString=1", "__proto__.name=1", "author.__proto__=1", "%5f_proto__=1"])(
     "knows nothing of inherited names (%s)",
@@ -160,8 +173,13 @@ describe("conditions", () => {
   });
 
   it("are limited in number, q included", async () => {
-    const conditions = Array.from({ length: 12 }, (_, i) => `author.${["name", "email", "id"][i % 3]}${["_ne", "_like", "_starts", "_ends"][i % 4]}=x`);
-    const own = ["title", "body", "secret"].flatMap((name) => ["_ne", "_gt", "_gte", "_lt", "_lte", "_starts", "_ends"].map((suffix) => `${name}${suffix}=x`));
+    const conditions = Array.from(
+      { length: 12 },
+      (_, i) => `author.${["name", "email", "id"][i % 3]}${["_ne", "_like", "_starts", "_ends"][i % 4]}=x`,
+    );
+    const own = ["title", "body", "secret"].flatMap((name) =>
+      ["_ne", "_gt", "_gte", "_lt", "_lte", "_starts", "_ends"].map((suffix) => `${name}${suffix}=x`),
+    );
     const search = [...conditions, ...own].slice(0, DEFAULT_LIMITS.conditions);
     expect(search).toHaveLength(32);
     expect(await where(search.join("&"))).toBeDefined();
@@ -173,7 +191,9 @@ describe("conditions", () => {
     const list = (count: number): string => Array.from({ length: count }, (_, i) => i).join(",");
     expect(await where(`views_in=${list(200)}`)).toBeDefined();
     expect(await problem(`views_in=${list(201)}`)).toBe('"views_in" takes at most 200 values.');
-    expect(await problem(Array.from({ length: 201 }, (_, i) => `views=${i}`).join("&"))).toBe('"views" takes at most 200 values.');
+    expect(await problem(Array.from({ length: 201 }, (_, i) => `views=${i}`).join("&"))).toBe(
+      '"views" takes at most 200 values.',
+    );
     expect(await where(`id_in=${list(1_000)}`)).toBeDefined();
     expect(await problem(`id_in=${list(1_001)}`)).toBe('"id_in" takes at most 1000 values.');
   });
@@ -202,7 +222,9 @@ describe("conditions through a relation", () => {
 
   it("answer for an unreadable field of the target as for an unknown one", async () => {
     const read = await parserFor([hide("user", "email")]);
-    expect(await problem("author.email=x", read)).toBe((await problem("author.emaik=x", read)).replace("emaik", "email"));
+    expect(await problem("author.email=x", read)).toBe(
+      (await problem("author.emaik=x", read)).replace("emaik", "email"),
+    );
   });
 
   it("are refused through a key the caller may not read", async () => {
@@ -282,7 +304,9 @@ describe("pages", () => {
     ["_after=abc&_limit=5", { limit: 5, after: "abc" }],
   ])("are read from %s", async (search, expected) => {
     const { limit, offset, after } = await parse(search);
-    expect({ limit, ...(offset === undefined ? {} : { offset }), ...(after === undefined ? {} : { after }) }).toEqual(expected);
+    expect({ limit, ...(offset === undefined ? {} : { offset }), ...(after === undefined ? {} : { after }) }).toEqual(
+      expected,
+    );
   });
 
   it("hold all records asked for by id when no page is named", async () => {
@@ -298,9 +322,12 @@ describe("pages", () => {
     expect((await parse("_total=none")).total).toBe(false);
   });
 
-  it.each(["0", "-1", "1.5", "abc", "+5", "1e3", "0x10", "01", "99999999999", "%20" + "5"])("refuse %s as a size", async (size) => {
-    expect(await problem(`_limit=${size}`)).toBe('"_limit" must be a whole number from 1.');
-  });
+  it.each(["0", "-1", "1.5", "abc", "+5", "1e3", "0x10", "01", "99999999999", "%20" + "5"])(
+    "refuse %s as a size",
+    async (size) => {
+      expect(await problem(`_limit=${size}`)).toBe('"_limit" must be a whole number from 1.');
+    },
+  );
 
   it.each([
     ["_page=0", '"_page" must be a whole number from 1.'],
@@ -376,7 +403,9 @@ describe("problems", () => {
     );
     expect(await problem("limit=1")).toBe('Unknown parameter "limit". Did you mean "_limit"?');
     expect(await problem("autor.name=x")).toBe('Unknown parameter "autor.name". Did you mean "author.name"?');
-    expect(await problem("author.nam_like=x")).toBe('Unknown parameter "author.nam_like". Did you mean "author.name_like"?');
+    expect(await problem("author.nam_like=x")).toBe(
+      'Unknown parameter "author.nam_like". Did you mean "author.name_like"?',
+    );
   });
 
   it("are reported together, with the parameter each is about", async () => {
@@ -394,9 +423,12 @@ describe("problems", () => {
     expect(message.isWellFormed()).toBe(true);
   });
 
-  it.each(["=x", "_gte=x", ".=x", "_secret=x", "author.=x", "author=x", "comments=x"])("are said of %s", async (search) => {
-    expect(await problem(search)).toMatch(/^Unknown parameter "/);
-  });
+  it.each(["=x", "_gte=x", ".=x", "_secret=x", "author.=x", "author=x", "comments=x"])(
+    "are said of %s",
+    async (search) => {
+      expect(await problem(search)).toMatch(/^Unknown parameter "/);
+    },
+  );
 
   it.each([
     "NAME=x",
@@ -435,7 +467,11 @@ describe("surfaces", () => {
 
   it("say nothing about entities of other apps", () => {
     const other = entity("other", { name: string }).build();
-    const kernel = createFakeKernel().withEntities(...library).withDriver(memoryDriver());
-    expect(() => createQueryParser(kernel.model).reads(["filter"])("name=x", other, kernel.scope())).toThrow("Not found");
+    const kernel = createFakeKernel()
+      .withEntities(...library)
+      .withDriver(memoryDriver());
+    expect(() => createQueryParser(kernel.model).reads(["filter"])("name=x", other, kernel.scope())).toThrow(
+      "Not found",
+    );
   });
 });

@@ -8,7 +8,9 @@ import { createQueryParser } from "../../../../src/plugins/crud/query/query-pars
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { library } from "../library.ts";
 
-const kernel = createFakeKernel().withEntities(...library).withDriver(memoryDriver());
+const kernel = createFakeKernel()
+  .withEntities(...library)
+  .withDriver(memoryDriver());
 const parser = createQueryParser(kernel.model).reads(["filter", "sort", "page", "shape"]);
 const scope = kernel.scope();
 
@@ -37,7 +39,8 @@ function expected(where: ListWhere, prefix = ""): string[] {
   return Object.entries(where)
     .flatMap(([name, condition]) => {
       if (name === "author") return expected(condition as ListWhere, "author.");
-      const say = (operator: string, operand: unknown): string => `${prefix}${JSON.stringify([name, operator, operand])}`;
+      const say = (operator: string, operand: unknown): string =>
+        `${prefix}${JSON.stringify([name, operator, operand])}`;
       if (Array.isArray(condition)) return [condition.length === 1 ? say("eq", condition[0]) : say("in", condition)];
       if (condition === null) return [say("null", true)];
       if (typeof condition !== "object" || condition instanceof Date) return [say("eq", condition)];
@@ -52,10 +55,16 @@ function expected(where: ListWhere, prefix = ""): string[] {
     .sort();
 }
 
-const word = fc.string({ unit: "binary", maxLength: 12 }).filter((text) => text.isWellFormed() && !text.includes("\u0000"));
+const word = fc
+  .string({ unit: "binary", maxLength: 12 })
+  .filter((text) => text.isWellFormed() && !text.includes("\u0000"));
 const whole = fc.integer({ min: -2_147_483_648, max: 2_147_483_647 });
 const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n));
-const moment = fc.date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true });
+const moment = fc.date({
+  min: new Date("0001-01-01T00:00:00Z"),
+  max: new Date("9999-12-31T23:59:59Z"),
+  noInvalidDate: true,
+});
 
 function ordered(value: fc.Arbitrary<string | number | Date>) {
   const list = fc.array(value, { maxLength: 4 });
@@ -65,7 +74,10 @@ function ordered(value: fc.Arbitrary<string | number | Date>) {
     list,
     fc.record({ eq: fc.oneof(value, fc.constant(null)) }),
     fc.record({ ne: fc.oneof(value, fc.constant(null)) }),
-    fc.record({ gt: value, gte: value, lt: value, lte: value, nin: list, null: fc.boolean() }, { requiredKeys: ["gt"] }),
+    fc.record(
+      { gt: value, gte: value, lt: value, lte: value, nin: list, null: fc.boolean() },
+      { requiredKeys: ["gt"] },
+    ),
     fc.record({ in: list }).filter(({ in: values }) => !(values.length === 1 && values[0] === "")),
   );
 }
@@ -113,17 +125,31 @@ describe("serializeListQuery", () => {
         const query: ListQuery = { ...rest, ...position };
         const read = await parse(serializeListQuery(query));
         const search = query.q === undefined ? [] : [JSON.stringify(["q", query.q])];
-        const parts = (read.where as { AND?: unknown[] } | undefined)?.AND ?? (read.where === undefined ? [] : [read.where]);
-        const found = parts.filter((part) => "OR" in (part as object)).map((part) => (part as { OR: { title: { like: string } }[] }).OR[0]?.title.like);
+        const parts =
+          (read.where as { AND?: unknown[] } | undefined)?.AND ?? (read.where === undefined ? [] : [read.where]);
+        const found = parts
+          .filter((part) => "OR" in (part as object))
+          .map((part) => (part as { OR: { title: { like: string } }[] }).OR[0]?.title.like);
         const others = parts.filter((part) => !("OR" in (part as object)));
-        expect([...canonical(others.length === 0 ? undefined : { AND: others }), ...found.map((text) => JSON.stringify(["q", text]))].sort()).toEqual(
-          [...expected(query.where ?? {}), ...search].sort(),
+        expect(
+          [
+            ...canonical(others.length === 0 ? undefined : { AND: others }),
+            ...found.map((text) => JSON.stringify(["q", text])),
+          ].sort(),
+        ).toEqual([...expected(query.where ?? {}), ...search].sort());
+        expect(read.sort?.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field))).toEqual(
+          query.sort,
         );
-        expect(read.sort?.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field))).toEqual(query.sort);
         const limit = query.limit ?? 100;
         expect([read.limit, read.after, read.total]).toEqual([limit, query.after, query.total ?? true]);
         expect(read.offset ?? 0).toBe(query.offset ?? ((query.page ?? 1) - 1) * limit);
-        expect(read.include).toEqual({ undefined: undefined, author: { author: {} }, "author,comments.author": { author: {}, comments: { author: {} } } }[String(query.include)]);
+        expect(read.include).toEqual(
+          {
+            undefined: undefined,
+            author: { author: {} },
+            "author,comments.author": { author: {}, comments: { author: {} } },
+          }[String(query.include)],
+        );
         expect(read.select).toEqual(query.select);
       }),
       { numRuns: 500 },

@@ -1,0 +1,39 @@
+// A plugin and a rule written with public imports only: what a stranger's package can do, ours do no other way.
+import { createPluginFactory, defineRule, entityOfRecord, Reply, type Rule, routeSegment } from "keelson";
+
+/** Options of {@link archive}. */
+export interface ArchiveOptions {
+  /** The bool field that marks archived records. @default "archived" */
+  readonly field: string;
+}
+
+/** The same meaning as the built-in `ownerOrAdmin`, as somebody else would write it. */
+export const mineOrAdmin: Rule = defineRule("mineOrAdmin", ({ user, entity }) => {
+  if (user === null) return false;
+  if (user.role === "admin") return true;
+  return { [`${entity?.ownedBy}Id`]: user.id };
+});
+
+/** `POST /things/:id/archive` on every entity that has the field; the update rule decides, in the statement itself. */
+export const archive = createPluginFactory<ArchiveOptions>(({ field = "archived" }) => ({
+  id: "example/archive",
+  version: "1.0.0",
+  requires: ["crud"],
+  setup({ entities, routes, problem }) {
+    const archivable = entities.entities.filter((entity) => !entity.internal && field in entity.fields);
+    if (archivable.length === 0) problem(`archive: no entity has a field "${field}"`);
+    for (const entity of archivable) {
+      routes.add({
+        method: "POST",
+        path: `/${routeSegment(entity)}/:id/archive`,
+        action: "archive",
+        entity,
+        async handler({ scope, params }) {
+          const operation = await scope.run({ kind: "update", entity, id: params.id, data: { [field]: true } });
+          const [record] = operation.records;
+          return new Reply(200, { success: record !== undefined && entityOfRecord(record) === entity });
+        },
+      });
+    }
+  },
+}));

@@ -1,0 +1,98 @@
+import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+
+/** One relation field of a printed model. */
+export interface RelationField {
+  /** Model that has the field. */
+  readonly on: string;
+  readonly name: string;
+  /** Model the field leads to. */
+  readonly target: string;
+  readonly list: boolean;
+  /** Name that ties the two sides together; absent when only one relation connects the two models. */
+  readonly relationName?: string;
+  /** The side that holds the key. */
+  readonly key?: ResolvedRelation;
+  /** Printed because Prisma wants both sides of a relation; no entity declares it. */
+  readonly hidden: boolean;
+}
+
+/** A relation and its two sides, whatever the definitions declare of them. */
+interface Pair {
+  readonly name: string;
+  readonly between: readonly [string, string];
+  readonly sides: readonly [RelationField, RelationField];
+}
+
+/** What follows a key from the other side; the first declared one, since Prisma knows only one. */
+function followerOf(model: EntityModel, key: ResolvedRelation): ResolvedRelation | undefined {
+  return key.inverse === undefined ? undefined : model.relation(key.target, key.inverse);
+}
+
+/**
+ * The relation whose name Prisma knows for this one. Two lists may follow one key (`posts` and `articles`); Prisma has
+ * a single field for both.
+ */
+export function printedRelation(model: EntityModel, relation: ResolvedRelation): ResolvedRelation {
+  if (relation.type !== "hasMany" && relation.type !== "hasOne") return relation;
+  const key = model.relation(relation.target, relation.inverse as string);
+  return (key && followerOf(model, key)) ?? relation;
+}
+
+/** Entity names have no double underscores, so nobody can declare a field of this name. */
+function hiddenName({ source, name }: ResolvedRelation): string {
+  return `${source.name}__${name}`;
+}
+
+function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
+  const { source, target, name } = key;
+  const follower = followerOf(model, key);
+  const isUnique = source.columns[key.foreignKey as string]?.unique === true;
+  const back: RelationField = {
+    on: target.name,
+    name: follower?.name ?? hiddenName(key),
+    target: source.name,
+    list: follower === undefined ? !isUnique : follower.many,
+    hidden: follower === undefined,
+  };
+  const own: RelationField = { on: source.name, name, target: target.name, list: false, key, hidden: false };
+  return { name: `${source.name}_${name}`, between: [source.name, target.name], sides: [own, back] };
+}
+
+/** Undefined when the other side comes first and makes the pair. */
+function listPair(model: EntityModel, relation: ResolvedRelation): Pair | undefined {
+  const { source, target, name, inverse } = relation;
+  const other = inverse === undefined ? undefined : model.relation(target, inverse);
+  const own = `${source.name}_${name}`;
+  if (other !== undefined && `${other.source.name}_${other.name}` < own) return undefined;
+  const near: RelationField = { on: source.name, name, target: target.name, list: true, hidden: false };
+  const far: RelationField = {
+    on: target.name,
+    name: other?.name ?? hiddenName(relation),
+    target: source.name,
+    list: true,
+    hidden: other === undefined,
+  };
+  return { name: own, between: [source.name, target.name], sides: [near, far] };
+}
+
+function pairsOf(model: EntityModel): Pair[] {
+  return model.entities.flatMap((entity) =>
+    model.relationsOf(entity).flatMap((relation) => {
+      if (relation.remote !== undefined) return [];
+      if (relation.type === "belongsTo") return [keyPair(model, relation)];
+      return relation.type === "manyToMany" ? (listPair(model, relation) ?? []) : [];
+    }),
+  );
+}
+
+/** Every relation field to print, both sides of each relation, in the order of the definitions. */
+export function relationFields(model: EntityModel): readonly RelationField[] {
+  const pairs = pairsOf(model);
+  const connecting = new Map<string, number>();
+  const connection = ({ between }: Pair): string => [...between].sort().join(" ");
+  for (const pair of pairs) connecting.set(connection(pair), (connecting.get(connection(pair)) ?? 0) + 1);
+  return pairs.flatMap((pair) => {
+    const isAlone = connecting.get(connection(pair)) === 1 && pair.between[0] !== pair.between[1];
+    return isAlone ? pair.sides : pair.sides.map((side) => ({ ...side, relationName: pair.name }));
+  });
+}

@@ -1,0 +1,41 @@
+import { ConfigurationError, createModel, type EntityLike, type EntityModel, type Provider } from "../../../entity/index.ts";
+import { printModel } from "./print-model.ts";
+import { relationFields } from "./relation-sides.ts";
+
+/** Options of `toPrismaSchema`. */
+export interface PrismaSchemaOptions {
+  /** The database that the schema is for. */
+  readonly provider: Provider;
+  /**
+   * Where `prisma generate` puts the client, relative to the schema's file; `false` leaves the generator out, for a
+   * schema of several files that has one elsewhere. @default "../generated/prisma"
+   */
+  readonly output?: string | false | undefined;
+}
+
+function isModel(entities: readonly EntityLike[] | EntityModel): entities is EntityModel {
+  return !Array.isArray(entities);
+}
+
+/**
+ * The Prisma schema of entities: one model per entity, named like it, with its columns, relations and indexes. The
+ * same definitions always give the same text.
+ * @param entities Definitions, builders, or the model of an app
+ * @throws ConfigurationError when a relation cannot be resolved
+ * @example
+ * await writeFile("prisma/schema.prisma", toPrismaSchema([user, post], { provider: "postgresql" }));
+ */
+export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, options: PrismaSchemaOptions): string {
+  const model = isModel(entities) ? entities : createModel(entities);
+  if (model.problems.length > 0) throw new ConfigurationError(model.problems);
+  const { provider, output = "../generated/prisma" } = options;
+  const relations = relationFields(model);
+  const generator =
+    output === false ? [] : [`generator client {\n  provider = "prisma-client"\n  output   = ${JSON.stringify(output)}\n}\n`];
+  return [
+    "// Made from the entity definitions; change those, not this file.\n",
+    ...generator,
+    `datasource db {\n  provider = "${provider}"\n}\n`,
+    ...model.entities.map((entity) => printModel(entity, relations, provider)),
+  ].join("\n");
+}

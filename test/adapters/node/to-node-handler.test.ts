@@ -1,0 +1,349 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { toNodeHandler } from "../../../src/adapters/node/index.ts";
+import type { KernelRequest } from "../../../src/kernel/index.ts";
+import { deferred } from "../../support/deferred.ts";
+import { rawRequest, requestBytes } from "../../support/http.ts";
+import { headerOf } from "../../support/raw-response.ts";
+import { listen } from "../listen.ts";
+import { readBody, reply, stubApp } from "../stub-app.ts";
+
+const echo = stubApp(async (request) => {
+  const { method, url, base, headers } = request;
+  return reply({ method, url, base, headers, body: await readBody(request) });
+});
+
+async function one(port: number, bytes: string | Uint8Array) {
+  const responses = await rawRequest(port, bytes);
+  expect(responses).toHaveLength(1);
+  return responses[0] as (typeof responses)[0];
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await nextTurn();
+}
+
+describe("the request", () => {
+  it("hands over method and target as they are on the request line", async () => {
+    const port = await listen(toNodeHandler(echo));
+    const target = "/API/a%2Fb/../%00//c?x=%zz&x=%41";
+    const { body } = await one(port, requestBytes("PROPFIND", target));
+    expect(JSON.parse(body)).toMatchObject({ method: "PROPFIND", url: target });
+  });
+
+  it("takes the path of a target in absolute form", async () => {
+    const port = await listen(toNodeHandler(echo));
+    for (const [target, url] of [
+      ["http://test.invalid/api/films?x=1", "/api/films?x=1"],
+      ["HTTPS://test.invalid:8080/api", "/api"],
+      ["http://test.invalid", "/"],
+      ["http://test.invalid?x=1", "?x=1"],
+      ["*", "*"],
+    ] as const)
+      expect(JSON.parse((await one(port, requestBytes("OPTIONS", target))).body).url).toBe(url);
+  });
+
+  it("joins repeated header lines, so that none is ignored", async () => {
+    const port = await listen(toNodeHandler(echo));
+    const lines = ["Authorization: Bearer a", "authorization: Bearer b", "Content-Type: a/b", "Content-Type: c/d"];
+    const { body } = await one(port, requestBytes("GET", "/", [...lines, "Cookie: a=1", "Cookie: b=2", "X-One: 1"]));
+    expect(JSON.parse(body).headers).toMatchObject({
+      authorization: "Bearer a, Bearer b",
+      "content-type": "a/b, c/d",
+      cookie: "a=1; b=2",
+      "x-one": "1",
+    });
+  });
+
+  it("hands over node's request, and getUser with it", async () => {
+    let seen: KernelRequest | undefined;
+    const api = stubApp((request) => {
+      seen = request;
+      return reply((request.getUser as (raw: unknown) => unknown)(request.raw));
+    });
+    const port = await listen(
+      toNodeHandler(api, { getUser: (raw: IncomingMessage) => ({ id: raw.headers["x-user"] }) }),
+    );
+    expect((await one(port, requestBytes("GET", "/", ["X-User: ada"]))).body).toBe('{"id":"ada"}');
+    expect((seen?.raw as IncomingMessage | undefined)?.method).toBe("GET");
+  });
+
+  it("has no body when none is announced", async () => {
+    const port = await listen(toNodeHandler(stubApp((request) => reply(request.body ?? "none"))));
+    expect((await one(port, requestBytes("GET", "/"))).body).toBe('"none"');
+    expect((await one(port, requestBytes("POST", "/", ["Content-Length: 0"]))).body).toBe('"none"');
+  });
+
+  it("reads a body of one piece, of many chunks, and of many packets", async () => {
+    const port = await listen(toNodeHandler(echo));
+    const body = async (bytes: string) => JSON.parse((await one(port, bytes)).body).body;
+    expect(await body(requestBytes("POST", "/", ["Content-Length: 5"], "hello"))).toBe("hello");
+    const chunked = "2\r\nhe\r\n3;note=x\r\nllo\r\n0\r\nTrailer: x\r\n\r\n";
+    expect(await body(requestBytes("POST", "/", ["Transfer-Encoding: chunked"], chunked))).toBe("hello");
+    const long = "0123456789".repeat(200_000);
+    expect(await body(requestBytes("POST", "/", [`Content-Length: ${long.length}`], long))).toBe(long);
+  });
+});
+
+describe("base", () => {
+  const paths = [
+    ["/v1/deep/films?x=1", { url: "/films?x=1", base: "/v1/deep" }],
+    ["/v1/deep", { url: "/", base: "/v1/deep" }],
+    ["/v1/deep?x=1", { url: "/?x=1", base: "/v1/deep" }],
+    ["/v1/deep//films", { url: "//films", base: "/v1/deep" }],
+  ] as const;
+  it.each(paths)("takes itself off %s", async (target, expected) => {
+    const port = await listen(toNodeHandler(echo, { base: "/v1/deep" }));
+    expect(JSON.parse((await one(port, requestBytes("GET", target))).body)).toMatchObject(expected);
+  });
+
+  it.each(["/", "/v1/deeper", "/v1", "/api/films", "/V1/deep/films", "/v1/%64eep/films"])(
+    "answers 404 to %s, which is not below it",
+    async (target) => {
+      const port = await listen(toNodeHandler(echo, { base: "/v1/deep" }));
+      const response = await one(port, requestBytes("GET", target));
+      expect(response.status).toBe(404);
+      expect(JSON.parse(response.body)).toMatchObject({ code: "NOT_FOUND", status: 404 });
+    },
+  );
+});
+
+describe("a body that nobody reads to its end", () => {
+  it("does not keep the answer from a client that is still sending", async () => {
+    const port = await listen(toNodeHandler(stubApp(() => reply({ code: "PAYLOAD_TOO_LARGE" }, 413))));
+    const size = 20_000_000;
+    const upload = Buffer.concat([
+      Buffer.from(requestBytes("POST", "/", [`Content-Length: ${size}`, "Connection: keep-alive"])),
+      Buffer.alloc(size, "x"),
+    ]);
+    const response = await one(port, upload);
+    expect(response).toMatchObject({ status: 413, complete: true });
+    expect(headerOf(response, "connection")).toBe("close");
+  });
+
+  it("closes the connection after the answer when its reader stops in the middle", async () => {
+    const api = stubApp(async ({ body }) => {
+      if (body?.kind !== "stream") return reply("no stream", 500);
+      for await (const _chunk of body.stream) break;
+      return reply("enough", 413);
+    });
+    const port = await listen(toNodeHandler(api));
+    const headers = ["Transfer-Encoding: chunked", "Connection: keep-alive"];
+    const response = await one(port, requestBytes("POST", "/", headers, "5\r\nhello\r\n"));
+    expect(response).toMatchObject({ status: 413, body: '"enough"' });
+    expect(headerOf(response, "connection")).toBe("close");
+  });
+
+  it("leaves the connection open when it has arrived in full", async () => {
+    const port = await listen(toNodeHandler(stubApp(() => reply("unread", 401))));
+    const first = requestBytes("POST", "/", ["Content-Length: 5", "Connection: keep-alive"], "hello");
+    const responses = await rawRequest(port, first + requestBytes("GET", "/"));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401]);
+    expect(headerOf(responses[0] as never, "connection")).toBe("keep-alive");
+  });
+
+  it("fails its reader with 400 when the client goes away", async () => {
+    const failure = deferred<unknown>();
+    const api = stubApp(async (request) => {
+      await readBody(request).catch(failure.resolve);
+      return reply("nobody hears this");
+    });
+    const port = await listen(toNodeHandler(api));
+    const socket = connect(port, "127.0.0.1");
+    socket.write(requestBytes("POST", "/", ["Content-Length: 100"], "half"));
+    await once(socket, "connect");
+    await nextTurn();
+    socket.resetAndDestroy();
+    expect(await failure.promise).toMatchObject({ status: 400, code: "BAD_REQUEST" });
+  });
+});
+
+describe("the signal", () => {
+  it("aborts when the client goes away before the answer", async () => {
+    const aborted = deferred<string>();
+    const api = stubApp(async ({ signal }) => {
+      const { promise, resolve } = deferred<void>();
+      signal?.addEventListener("abort", () => resolve());
+      await promise;
+      aborted.resolve("aborted");
+      return reply("nobody hears this");
+    });
+    const port = await listen(toNodeHandler(api));
+    const socket = connect(port, "127.0.0.1");
+    socket.write(requestBytes("GET", "/"));
+    await once(socket, "connect");
+    await nextTurn();
+    socket.destroy();
+    expect(await aborted.promise).toBe("aborted");
+  });
+
+  it("is aborted already when the client has gone before anybody asks", async () => {
+    const seen = deferred<boolean | undefined>();
+    const arrived = deferred<IncomingMessage>();
+    const api = stubApp(async (request) => {
+      const incoming = request.raw as IncomingMessage;
+      arrived.resolve(incoming);
+      await once(incoming.socket, "close");
+      await nextTurn();
+      seen.resolve(request.signal?.aborted);
+      return reply("nobody hears this");
+    });
+    const port = await listen(toNodeHandler(api));
+    const socket = connect(port, "127.0.0.1");
+    socket.write(requestBytes("GET", "/"));
+    await arrived.promise;
+    socket.destroy();
+    expect(await seen.promise).toBe(true);
+  });
+
+  it("does not abort when the answer arrived", async () => {
+    let signal: AbortSignal | undefined;
+    const port = await listen(
+      toNodeHandler(
+        stubApp((request) => {
+          signal = request.signal;
+          expect(request.signal).toBe(signal);
+          return reply("ok");
+        }),
+      ),
+    );
+    await one(port, requestBytes("GET", "/"));
+    expect(signal?.aborted).toBe(false);
+  });
+});
+
+describe("the answer", () => {
+  it("carries the length of text and bytes, and repeated headers as lines of their own", async () => {
+    const text = stubApp(() => ({
+      status: 201,
+      headers: { "set-cookie": ["a=1", "b=2"], "x-one": "1" },
+      body: "grüße",
+    }));
+    const response = await one(await listen(toNodeHandler(text)), requestBytes("GET", "/"));
+    expect(response).toMatchObject({ status: 201, body: "grüße" });
+    expect(headerOf(response, "content-length")).toBe("7");
+    expect(response.headers.filter(([name]) => name === "set-cookie")).toEqual([
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+    ]);
+    const bytes = stubApp(() => ({ status: 200, headers: {}, body: new Uint8Array([104, 105]) }));
+    expect(await one(await listen(toNodeHandler(bytes)), requestBytes("GET", "/"))).toMatchObject({ body: "hi" });
+  });
+
+  it.each([
+    [200, "0"],
+    [204, undefined],
+    [304, undefined],
+  ])("without a body and with status %i has content-length %s", async (status, length) => {
+    const port = await listen(toNodeHandler(stubApp(() => ({ status, headers: {}, body: null }))));
+    const response = await one(port, requestBytes("GET", "/"));
+    expect(response.status).toBe(status);
+    expect(headerOf(response, "content-length")).toBe(length);
+    expect(headerOf(response, "transfer-encoding")).toBeUndefined();
+  });
+
+  it("to HEAD keeps the length that GET would have", async () => {
+    const port = await listen(
+      toNodeHandler(stubApp(() => ({ status: 200, headers: { "content-length": "42" }, body: null }))),
+    );
+    const response = await one(port, requestBytes("HEAD", "/"));
+    expect(headerOf(response, "content-length")).toBe("42");
+    expect(response.body).toBe("");
+  });
+
+  it("streams, and waits for a client that reads slowly", async () => {
+    let made = 0;
+    async function* rows() {
+      for (; made < 400; made++) yield "x".repeat(100_000);
+    }
+    const port = await listen(toNodeHandler(stubApp(() => ({ status: 200, headers: {}, body: rows() }))));
+    const socket = connect({ port, host: "127.0.0.1" });
+    socket.pause();
+    socket.write(requestBytes("GET", "/"));
+    let before = -1;
+    // Buffers of the operating system fill up first; then nothing is made any more.
+    while (made === 0 || made !== before) {
+      before = made;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(made).toBeLessThan(400);
+    let size = 0;
+    socket.on("data", (chunk) => {
+      size += chunk.length;
+    });
+    socket.resume();
+    await once(socket, "close");
+    expect(made).toBe(400);
+    expect(size).toBeGreaterThan(40_000_000);
+  });
+
+  it("stops a stream when its client goes away", async () => {
+    const stopped = deferred<string>();
+    async function* endless() {
+      try {
+        for (;;) yield "x".repeat(100_000);
+      } finally {
+        stopped.resolve("stopped");
+      }
+    }
+    const api = stubApp(() => ({ status: 200, headers: {}, body: endless() }));
+    const port = await listen(toNodeHandler(api));
+    const socket = connect(port, "127.0.0.1");
+    socket.write(requestBytes("GET", "/"));
+    await once(socket, "data");
+    socket.destroy();
+    expect(await stopped.promise).toBe("stopped");
+    expect(api.log.lines).toEqual([]);
+  });
+
+  it("is cut off, not ended, when its stream fails", async () => {
+    async function* failing() {
+      yield "half";
+      await nextTurn();
+      throw new RangeError("secret");
+    }
+    const api = stubApp(() => ({ status: 200, headers: {}, body: failing() }));
+    const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
+    expect(response).toMatchObject({ status: 200, body: "half", complete: false });
+    await until(() => api.log.lines.length > 0);
+    expect(api.log.lines.join()).toContain("RangeError");
+    expect(api.log.lines.join()).not.toContain("secret");
+  });
+
+  it("is 500 in the shape of all errors when it cannot be written", async () => {
+    const api = stubApp(() => reply("x", 200, { "x-broken": "a\nb" }));
+    const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
+    const { requestId, ...body } = JSON.parse(response.body);
+    expect(body).toEqual({ code: "INTERNAL", message: "Something went wrong", status: 500 });
+    expect(headerOf(response, "x-request-id")).toBe(requestId);
+    expect(headerOf(response, "x-content-type-options")).toBe("nosniff");
+    expect(headerOf(response, "cache-control")).toBe("private, no-store");
+    expect(api.log.lines).toHaveLength(1);
+  });
+
+  it("is 500 even when the app itself breaks its promise to answer", async () => {
+    const api = stubApp(() => {
+      throw new TypeError("secret");
+    });
+    const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
+    expect(response.status).toBe(500);
+    expect(response.body).not.toContain("secret");
+  });
+
+  it("comes too late without harm when the host has answered already", async () => {
+    const api = stubApp(async () => {
+      await nextTurn();
+      return reply("late");
+    });
+    const handler = toNodeHandler(api);
+    const port = await listen((incoming, outgoing) => {
+      handler(incoming, outgoing);
+      outgoing.writeHead(503).end("busy");
+    });
+    expect(await one(port, requestBytes("GET", "/"))).toMatchObject({ status: 503, body: "busy" });
+    expect(api.log.lines).toEqual([]);
+  });
+});

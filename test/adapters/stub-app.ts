@@ -1,0 +1,40 @@
+import type { ServableApp } from "../../src/adapters/node/index.ts";
+import type { KernelRequest, KernelResponse } from "../../src/kernel/index.ts";
+import { recordingLogger } from "../../src/testing/recording-logger.ts";
+
+/** The least an adapter can be given: an app that answers with what a test wants. */
+export function stubApp(handle: (request: KernelRequest) => KernelResponse | Promise<KernelResponse>) {
+  const log = recordingLogger();
+  const app: ServableApp & { closed: boolean; readonly log: typeof log } = {
+    async handle(request) {
+      return handle(request);
+    },
+    ready: Promise.resolve(),
+    closed: false,
+    async close() {
+      app.closed = true;
+    },
+    log,
+  };
+  return app;
+}
+
+/** An answer with JSON. */
+export function reply(value: unknown, status = 200, headers: KernelResponse["headers"] = {}): KernelResponse {
+  return {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    body: JSON.stringify(value),
+  };
+}
+
+/** Reads a body of any kind the way the kernel does. */
+export async function readBody({ body }: KernelRequest): Promise<unknown> {
+  if (body === undefined) return undefined;
+  if (body.kind === "parsed") return body.value;
+  if (body.kind === "text") return body.text;
+  if (body.kind === "bytes") return Buffer.from(body.bytes).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body.stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

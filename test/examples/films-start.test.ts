@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const directory = await mkdtemp(join(tmpdir(), "keelson-start-"));
+const running = new Set<ChildProcess>();
+
+afterEach(async () => {
+  for (const child of running) {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+  running.clear();
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** `npm start`, with its own database and any free port. */
+function start(name: string, env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ["--import", "tsx", "examples/films/start.ts"], {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: "development", PORT: "0", FILMS_FILE: join(directory, `${name}.db`), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let output = "";
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  const heard = new Promise<void>((resolve) => child.once("close", resolve));
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      for (const listener of listeners) listener();
+    });
+  return {
+    child,
+    ended,
+    output: () => output,
+    async says(text: string): Promise<string> {
+      const said = new Promise<void>((resolve) => {
+        const check = (): void => void (output.includes(text) && resolve());
+        listeners.add(check);
+        check();
+      });
+      await Promise.race([said, heard]);
+      if (!output.includes(text)) throw new Error(`The process ended without saying "${text}":\n${output}`);
+      return output;
+    },
+  };
+}
+
+/** Runs a line that somebody would paste. */
+async function paste(line: string): Promise<{ status: number; body: unknown }> {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  const init: { method?: string; body?: string; headers: Record<string, string> } = { headers: {} };
+  let url = "";
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === "-X") init.method = words.shift() ?? "";
+    else if (word === "-d") init.body = words.shift() ?? "";
+    else if (word === "-H") {
+      const [name = "", value = ""] = (words.shift() ?? "").split(": ");
+      init.headers[name] = value;
+    } else if (word.startsWith("http")) url = word;
+  }
+  const response = await fetch(url, init);
+  return { status: response.status, body: await response.json() };
+}
+
+const curlLines = (output: string): string[] => output.match(/curl .*/g) ?? [];
+
+describe("npm start", () => {
+  it("imports, serves, and prints requests that work", async () => {
+    const app = start("fresh");
+    const output = await app.says("Ctrl-C");
+    expect(output).toContain("Imported 3,200 films (51 repaired), rejected 1 of 3,201 rows.");
+    const [list = "", review = "", forbidden = "", ...more] = curlLines(output);
+    expect(more).toEqual([]);
+    expect(await paste(list)).toMatchObject({
+      status: 200,
+      body: [
+        { title: "The Shawshank Redemption", director: { name: "Frank Darabont" }, reviews: [{}, {}] },
+        {},
+        {},
+        {},
+        {},
+      ],
+    });
+    expect(await paste(review)).toMatchObject({ status: 201, body: { authorId: "ada", stars: 5 } });
+    expect(await paste(forbidden)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    const admin = /Admin +(\S+)/.exec(output)?.[1] ?? "";
+    expect(await paste(forbidden.replace(/Bearer [\w-]+/, `Bearer ${admin}`))).toMatchObject({ status: 200 });
+
+    const report = JSON.parse(await readFile(join(directory, "fresh-import-report.json"), "utf8"));
+    expect(report.imported + report.rejected.length).toBe(3201);
+    expect((await stat(join(directory, "fresh-tokens.json"))).mode & 0o777).toBe(0o600);
+
+    app.child.kill("SIGINT");
+    expect(await app.ended).toBe(0);
+
+    const again = start("fresh");
+    const secondOutput = await again.says("Ctrl-C");
+    expect(secondOutput).not.toContain("Import");
+    expect(secondOutput).toContain(admin);
+    expect(await paste(curlLines(secondOutput)[1] ?? "")).toMatchObject({ status: 201 });
+  });
+
+  it("finishes an import that was killed", async () => {
+    const killed = start("killed");
+    await killed.says("20 %");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const output = await start("killed").says("Ctrl-C");
+    expect(output).toContain("Imported 3,200 films (51 repaired), rejected 1 of 3,201 rows.");
+    const url = /API +(\S+)/.exec(output)?.[1];
+    const response = await fetch(`${url}/films?_limit=1`);
+    expect(response.headers.get("x-total-count")).toBe("3200");
+  });
+
+  it("refuses to run in production, because its tokens are for a demo", async () => {
+    const app = start("production", { NODE_ENV: "production" });
+    expect(await app.ended).toBe(1);
+    expect(app.output()).toMatch(/tokens are not for production/);
+    expect(app.output()).not.toMatch(/ at .*\.ts/);
+  });
+
+  it("names the variable to set when the port is taken", async () => {
+    const other = createServer().listen(0);
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const app = start("taken", { PORT: String(port) });
+    expect(await app.ended).toBe(1);
+    expect(app.output()).toContain(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);
+    other.close();
+  });
+
+  it("refuses a port that is none", async () => {
+    const app = start("none", { PORT: "many" });
+    expect(await app.ended).toBe(1);
+    expect(app.output()).toContain('PORT is "many"');
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { ConfigurationError, defaultPlugins, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
+
+const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
+
+/** What an app without one of the default plugins does: a report that names who misses it, or the rest works. */
+const WITHOUT: Readonly<Record<string, string | "works">> = {
+  rules: 'requires "rules"',
+  validation: 'requires "validation"',
+  crud: "works",
+  schema: "works",
+  health: "works",
+};
+
+describe("an app without one default plugin", () => {
+  it("is described for each of them", () => {
+    expect(Object.keys(WITHOUT).sort()).toEqual([...defaultPlugins().ids].sort());
+  });
+
+  it.each(Object.entries(WITHOUT))("without %s: %s", async (id, expected) => {
+    const boot = () =>
+      keelson({
+        entities: [note],
+        driver: memoryDriver(),
+        logger: noopLogger,
+        plugins: (defaults) => defaults.without(id),
+      });
+    if (expected !== "works") {
+      expect(boot).toThrow(ConfigurationError);
+      expect(boot).toThrow(expected);
+      return;
+    }
+    const api = boot();
+    await api.ready;
+    const get = (url: string) => api.fetch(new Request(`http://host.invalid${url}`));
+    expect((await get("/api/notes")).status).toBe(id === "crud" ? 404 : 200);
+    expect((await get("/health/ready")).status).toBe(id === "health" ? 404 : 200);
+    await api.asSystem().note.create({ text: "kept" });
+    expect((await api.as({ id: "u1" }).note.list()).data.map(({ text }) => text)).toEqual(["kept"]);
+    await api.close();
+  });
+
+  it("also without rules in its definitions cannot lose the rules plugin", () => {
+    const bare = entity("bare", { text: string });
+    const boot = () =>
+      keelson({ entities: [bare], driver: memoryDriver(), plugins: (defaults) => defaults.without("rules") });
+    expect(boot).toThrow('Plugin "crud" requires "rules"');
+  });
+});

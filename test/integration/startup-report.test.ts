@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import {
+  belongsTo,
+  ConfigurationError,
+  createPlugin,
+  endpoint,
+  entity,
+  health,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../src/index.ts";
+
+function problemsOf(config: Partial<Parameters<typeof keelson>[0]>): readonly string[] {
+  try {
+    keelson({ entities: [], driver: memoryDriver(), logger: noopLogger, ...config });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).problems;
+  }
+  return [];
+}
+
+describe("the start-up report", () => {
+  it("lists everything that is wrong at once", () => {
+    const other = entity("other", {});
+    const broken = entity("broken", {
+      title: string,
+      secret: string.password(),
+      owner: belongsTo(() => other),
+    }).rules({ read: ["everione"], update: ["owner"] });
+    const typo = entity("typo", { _x: string, id: string });
+    const plugin = createPlugin({
+      id: "odd",
+      requires: ["crut"],
+      endpoints: { a: endpoint("/health/live", { handler: () => 1 }) },
+    });
+    const problems = problemsOf({ entities: [broken, typo], plugins: [plugin] });
+    expect(problems.join("\n")).toContain('"odd" requires "crut", which is not in the list. Did you mean "crud"?');
+    expect(problems.join("\n")).toContain('"other" is not part of this app');
+    expect(problems.join("\n")).toContain("broken.secret is .password(), but no plugin in the list provides");
+    expect(problems.join("\n")).toMatch(/everione.*Did you mean "everyone"/);
+    expect(problems.join("\n")).toMatch(/broken.*owner.*ownedBy/);
+    expect(problems.join("\n")).toMatch(/typo\._x/);
+    expect(problems.join("\n")).toMatch(/"id" is a reserved name/);
+    expect(problems.join("\n")).toMatch(/GET \/health\/live .*collides.*"health"/);
+  });
+
+  it.each([
+    ["password", entity("x", { f: string.password() })],
+    ["omit", entity("x", { f: string.omit() })],
+    ["encrypted", entity("x", { f: string.encrypted() })],
+    ["field-rules", entity("x", { f: string.readable("admin") })],
+    ["field-rules", entity("x", { f: string.writable("admin") })],
+    ["versioned", entity("x", {}).versioned()],
+    ["actions", entity("x", {}).actions({ a: {} })],
+  ])("refuses %s while no plugin provides it, so that nothing is stored in clear", (feature, definition) => {
+    expect(problemsOf({ entities: [definition] })).toEqual([expect.stringContaining(`provides "${feature}"`)]);
+  });
+
+  it("names both owners of a name that is taken", () => {
+    expect(problemsOf({ entities: [entity("a", {}), entity("a", {})] })).toEqual(['entity "a" is defined twice']);
+    const people = [entity("person", {}), entity("human", {}).plural("people")];
+    expect(problemsOf({ entities: people })).toEqual([expect.stringContaining('entities "person" and "human" share the path /people')]);
+    expect(problemsOf({ plugins: [health()] })).toEqual(['Plugin "health" is in the list twice']);
+  });
+
+  it("names plugins that require each other in a circle", () => {
+    const a = createPlugin({ id: "a", requires: ["b"] });
+    const b = createPlugin({ id: "b", requires: ["a"] });
+    expect(problemsOf({ plugins: [a, b] })).toEqual(["Plugins require each other in a circular way: a -> b -> a"]);
+  });
+
+  it("tells what to do about a factory that nobody called, and about strangers", () => {
+    expect(problemsOf({ plugins: [health as never] })).toEqual(["The plugin list contains a function (health); call it: health()"]);
+    expect(problemsOf({ plugins: [{ id: "x" } as never] })).toEqual([expect.stringContaining("createPlugin did not make")]);
+  });
+
+  it("refuses a prefix that is no path", () => {
+    expect(problemsOf({ apiPrefix: "api v1" })).toEqual(['apiPrefix "api v1" must be a path such as /api']);
+  });
+
+  it("is empty for an app that is right", () => {
+    expect(problemsOf({ entities: [entity("a", { t: string })], apiPrefix: "/v1/" })).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import * as keelson from "../../src/index.ts";
+import { sourceFiles } from "../support/source-files.ts";
+
+/** First cells of a page's table, without back-ticks. */
+function column(page: string, index = 1): string[] {
+  const rows = readFileSync(new URL(`../../docs/reference/${page}`, import.meta.url), "utf8").split("\n");
+  return rows
+    .filter((row) => row.startsWith("| `"))
+    .map((row) => (row.split("|")[index] as string).trim().replaceAll("`", ""));
+}
+
+describe("docs/reference/errors.md", () => {
+  const classes = Object.entries(keelson).filter(([name, value]) => typeof value === "function" && name.endsWith("Error") && name !== "KeelsonError" && /^[A-Z]/.test(name));
+  const made = classes.map(([name, make]) => {
+    const argument = name === "MethodNotAllowedError" ? ["GET"] : name === "PayloadTooLargeError" || name === "RateLimitedError" ? 1 : name === "ValidationFailedError" ? {} : "x";
+    const { code, status } = new (make as new (argument: unknown) => keelson.KeelsonError)(argument);
+    return `${code} ${status} ${name}`;
+  });
+
+  it("lists every error class with its code and status, and no other", () => {
+    const codes = column("errors.md");
+    const statuses = column("errors.md", 2);
+    const names = column("errors.md", 3);
+    expect(codes.map((code, i) => `${code} ${statuses[i]} ${names[i]}`).sort()).toEqual(made.sort());
+  });
+
+  it("lists every code that the source mentions", () => {
+    const used = sourceFiles("src", (path) => path.endsWith(".ts")).flatMap(({ text }) =>
+      [...text.matchAll(/super\(\s*"([A-Z_]+)"|code: "([A-Z_]{5,})"/g)].map((match) => match[1] ?? match[2]),
+    );
+    expect(column("errors.md")).toEqual(expect.arrayContaining([...new Set(used)]));
+  });
+});
+
+/** Names of an interface's members, from its source. */
+function membersOf(file: string, name: string): string[] {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
+  return (found as ts.InterfaceDeclaration).members.map((member) => (member.name as ts.StringLiteral | ts.Identifier).text);
+}
+
+describe("docs/reference/hooks.md", () => {
+  it("lists every hook, and no other", () => {
+    expect(column("hooks.md").sort()).toEqual(membersOf("src/kernel/hooks/hook-map.ts", "HookMap").sort());
+  });
+});
+
+describe("docs/reference/limits.md", () => {
+  it("lists every limit with its default, and no other", () => {
+    const rows = column("limits.md").map((name, i) => [name, Number(column("limits.md", 2)[i])]);
+    expect(Object.fromEntries(rows)).toEqual(keelson.DEFAULT_LIMITS);
+  });
+});

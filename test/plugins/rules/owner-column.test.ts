@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { belongsTo, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
+import { createKernel, type User } from "../../../src/kernel/index.ts";
+import { rules } from "../../../src/plugins/rules/index.ts";
+import { validation } from "../../../src/plugins/validation/index.ts";
+import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { recordStatements } from "../../support/record-statements.ts";
+
+const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
+const account = entity("account", { name: string }).rules(everybody).build();
+const note = entity("note", { text: string, author: belongsTo(() => account).optional() })
+  .ownedBy("author")
+  .rules(everybody)
+  .build();
+const seed = {
+  account: ["ann", "bob", "root"].map((id) => ({ id, name: id })),
+  note: [
+    { id: "a1", text: "Ann's", authorId: "ann" },
+    { id: "n1", text: "Nobody's", authorId: null },
+  ],
+};
+const ann: User = { id: "ann" };
+const root: User = { id: "root", role: "admin" };
+
+// Whatever the order of the plugins, the answer is the same; without validation it is, too.
+const lists = { "rules first": [rules, validation], "validation first": [validation, rules], "rules alone": [rules] };
+
+describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => {
+  const boot = async () => {
+    const driver = recordStatements(memoryDriver(seed));
+    const kernel = createFakeKernel().withEntities(account, note).withDriver(driver);
+    for (const plugin of plugins) await kernel.use(plugin());
+    const ask = async (caller: User | null, kind: "create" | "update", data: Record<string, unknown>, id?: string) => {
+      try {
+        const { records } = await kernel.as(caller).operation({ kind, entity: "note", data, id });
+        return records[0]?.authorId;
+      } catch (error) {
+        if (isKeelsonError(error)) return error.status;
+        throw error;
+      }
+    };
+    return { ask, driver };
+  };
+
+  it("is the caller's id on create", async () => {
+    const { ask, driver } = await boot();
+    expect(await ask(ann, "create", { text: "x" })).toBe("ann");
+    expect(await ask(ann, "create", { text: "x", authorId: "ann" })).toBe("ann");
+    expect(await ask(root, "create", { text: "x" })).toBe("root");
+    expect(driver.statements).toEqual(["create note", "create note", "create note"]);
+  });
+
+  it("takes another's id on create from administrators only", async () => {
+    const { ask } = await boot();
+    for (const authorId of ["bob", "missing", null, 7])
+      expect(await ask(ann, "create", { text: "x", authorId })).toBe(403);
+    expect(await ask(root, "create", { text: "x", authorId: "bob" })).toBe("bob");
+  });
+
+  it("stays empty on an anonymous create, which cannot speak for anybody", async () => {
+    const { ask } = await boot();
+    expect((await ask(null, "create", { text: "x" })) ?? null).toBeNull();
+    expect((await ask(null, "create", { text: "x", authorId: null })) ?? null).toBeNull();
+    expect(await ask(null, "create", { text: "x", authorId: "ann" })).toBe(401);
+  });
+
+  it("may be sent back unchanged on update", async () => {
+    const { ask } = await boot();
+    expect(await ask(ann, "update", { text: "x", authorId: "ann" }, "a1")).toBe("ann");
+    expect(await ask(null, "update", { authorId: "ann" }, "a1")).toBe("ann");
+    expect(await ask(null, "update", { authorId: null }, "n1")).toBeNull();
+  });
+
+  it("is changed by administrators only", async () => {
+    const { ask } = await boot();
+    expect(await ask(ann, "update", { authorId: "bob" }, "a1")).toBe(403);
+    expect(await ask(ann, "update", { authorId: null }, "a1")).toBe(403);
+    expect(await ask(ann, "update", { authorId: "ann" }, "n1")).toBe(403);
+    expect(await ask(null, "update", { authorId: "bob" }, "a1")).toBe(401);
+    expect(await ask(root, "update", { authorId: "bob" }, "a1")).toBe("bob");
+  });
+
+  it("takes nothing but an id, so that no condition can be smuggled in", async () => {
+    const { ask } = await boot();
+    for (const authorId of [{ ne: "x" }, ["ann"], 7, true, { in: ["ann"] }])
+      expect(await ask(ann, "update", { text: "x", authorId }, "a1")).toBe(400);
+  });
+});
+
+describe("the owner's column and the system", () => {
+  it("is written by the system as it likes", async () => {
+    const kernel = createKernel({
+      entities: [account, note],
+      driver: memoryDriver(seed),
+      plugins: [rules(), validation()],
+    });
+    const { note: notes } = kernel.asSystem();
+    await expect(notes?.create({ text: "x", authorId: "bob" } as never)).resolves.toMatchObject({ authorId: "bob" });
+    await expect(notes?.create({ text: "x" } as never)).resolves.toMatchObject({ authorId: null });
+    await expect(notes?.update("a1", { authorId: "bob" } as never)).resolves.toMatchObject({ authorId: "bob" });
+    await kernel.close();
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { ConfigurationError, type EntityLike, entity, string } from "../../../src/entity/index.ts";
+import { createKernel, type KernelOptions } from "../../../src/kernel/index.ts";
+import { admin, all, defineRule, type Rule, rules } from "../../../src/plugins/rules/index.ts";
+
+const thing = (read: readonly (string | { readonly name: string })[]): EntityLike =>
+  entity("thing", { name: string }).rules({ read });
+
+function start(entities: readonly EntityLike[], given?: readonly Rule[], options: Partial<KernelOptions> = {}) {
+  return createKernel({ entities, driver: memoryDriver(), plugins: [rules({ rules: given })], ...options });
+}
+
+function problemsOf(...args: Parameters<typeof start>): readonly string[] {
+  try {
+    start(...args);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("rules at the start of an app", () => {
+  it("refuse a name nobody defined, with the place and a suggestion", () => {
+    expect(problemsOf([thing(["ownr"])])).toEqual(['thing.rules.read: there is no rule "ownr". Did you mean "owner"?']);
+    expect(problemsOf([thing(["all(admin,athenticated)"])])[0]).toContain('Did you mean "authenticated"?');
+    expect(problemsOf([thing(["all()"])])[0]).toContain('there is no rule ""');
+  });
+
+  it("refuse owner and ownerOrAdmin on an entity that nobody owns", () => {
+    for (const name of ["owner", "ownerOrAdmin", "all(authenticated,owner)"])
+      expect(problemsOf([thing([name])])[0]).toMatch(
+        /^thing\.rules\.read: rule "owner(OrAdmin)?" cannot work here: .*ownedBy/,
+      );
+  });
+
+  it("apply default rules to entities that say nothing, and only to those", async () => {
+    const silent = entity("silent", { name: string });
+    const spoken = entity("spoken", { name: string }).rules({ create: ["everyone"] });
+    const kernel = start([silent, spoken], [], { defaultRules: { read: ["everyone"] } });
+    const { silent: one, spoken: other } = kernel.as({ id: "ann" });
+    await expect(one?.list()).resolves.toMatchObject({ total: 0 });
+    await expect(other?.list()).rejects.toMatchObject({ status: 403 });
+    await kernel.close();
+  });
+
+  it("check default rules too", () => {
+    const silent = entity("silent", { name: string });
+    expect(problemsOf([silent], [], { defaultRules: { read: ["everybody"], reed: [] } })).toEqual([
+      expect.stringContaining('there is no access "reed", only create, read, update, delete. Did you mean "read"?'),
+      expect.stringContaining('silent (defaultRules.read): there is no rule "everybody"'),
+    ]);
+  });
+
+  it("report every problem at once", () => {
+    const one = entity("one", { name: string }).rules({ read: ["a b c"], update: ["owner"] });
+    expect(problemsOf([one, thing(["nope nope"])])).toHaveLength(3);
+  });
+
+  it("ask a rule's own check", () => {
+    const picky = defineRule("picky", () => true, {
+      check: ({ fields }) => ("secret" in fields ? undefined : "it needs a field called secret"),
+    });
+    expect(problemsOf([thing([picky])])).toEqual([
+      'thing.rules.read: rule "picky" cannot work here: it needs a field called secret',
+    ]);
+  });
+});
+
+describe("defineRule", () => {
+  it("makes a frozen rule that is known by its name", async () => {
+    const rule = defineRule("known by name", () => true);
+    expect(Object.isFrozen(rule)).toBe(true);
+    const kernel = start([thing(["known by name"])]);
+    await expect(kernel.as({ id: "ann" }).thing?.list()).resolves.toMatchObject({ total: 0 });
+    await kernel.close();
+  });
+
+  it("refuses names that cannot be used, and what is no function", () => {
+    for (const name of ["", " a", "a ", "a,b", "all(a)", "(", "owner", 7 as never])
+      expect(() => defineRule(name, () => true)).toThrow(ConfigurationError);
+    expect(() => defineRule("no function", undefined as never)).toThrow("needs a function");
+    expect(() => defineRule("no where", () => true, { where: {} as never })).toThrow(
+      "options.where must be a function",
+    );
+  });
+
+  it("leaves a name that two rules share to the app that says which one it means", async () => {
+    const yes = defineRule("shared", () => true);
+    const no = defineRule("shared", () => false);
+    expect(problemsOf([thing(["shared"])])).toEqual([
+      'thing.rules.read: several rules were defined as "shared"; say which one is meant with `rules: [...]`',
+    ]);
+    for (const [given, outcome] of [
+      [yes, "resolves"],
+      [no, "rejects"],
+    ] as const) {
+      const kernel = start([thing(["shared"])], [given]);
+      await expect(kernel.as({ id: "ann" }).thing?.list())[outcome].toBeDefined();
+      await kernel.close();
+    }
+  });
+
+  it("takes rules that were made elsewhere, under names of their own", async () => {
+    const foreign: Rule = { name: "foreign", evaluate: () => true };
+    const kernel = start([thing([all("authenticated", foreign)])], [foreign, foreign, admin]);
+    await expect(kernel.as({ id: "ann" }).thing?.list()).resolves.toBeDefined();
+    await kernel.close();
+    const problems = problemsOf([], [foreign, { ...foreign }, { ...admin }, {} as Rule, undefined as never]);
+    expect(problems).toEqual([
+      'rules: two different rules are called "foreign"',
+      'rules: "admin" is a built-in rule; use another name',
+      "rules: something in the list is not a rule; make one with defineRule(name, fn)",
+      "rules: something in the list is not a rule; make one with defineRule(name, fn)",
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { belongsTo, entity, int, string } from "../../../src/entity/index.ts";
+import { createPlugin, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
+import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
+import { validation } from "../../../src/plugins/validation/index.ts";
+import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { recordStatements } from "../../support/record-statements.ts";
+
+const account = entity("account", { name: string }).build();
+const span = () =>
+  entity("span", { from: int, to: int, note: string.optional(), author: belongsTo(() => account).optional() }).ownedBy(
+    "author",
+  );
+const seed = {
+  account: [
+    { id: "ann", name: "Ann" },
+    { id: "bob", name: "Bob" },
+  ],
+  span: [{ id: "s1", from: 1, to: 5, note: "hidden", authorId: "ann" }],
+};
+const ann: User = { id: "ann" };
+const bob: User = { id: "bob" };
+const looks = defineRule("cross: looks", ({ record, user }) => user !== null && record?.authorId === user.id);
+
+async function boot(
+  builder: ReturnType<typeof span>,
+  names: readonly (string | { name: string })[] = ["everyone"],
+  hidden: string[] = [],
+) {
+  const driver = recordStatements(memoryDriver(seed));
+  const definition = builder.rules({ create: names, read: names, update: names }).build();
+  const kernel = createFakeKernel().withEntities(account, definition).withDriver(driver);
+  await kernel.use(validation());
+  await kernel.use(rules());
+  const without = (list: ReadonlySet<string>) => new Set([...list].filter((name) => !hidden.includes(name)));
+  const hide = createPlugin({
+    id: "hide",
+    setup: ({ hooks }) =>
+      hooks.on("access:mask", (draft) => {
+        draft.mask = { ...draft.mask, readable: without(draft.mask.readable), writable: without(draft.mask.writable) };
+      }),
+  });
+  await kernel.use(hide);
+  const write = async (data: Record<string, unknown>, id?: string, caller: User | null = ann): Promise<unknown> => {
+    driver.statements.length = 0;
+    try {
+      await kernel.as(caller).operation({ kind: id === undefined ? "create" : "update", entity: "span", id, data });
+      return "ok";
+    } catch (error) {
+      return error instanceof ValidationFailedError ? error.errors : (error as { status: number }).status;
+    }
+  };
+  return { write, kernel, statements: driver.statements };
+}
+
+const ordered = () =>
+  span().validate(({ from = 0, to = 0 }) => from <= to, "must not end before it begins", { fields: ["to"] });
+
+describe("cross-field validators", () => {
+  it("see the whole record of a create, defaults included", async () => {
+    const seen: unknown[] = [];
+    const { write } = await boot(
+      span().validate((data, context) => seen.push({ ...data }, context) > 0, "must be seen"),
+    );
+    expect(await write({ from: 1, to: 2 })).toBe("ok");
+    expect(seen).toEqual([
+      { from: 1, to: 2, note: null, authorId: "ann" },
+      { operation: "create", user: ann },
+    ]);
+  });
+
+  it("see the stored record of an update with the changes in it", async () => {
+    const { write } = await boot(ordered());
+    expect(await write({ to: 3 }, "s1")).toBe("ok");
+    expect(await write({ from: 4 }, "s1")).toEqual({ to: "must not end before it begins" });
+    expect(await write({ from: 4, to: 6 }, "s1")).toBe("ok");
+  });
+
+  it("run only for their operations, and read the record only when one runs", async () => {
+    const { write, statements } = await boot(
+      span().validate(() => false, "must not be created", { operations: ["create"] }),
+    );
+    expect(await write({ from: 1, to: 2 })).toEqual({ _: "must not be created" });
+    expect(await write({ from: 2 }, "s1")).toBe("ok");
+    expect(statements).toEqual(["update span"]);
+  });
+
+  it("must return strictly true, at once or as a promise", async () => {
+    const { write } = await boot(
+      span()
+        .validate(async ({ from }) => from !== 7, "must not be seven", { fields: ["from"] })
+        .validate((({ to }: { to: number }) => to) as never, "must be true", { fields: ["to"] }),
+    );
+    expect(await write({ from: 7, to: 1 })).toEqual({ from: "must not be seven", to: "must be true" });
+  });
+
+  it("that throw have failed, and are logged without values", async () => {
+    const { write, kernel } = await boot(
+      span().validate(() => {
+        throw new TypeError("value 4711");
+      }, "must not break"),
+    );
+    expect(await write({ from: 1, to: 2 })).toEqual({ _: "must not break" });
+    const line = kernel.log.lines.find((text) => text.startsWith("warn")) ?? "";
+    expect(line).toContain('"entity":"span"');
+    expect(line).not.toContain("4711");
+  });
+
+  it("cannot change what is stored", async () => {
+    const { kernel, write } = await boot(
+      span().validate((data) => {
+        (data as { to: number }).to = 99;
+        return true;
+      }, "fine"),
+    );
+    await write({ from: 1, to: 2 });
+    const { records } = await kernel.operation({ kind: "list", entity: "span", query: { where: { to: 99 } } });
+    expect(records).toEqual([]);
+  });
+
+  it("are not asked while values or references are wrong", async () => {
+    const { write } = await boot(span().validate(() => false, "never right"));
+    expect(await write({ from: "1", to: 2 })).toEqual({ from: expect.any(String) });
+  });
+
+  it("do not name a field the caller cannot see", async () => {
+    const secretive = () => span().validate(({ note }) => note === undefined, "is refused", { fields: ["note", "to"] });
+    expect(await (await boot(secretive())).write({ from: 1, to: 2 })).toEqual({ note: "is refused" });
+    expect(await (await boot(secretive(), ["everyone"], ["note"])).write({ from: 1, to: 2 })).toEqual({
+      _: "is refused",
+    });
+  });
+
+  it("tell nobody about a record that is not theirs to change", async () => {
+    for (const names of [["owner"], [looks], ["owner", looks]]) {
+      const { write } = await boot(ordered(), names);
+      for (const from of [2, 100]) {
+        expect(await write({ from }, "s1", bob)).toBe(403);
+        expect(await write({ from }, "missing", bob)).toBe(404);
+      }
+      expect(await write({ from: 100 }, "s1", ann)).toEqual({ to: "must not end before it begins" });
+      expect(await write({ from: 2 }, "s1", ann)).toBe("ok");
+    }
+  });
+
+  it("see no stored password", async () => {
+    const seen: unknown[] = [];
+    const login = entity("login", { name: string, secret: string.password() })
+      .rules({ update: ["everyone"] })
+      .validate((data) => seen.push({ ...data }) > 0, "must be seen")
+      .build();
+    const kernel = createFakeKernel()
+      .withEntities(login)
+      .withDriver(memoryDriver({ login: [{ id: "l1", name: "x", secret: "hash" }] }));
+    await kernel.use(validation());
+    await kernel.operation({ kind: "update", entity: "login", id: "l1", data: { name: "y" } });
+    expect(JSON.stringify(seen)).not.toContain("hash");
+  });
+});

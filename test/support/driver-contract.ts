@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import type { Driver } from "../../src/kernel/index.ts";
+import { describeConditions } from "./driver-contract/conditions.ts";
+import { type Database, type DriverUnderTest, empty, type MakeDriver } from "./driver-contract/database.ts";
+import { describeProperties } from "./driver-contract/properties.ts";
+import { describeReads } from "./driver-contract/reads.ts";
+import { describeTransactions } from "./driver-contract/transactions.ts";
+import { describeValues } from "./driver-contract/values.ts";
+import { describeWrites } from "./driver-contract/writes.ts";
+import { fixtureEntities } from "./entities.ts";
+
+export type { DriverUnderTest, MakeDriver } from "./driver-contract/database.ts";
+
+/**
+ * The one contract of all drivers: what the port promises, on every kind of value, condition, constraint and race.
+ * @param name What the suite is called.
+ * @param make Gives a connected driver whose tables for these entities exist and are empty. Called once.
+ */
+export function testDriver(name: string, make: MakeDriver): void {
+  describe(`driver contract: ${name}`, () => {
+    let made: DriverUnderTest | undefined;
+    const database: Database = {
+      get driver(): Driver {
+        if (made === undefined) throw new Error(`no driver was made for ${name}`);
+        return made.driver;
+      },
+    };
+    beforeAll(async () => {
+      made = await make(fixtureEntities);
+    });
+    beforeEach(() => empty(database.driver));
+    afterAll(async () => made?.close());
+
+    describeValues(database);
+    describeConditions(database);
+    describeReads(database);
+    describeWrites(database);
+    describeTransactions(database);
+    describeProperties(database);
+  });
+}

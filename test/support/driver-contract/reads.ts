@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { isKeelsonError } from "../../../src/entity/index.ts";
+import { type FindManyQuery, type Row, type SortKey, totalOrder } from "../../../src/kernel/index.ts";
+import { post } from "../entities.ts";
+import { type Database, insert, plantBlog } from "./database.ts";
+
+const sorted = (text: string): readonly SortKey[] =>
+  totalOrder(
+    text.split(",").map((key) => ({ field: key.replace("-", ""), direction: key.startsWith("-") ? "desc" : "asc" })),
+  );
+
+const ORDERS: readonly (readonly [keys: string, ids: string])[] = [
+  ["id", "p1 p2 p3 p4 p5"],
+  ["-id", "p5 p4 p3 p2 p1"],
+  ["title", "p1 p4 p2 p5 p3"],
+  ["-title", "p3 p5 p2 p4 p1"],
+  ["views", "p3 p2 p1 p4 p5"],
+  ["-views", "p5 p1 p4 p2 p3"],
+  ["rating", "p2 p4 p1 p3 p5"],
+  ["-rating", "p3 p5 p1 p4 p2"],
+  ["publishedAt", "p2 p4 p5 p1 p3"],
+  ["-publishedAt", "p3 p1 p5 p2 p4"],
+  ["published", "p2 p4 p1 p3 p5"],
+  ["status", "p1 p5 p2 p4 p3"],
+  ["editorId", "p2 p4 p3 p5 p1"],
+  ["-editorId,views", "p1 p3 p5 p2 p4"],
+  ["-published,-rating,title", "p5 p3 p1 p4 p2"],
+  ["views,-id", "p3 p2 p4 p1 p5"],
+];
+
+/** Finding, ordering, paging, selecting, streaming. */
+export function describeReads(database: Database): void {
+  describe("reads", () => {
+    beforeEach(() => plantBlog(database.driver));
+
+    const ids = async (query: FindManyQuery): Promise<string> =>
+      (await database.driver.findMany("post", query)).map((row) => row.id).join(" ");
+
+    it("take the entity as a name, a builder or a definition", async () => {
+      const { driver } = database;
+      expect(await driver.count("post")).toBe(5);
+      expect(await driver.count(post)).toBe(5);
+      expect(await driver.count(post.build())).toBe(5);
+      const failure = await driver.count("nope").catch((error: unknown) => error);
+      expect(isKeelsonError(failure)).toBe(true);
+    });
+
+    it("give one record, the first by id, or null", async () => {
+      const { driver } = database;
+      expect((await driver.findOne("post", { views: 5 }))?.id).toBe("p1");
+      expect((await driver.findOne("post", {}))?.id).toBe("p1");
+      expect(await driver.findOne("post", { id: "nope" })).toBeNull();
+    });
+
+    it("are ordered by id when nobody says otherwise", async () => {
+      await insert(database.driver, "post", [{ id: "p0", title: "zero", authorId: "u1" }]);
+      expect(await ids({})).toBe("p0 p1 p2 p3 p4 p5");
+    });
+
+    it.each(ORDERS)("sorted by %s put null first and break ties by id", async (keys, expected) => {
+      expect(await ids({ sort: sorted(keys) })).toBe(expected);
+    });
+
+    it("skip and stop where they are told", async () => {
+      const sort = sorted("id");
+      expect(await ids({ sort, limit: 2 })).toBe("p1 p2");
+      expect(await ids({ sort, limit: 2, offset: 2 })).toBe("p3 p4");
+      expect(await ids({ sort, limit: 2, offset: 4 })).toBe("p5");
+      expect(await ids({ sort, offset: 3 })).toBe("p4 p5");
+      expect(await ids({ sort, offset: 9 })).toBe("");
+      expect(await ids({ sort, limit: 0 })).toBe("");
+      expect(await ids({ sort, where: { published: true }, limit: 1, offset: 1 })).toBe("p3");
+    });
+
+    it("return just the columns they are asked for", async () => {
+      const { driver } = database;
+      expect(await driver.findOne("post", { id: "p1" }, { select: ["title", "rating"] })).toEqual({ title: "alpha", rating: 1.5 });
+      expect(await driver.findMany("post", { where: { id: "p2" }, select: ["body", "id"] })).toEqual([{ id: "p2", body: null }]);
+      const byViews = await driver.findMany("post", { select: ["title"], sort: sorted("views"), limit: 1 });
+      expect(byViews).toEqual([{ title: "gamma" }]);
+    });
+
+    it.each([
+      ["a sort key", { sort: [{ field: "nope", direction: "asc" }] }],
+      ["a selected column", { select: ["nope"] }],
+      ["a sort key that is a relation", { sort: [{ field: "author", direction: "asc" }] }],
+      ["a selected relation", { select: ["author"] }],
+    ] as const)("refuse %s that does not exist, without naming those that do", async (_, query) => {
+      const failure = await database.driver.findMany("post", query).catch((error: unknown) => error);
+      expect(isKeelsonError(failure)).toBe(true);
+      expect((failure as Error).message).not.toMatch(/publishedAt|rating/);
+    });
+
+    it("count what they would find", async () => {
+      const { driver } = database;
+      expect(await driver.count("post")).toBe(5);
+      expect(await driver.count("post", { published: true })).toBe(3);
+      expect(await driver.count("post", { id: "nope" })).toBe(0);
+    });
+
+    it("stream every row once, in order, in batches of the size asked for", async () => {
+      const { driver } = database;
+      const many = Array.from({ length: 23 }, (_, index) => ({
+        id: `s${String(index).padStart(2, "0")}`,
+        title: "stream",
+        views: index % 4,
+        rating: index % 3 === 0 ? null : index % 5,
+        authorId: "u3",
+      }));
+      await insert(driver, "post", many);
+      const where = { authorId: "u3" };
+      const collect = async (query: FindManyQuery, size?: number): Promise<{ rows: Row[]; sizes: number[] }> => {
+        const rows: Row[] = [];
+        const sizes: number[] = [];
+        for await (const batch of driver.stream("post", query, size)) {
+          rows.push(...batch);
+          sizes.push(batch.length);
+        }
+        return { rows, sizes };
+      };
+      for (const keys of ["id", "-id", "rating,-views", "-rating", "-views,rating"]) {
+        const sort = sorted(keys);
+        const { rows, sizes } = await collect({ where, sort }, 5);
+        expect(rows, keys).toEqual(await driver.findMany("post", { where, sort }));
+        expect(sizes, keys).toEqual([5, 5, 5, 5, 3]);
+      }
+      expect((await collect({ where })).rows).toHaveLength(23);
+      expect((await collect({ where, limit: 7 }, 5)).sizes).toEqual([5, 2]);
+      const skipped = await collect({ where, offset: 20 }, 2);
+      expect(skipped.rows.map((row) => row.id)).toEqual(["s20", "s21", "s22"]);
+      const titles = await collect({ where, select: ["title"], sort: sorted("-views"), limit: 3 }, 2);
+      expect(titles.rows).toEqual([{ title: "stream" }, { title: "stream" }, { title: "stream" }]);
+      expect((await collect({ where: { id: "nope" } })).rows).toEqual([]);
+    });
+
+    it("answer a ping", async () => {
+      await expect(database.driver.ping()).resolves.toBeUndefined();
+    });
+  });
+}

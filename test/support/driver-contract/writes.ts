@@ -1,0 +1,296 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { BadRequestError, ConflictError, ReferencedError, ValidationFailedError, type Where } from "../../../src/kernel/index.ts";
+import { type Database, entityNamed, everything, insert, plantBlog, rowOf } from "./database.ts";
+
+const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
+  rowOf(entityNamed("post"), { id: "new", title: "new", authorId: "u1", ...values });
+
+/** Wheres that hold for every row: a bulk write with one of these is a mistake, whatever was meant. */
+const ALWAYS: readonly Where[] = [{}, { AND: [] }, { OR: [{}] }, { NOT: { OR: [] } }, { id: { nin: [] } }, { AND: [{}, { AND: [] }] }];
+
+/** Creating, changing, deleting; constraints; all or nothing. */
+export function describeWrites(database: Database): void {
+  describe("writes", () => {
+    beforeEach(() => plantBlog(database.driver));
+
+    /** Runs work that must fail and change nothing; gives the error. */
+    async function failing(work: () => Promise<unknown>): Promise<unknown> {
+      const before = await everything(database.driver);
+      const outcome = await work().then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error }),
+      );
+      expect(await everything(database.driver)).toEqual(before);
+      expect(outcome).toHaveProperty("error");
+      return (outcome as { error: unknown }).error;
+    }
+
+    async function conflict(work: () => Promise<unknown>): Promise<readonly string[]> {
+      const error = await failing(work);
+      expect(error).toBeInstanceOf(ConflictError);
+      expect(error).not.toBeInstanceOf(ReferencedError);
+      return [...(error as ConflictError).fields].sort();
+    }
+
+    async function dangling(work: () => Promise<unknown>): Promise<string[]> {
+      const error = await failing(work);
+      expect(error).toBeInstanceOf(ValidationFailedError);
+      return Object.keys((error as ValidationFailedError).errors);
+    }
+
+    describe("that create", () => {
+      it("store several rows at once and say how many", async () => {
+        const { driver } = database;
+        expect(await driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2" })])).toBe(2);
+        expect(await driver.createMany("post", [])).toBe(0);
+        expect(await driver.count("post", { title: "new" })).toBe(2);
+      });
+
+      it("store none of several rows when one of them is refused", async () => {
+        const { driver } = database;
+        const rows = [newPost({ id: "n1" }), newPost({ id: "n2" }), newPost({ id: "n3", slug: "a" })];
+        expect(await conflict(() => driver.createMany("post", rows))).toEqual(["authorId", "slug"]);
+        expect(await dangling(() => driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2", authorId: "nope" })]))).toEqual(["authorId"]);
+      });
+    });
+
+    describe("that change one record", () => {
+      it("return it as it is afterwards", async () => {
+        const { driver } = database;
+        const before = await driver.findOne("post", { id: "p1" });
+        const after = { ...before, title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" };
+        expect(await driver.update("post", { id: "p1" }, { title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" })).toEqual(after);
+        expect(await driver.findOne("post", { id: "p1" })).toEqual(after);
+        expect(await driver.update("post", { id: "p1" }, {})).toEqual(after);
+        expect(await driver.count("post", { title: "changed" })).toBe(1);
+      });
+
+      it("change it only where all conditions hold, and otherwise give null", async () => {
+        const { driver } = database;
+        const before = await everything(driver);
+        const misses: Where[] = [
+          { id: "nope" },
+          { id: "p1", authorId: "u2" },
+          { AND: [{ id: "p1" }, { published: false }] },
+          { id: "p1", author: { name: "bob" } },
+          { id: "p1", NOT: { tags: { name: "red" } } },
+          { AND: [{ id: "p1" }, { id: "p2" }] },
+        ];
+        for (const where of misses) expect.soft(await driver.update("post", where, { title: "changed" }), JSON.stringify(where)).toBeNull();
+        expect(await everything(driver)).toEqual(before);
+        const hits: Where[] = [
+          { id: "p1", authorId: "u1" },
+          { AND: [{ id: "p1" }, { OR: [{ published: true }, { views: 0 }] }] },
+          { AND: [{ author: { name: "ann" } }, { AND: [{ id: { eq: "p1" } }] }] },
+          { id: "p1", tags: { name: "red" }, comments: { text: "bad" } },
+        ];
+        for (const [index, where] of hits.entries()) {
+          const changed = await driver.update("post", where, { views: index });
+          expect.soft(changed, JSON.stringify(where)).toMatchObject({ id: "p1", views: index });
+        }
+      });
+
+      it("take an id", async () => {
+        const { driver } = database;
+        const wheres: Where[] = [
+          {},
+          { title: "alpha" },
+          { id: ["p1", "p2"] },
+          { id: { gte: "p1" } },
+          { NOT: { id: "p1" } },
+          { OR: [{ id: "p1" }, { id: "p2" }] },
+          { author: { id: "u1" } },
+        ];
+        for (const where of wheres)
+          expect.soft(await failing(() => driver.update("post", where, { title: "changed" })), JSON.stringify(where)).toBeInstanceOf(BadRequestError);
+      });
+    });
+
+    describe("that change several records", () => {
+      it("change those that match and say how many", async () => {
+        const { driver } = database;
+        expect(await driver.updateMany("post", { published: false }, { views: 99, editorId: "u3" })).toBe(2);
+        expect((await driver.findMany("post", { where: { views: 99 } })).map((row) => row.id)).toEqual(["p2", "p4"]);
+        expect(await driver.updateMany("post", { author: { name: "bob" } }, { status: "done" })).toBe(2);
+        expect(await driver.updateMany("post", { tags: { name: "red" }, NOT: { comments: { text: "bad" } } }, { rating: 9 })).toBe(1);
+        expect(await driver.updateMany("post", { id: [] }, { title: "changed" })).toBe(0);
+        expect(await driver.updateMany("post", { id: { null: false } }, { title: "changed" })).toBe(5);
+      });
+
+      it("change none when one of them is refused", async () => {
+        const { driver } = database;
+        expect(await conflict(() => driver.updateMany("user", { id: ["u2", "u3"] }, { email: "same@example.com" }))).toEqual(["email"]);
+        expect(await dangling(() => driver.updateMany("post", { published: true }, { editorId: "nope" }))).toEqual(["editorId"]);
+      });
+
+      it.each(ALWAYS)("refuse the condition %j", async (where) => {
+        const { driver } = database;
+        expect(await failing(() => driver.updateMany("post", where, { title: "changed" }))).toBeInstanceOf(BadRequestError);
+        expect(await failing(() => driver.deleteMany("comment", where))).toBeInstanceOf(BadRequestError);
+      });
+    });
+
+    describe("that delete", () => {
+      it("remove the one record where all conditions hold, and otherwise say false", async () => {
+        const { driver } = database;
+        expect(await driver.delete("comment", { id: "nope" })).toBe(false);
+        expect(await driver.delete("comment", { id: "m1", text: "bad" })).toBe(false);
+        expect(await driver.delete("comment", { id: "m1", author: { name: "ann" } })).toBe(false);
+        expect(await driver.count("comment")).toBe(3);
+        expect(await driver.delete("comment", { id: "m1", author: { name: "bob" }, post: { author: { name: "ann" } } })).toBe(true);
+        expect(await driver.delete("comment", { id: "m1" })).toBe(false);
+        expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2", "m3"]);
+      });
+
+      it("take an id when they remove one", async () => {
+        const { driver } = database;
+        for (const where of [{}, { text: "nice" }, { id: ["m1"] }, { NOT: { id: "m1" } }])
+          expect.soft(await failing(() => driver.delete("comment", where)), JSON.stringify(where)).toBeInstanceOf(BadRequestError);
+      });
+
+      it("remove all that match and say how many", async () => {
+        const { driver } = database;
+        expect(await driver.deleteMany("comment", { text: "nice", post: { published: true } })).toBe(2);
+        expect(await driver.deleteMany("comment", { id: [] })).toBe(0);
+        expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2"]);
+      });
+
+      it("keep a record that others may not lose", async () => {
+        const { driver } = database;
+        expect(await failing(() => driver.delete("user", { id: "u1" }))).toBeInstanceOf(ReferencedError);
+        expect(await failing(() => driver.deleteMany("user", { id: ["u1", "u3"] }))).toBeInstanceOf(ReferencedError);
+        expect(await driver.delete("user", { id: "u3" })).toBe(true);
+      });
+
+      it("take along what goes with the record, and its links", async () => {
+        const { driver } = database;
+        expect(await driver.delete("post", { id: "p1" })).toBe(true);
+        expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m3"]);
+        expect(await driver.links("tag", "posts", ["t1", "t2"])).toEqual([
+          { source: "t1", target: "p3" },
+          { source: "t2", target: "p4" },
+        ]);
+        expect(await driver.delete("tag", { id: "t1" })).toBe(true);
+        expect(await driver.links("post", "tags", ["p3", "p4"])).toEqual([{ source: "p4", target: "t2" }]);
+      });
+
+      it("empty the keys of those that stay", async () => {
+        const { driver } = database;
+        expect(await driver.deleteMany("post", { authorId: "u2" })).toBe(2);
+        expect(await driver.delete("user", { id: "u2" })).toBe(true);
+        expect(await driver.findMany("profile", { select: ["id"] })).toEqual([{ id: "r1" }]);
+        expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ editorId: null, title: "alpha", authorId: "u1" });
+        expect(await driver.findOne("comment", { id: "m1" })).toMatchObject({ authorId: null, postId: "p1" });
+        expect(await driver.delete("category", { id: "c1" })).toBe(true);
+        expect(await driver.findOne("category", { id: "c2" })).toMatchObject({ parentId: null });
+        expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ categoryId: null });
+      });
+    });
+
+    describe("that repeat a unique value", () => {
+      it("are conflicts that name the columns", async () => {
+        const { driver } = database;
+        const user = rowOf(entityNamed("user"), { id: "u9", name: "dora", email: "dora@example.com" });
+        expect(await conflict(() => driver.create("user", { ...user, email: "ann@example.com" }))).toEqual(["email"]);
+        expect(await conflict(() => driver.create("user", { ...user, nickname: "annie" }))).toEqual(["nickname"]);
+        expect(await conflict(() => driver.create("user", { ...user, id: "u1" }))).toEqual(["id"]);
+        expect(await conflict(() => driver.update("user", { id: "u2" }, { email: "ann@example.com" }))).toEqual(["email"]);
+        expect(await conflict(() => driver.create("post", newPost({ slug: "a" })))).toEqual(["authorId", "slug"]);
+        expect(await conflict(() => driver.update("post", { id: "p2" }, { slug: "a" }))).toEqual(["authorId", "slug"]);
+        expect(await conflict(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "u1" })))).toEqual(["userId"]);
+        const twins = [{ ...user, id: "u8" }, { ...user, id: "u9" }];
+        expect(await conflict(() => driver.createMany("user", twins))).toEqual(["email"]);
+      });
+
+      it("do not count null, parts of a combination, or the record itself", async () => {
+        const { driver } = database;
+        await insert(driver, "user", [{ id: "u4", name: "dan", email: "dan@example.com", nickname: null }]);
+        await insert(driver, "post", [
+          { id: "p6", title: "no slug", authorId: "u2" },
+          { id: "p7", title: "other author", slug: "a", authorId: "u2" },
+        ]);
+        expect(await driver.update("user", { id: "u1" }, { email: "ann@example.com", name: "anna" })).toMatchObject({ name: "anna" });
+        expect(await driver.update("user", { id: "u1" }, { email: "anna@example.com" })).not.toBeNull();
+        expect(await driver.update("user", { id: "u2" }, { email: "ann@example.com" })).not.toBeNull();
+        await driver.delete("user", { id: "u4" });
+        await insert(driver, "user", [{ id: "u5", name: "dan", email: "dan@example.com" }]);
+      });
+    });
+
+    describe("with a reference to a record that does not exist", () => {
+      it("are refused, naming the foreign key", async () => {
+        const { driver } = database;
+        expect(await dangling(() => driver.create("post", newPost({ authorId: "nope" })))).toEqual(["authorId"]);
+        expect(await dangling(() => driver.create("post", newPost({ editorId: "nope" })))).toEqual(["editorId"]);
+        expect(await dangling(() => driver.update("post", { id: "p1" }, { categoryId: "nope" }))).toEqual(["categoryId"]);
+        expect(await dangling(() => driver.update("category", { id: "c1" }, { parentId: "nope" }))).toEqual(["parentId"]);
+        expect(await dangling(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "nope" })))).toEqual(["userId"]);
+      });
+
+      it("do not exist when the reference is null or to the record itself", async () => {
+        const { driver } = database;
+        expect(await driver.update("post", { id: "p1" }, { editorId: null, categoryId: null })).toMatchObject({ editorId: null });
+        expect(await driver.update("category", { id: "c1" }, { parentId: "c1" })).toMatchObject({ parentId: "c1" });
+        expect(await driver.update("category", { id: "c1" }, { parentId: null })).not.toBeNull();
+        await insert(driver, "category", [{ id: "c9", name: "own parent", parentId: "c9" }]);
+      });
+    });
+
+    describe("of links", () => {
+      it("are seen from both sides, ordered, and for the asked records only", async () => {
+        const { driver } = database;
+        await driver.link("tag", "posts", "t3", ["p5", "p2"]);
+        expect(await driver.links("tag", "posts", ["t3"])).toEqual([
+          { source: "t3", target: "p2" },
+          { source: "t3", target: "p5" },
+        ]);
+        expect(await driver.links("post", "tags", ["p2", "p1", "nope"])).toEqual([
+          { source: "p1", target: "t1" },
+          { source: "p1", target: "t2" },
+          { source: "p2", target: "t3" },
+        ]);
+        expect(await driver.links("post", "tags", [])).toEqual([]);
+      });
+
+      it("can be repeated", async () => {
+        const { driver } = database;
+        await driver.link("post", "tags", "p1", ["t1", "t3", "t3"]);
+        await driver.link("post", "tags", "p1", ["t1", "t2", "t3"]);
+        await driver.link("post", "tags", "p1", []);
+        expect((await driver.links("post", "tags", ["p1"])).map((pair) => pair.target)).toEqual(["t1", "t2", "t3"]);
+        await driver.unlink("post", "tags", "p1", ["t1", "t3", "nope"]);
+        await driver.unlink("post", "tags", "p1", ["t1", "t3"]);
+        await driver.unlink("post", "tags", "nope", ["t1"]);
+        await driver.unlink("post", "tags", "p1", []);
+        expect(await driver.links("post", "tags", ["p1", "p3"])).toEqual([
+          { source: "p1", target: "t2" },
+          { source: "p3", target: "t1" },
+        ]);
+        await driver.unlink("tag", "posts", "t2", ["p1"]);
+        expect(await driver.links("post", "tags", ["p1"])).toEqual([]);
+      });
+
+      it("between records of one entity have a direction", async () => {
+        const { driver } = database;
+        await driver.link("user", "friends", "u1", ["u2", "u3"]);
+        await driver.link("user", "friends", "u3", ["u3"]);
+        expect(await driver.links("user", "friends", ["u1", "u2", "u3"])).toEqual([
+          { source: "u1", target: "u2" },
+          { source: "u1", target: "u3" },
+          { source: "u3", target: "u3" },
+        ]);
+        const found = await driver.findMany("user", { where: { friends: { name: "cleo" } }, select: ["id"] });
+        expect(found).toEqual([{ id: "u1" }, { id: "u3" }]);
+        await driver.unlink("user", "friends", "u1", ["u2"]);
+        expect(await driver.count("user", { friends: { name: "bob" } })).toBe(0);
+      });
+
+      it("to a record that does not exist are refused, all of them", async () => {
+        const { driver } = database;
+        expect(await dangling(() => driver.link("post", "tags", "p2", ["t1", "nope"]))).toEqual(["tagsIds"]);
+        await failing(() => driver.link("post", "tags", "nope", ["t1"]));
+        await failing(() => driver.link("post", "comments", "p1", ["m1"]));
+      });
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { type ServableApp, serve } from "../../src/adapters/node/index.ts";
+import { parseResponses, type RawResponse } from "./raw-response.ts";
+
+/** An app that listens on a free port of this machine. */
+export interface RunningApp {
+  readonly url: string;
+  readonly port: number;
+  /** Stops the server and closes the app. */
+  close(): Promise<void>;
+}
+
+/** Serves an app over real HTTP, without touching the process's signals. */
+export async function startApp(api: ServableApp): Promise<RunningApp> {
+  const { url, port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
+  return { url, port, close };
+}
+
+export interface RequestInit {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as `Authorization: Bearer …`. */
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface JsonResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body, parsed; undefined when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a server answers has no type before a test has looked at it
+  readonly json: any;
+}
+
+/** One request with JSON in and out. The path is normalised on the way as URLs are; `rawRequest` sends what it is given. */
+export async function request(
+  url: string,
+  method: string,
+  path: string,
+  init: RequestInit = {},
+): Promise<JsonResponse> {
+  const headers: Record<string, string> = { ...init.headers };
+  if (init.token !== undefined) headers.authorization = `Bearer ${init.token}`;
+  if (init.body !== undefined) headers["content-type"] ??= "application/json";
+  const body = init.body === undefined ? null : JSON.stringify(init.body);
+  const response = await fetch(url + path, { method, headers, body });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text === "" ? undefined : JSON.parse(text) };
+}
+
+/**
+ * Sends bytes exactly as given and reads until the server closes the connection, so the last request has to ask for
+ * that (`Connection: close`) unless the server is expected to close by itself.
+ */
+export async function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawResponse[]> {
+  const socket = connect(port, "127.0.0.1");
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  // A server that has answered and closed resets whoever goes on sending; what it answered is what counts.
+  socket.on("error", () => {});
+  socket.write(bytes);
+  await once(socket, "close");
+  return parseResponses(Buffer.concat(chunks));
+}
+
+/** The lines of a request as they go over the wire. `Connection: close` is added when `headers` has no Connection. */
+export function requestBytes(method: string, target: string, headers: readonly string[] = [], body = ""): string {
+  const connection = headers.some((line) => /^connection:/i.test(line)) ? [] : ["Connection: close"];
+  return [`${method} ${target} HTTP/1.1`, "Host: test.invalid", ...headers, ...connection, "", body].join("\r\n");
+}

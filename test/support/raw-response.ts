@@ -1,0 +1,63 @@
+/** A response as it came over the wire. */
+export interface RawResponse {
+  readonly status: number;
+  /** Names in lower case, in the order they came; repeated lines are repeated. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Bytes after the header, without the framing of chunks. */
+  readonly body: string;
+  /** Whether the body came to its announced end. */
+  readonly complete: boolean;
+}
+
+/** All values of a header, joined; undefined when it is not there. */
+export function headerOf({ headers }: RawResponse, wanted: string): string | undefined {
+  const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+/**
+ * Splits what a server sent into responses. Interim ones (1xx) are left out. An answer to HEAD must be the last one:
+ * nothing in its bytes tells that its body is missing.
+ */
+export function parseResponses(bytes: Buffer): RawResponse[] {
+  const responses: RawResponse[] = [];
+  let rest = bytes;
+  while (rest.length > 0) {
+    const end = rest.indexOf("\r\n\r\n");
+    if (end < 0) throw new Error(`No end of header in ${JSON.stringify(rest.toString("latin1"))}`);
+    const [statusLine = "", ...lines] = rest.toString("latin1", 0, end).split("\r\n");
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
+    const headers = lines.map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+    });
+    rest = rest.subarray(end + 4);
+    if (status >= 100 && status < 200) continue;
+    const { body, after, complete } = takeBody(rest, new Map(headers));
+    responses.push({ status, headers, body: body.toString(), complete });
+    rest = after;
+  }
+  return responses;
+}
+
+interface Taken {
+  readonly body: Buffer;
+  readonly after: Buffer;
+  readonly complete: boolean;
+}
+
+function takeBody(bytes: Buffer, headers: ReadonlyMap<string, string>): Taken {
+  if (headers.get("transfer-encoding") !== "chunked") {
+    const length = Number(headers.get("content-length") ?? 0);
+    return { body: bytes.subarray(0, length), after: bytes.subarray(length), complete: bytes.length >= length };
+  }
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    at = lineEnd + 2 + size + 2;
+    if (size === 0) return { body: Buffer.concat(chunks), after: bytes.subarray(at), complete: true };
+    chunks.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+  }
+  return { body: Buffer.concat(chunks), after: bytes.subarray(bytes.length), complete: false };
+}
