@@ -13,7 +13,17 @@ export {
   keelson,
 } from "./keelson.ts";
 export * from "./kernel/index.ts";
-export { crud, serializeListQuery } from "./plugins/crud/index.ts";
+export {
+  crud,
+  type ListOperators,
+  type ListQuery,
+  type ListValue,
+  type ListWhere,
+  type ParseQuery,
+  type QueryParser,
+  type QueryPart,
+  serializeListQuery,
+} from "./plugins/crud/index.ts";
 export { health } from "./plugins/health/index.ts";
 export {
   admin,

@@ -36,6 +36,8 @@ export interface FieldKind<T = unknown> {
   accepts(value: unknown): value is T;
   /** zod schema of one input value, without optionality and defaults. */
   schema(field: FieldDefinition): ZodType;
+  /** All values in order, for kinds with few and no operators for order: what lies beyond one of them can be listed. */
+  readonly values?: readonly T[];
   /** In-memory order, the same as the database's; only asked when `sortable`. */
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */

@@ -186,9 +186,9 @@ function declare(plugin: Plugin, context: PluginContext): void {
   for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
   for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
     if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-  for (const [action, { path, method, rules, handler, meta }] of Object.entries(plugin.endpoints ?? {})) {
+  for (const [action, { path, method, rules, handler, meta, early }] of Object.entries(plugin.endpoints ?? {})) {
     const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
-    context.routes.add({ method: method ?? "GET", path, action, rules: names, handler, meta });
+    context.routes.add({ method: method ?? "GET", path, action, rules: names, handler, meta, early });
   }
   plugin.setup?.(context);
 }

@@ -3,7 +3,10 @@ import type { KernelRequest, KernelResponse } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
 
 /** The least an adapter can be given: an app that answers with what a test wants. */
-export function stubApp(handle: (request: KernelRequest) => KernelResponse | Promise<KernelResponse>) {
+export function stubApp(
+  handle: (request: KernelRequest) => KernelResponse | Promise<KernelResponse>,
+  parts: Partial<Pick<ServableApp, "owns" | "ready" | "close">> = {},
+) {
   const log = recordingLogger();
   const app: ServableApp & { closed: boolean; readonly log: typeof log } = {
     async handle(request) {
@@ -15,6 +18,7 @@ export function stubApp(handle: (request: KernelRequest) => KernelResponse | Pro
       app.closed = true;
     },
     log,
+    ...parts,
   };
   return app;
 }

@@ -63,7 +63,7 @@ describe("the import", () => {
   });
 
   it("reports the row it cannot take, with the API's reason", () => {
-    expect(report.rejected).toEqual([{ row: 3054, title: "null", reason: "title is required" }]);
+    expect(report.rejected).toEqual([{ row: 3054, title: "(no title)", reason: "title is required" }]);
   });
 
   it("reports what it put right", () => {

@@ -26,6 +26,7 @@ export const user = entity("user", {
   edited: hasMany(() => post).inverse("editor"),
   comments: hasMany(() => comment),
   profile: hasOne(() => profile),
+  badge: hasOne(() => badge),
   friends: manyToMany(() => user),
 });
 
@@ -36,6 +37,9 @@ export const profile = entity("profile", {
     .unique()
     .onDelete("cascade"),
 });
+
+/** One per user too, because that is how its user follows it. */
+export const badge = entity("badge", { label: string, user: belongsTo(() => user).onDelete("cascade") });
 
 /** Keeps its author from being deleted, loses its editor and category. */
 export const post = entity("post", {
@@ -96,6 +100,6 @@ export const sample = entity("sample", {
 });
 
 /** The entities of the driver contract, each before those it refers to: the order in which they can be emptied. */
-export const fixtureEntities = [comment, post, profile, user, tag, category, sample].map((one) => one.build());
+export const fixtureEntities = [comment, post, profile, badge, user, tag, category, sample].map((one) => one.build());
 
 export const fixtureModel = createModel(fixtureEntities);

@@ -51,7 +51,7 @@ export async function request(
 
 /**
  * Sends bytes exactly as given and reads until the server closes the connection, so the last request has to ask for
- * that (`Connection: close`) unless the server is expected to close by itself.
+ * that (`Connection: close`) unless the server is expected to close by itself. HEAD must come alone.
  */
 export async function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawResponse[]> {
   const socket = connect(port, "127.0.0.1");
@@ -61,7 +61,7 @@ export async function rawRequest(port: number, bytes: string | Uint8Array): Prom
   socket.on("error", () => {});
   socket.write(bytes);
   await once(socket, "close");
-  return parseResponses(Buffer.concat(chunks));
+  return parseResponses(Buffer.concat(chunks), Buffer.from(bytes).toString("latin1", 0, 5) === "HEAD ");
 }
 
 /** The lines of a request as they go over the wire. `Connection: close` is added when `headers` has no Connection. */

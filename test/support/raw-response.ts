@@ -16,10 +16,10 @@ export function headerOf({ headers }: RawResponse, wanted: string): string | und
 }
 
 /**
- * Splits what a server sent into responses. Interim ones (1xx) are left out. An answer to HEAD must be the last one:
- * nothing in its bytes tells that its body is missing.
+ * Splits what a server sent into responses. Interim ones (1xx) are left out.
+ * @param bodyless the request was HEAD; nothing in the answer's bytes tells that its body is missing
  */
-export function parseResponses(bytes: Buffer): RawResponse[] {
+export function parseResponses(bytes: Buffer, bodyless = false): RawResponse[] {
   const responses: RawResponse[] = [];
   let rest = bytes;
   while (rest.length > 0) {
@@ -33,7 +33,7 @@ export function parseResponses(bytes: Buffer): RawResponse[] {
     });
     rest = rest.subarray(end + 4);
     if (status >= 100 && status < 200) continue;
-    const { body, after, complete } = takeBody(rest, new Map(headers));
+    const { body, after, complete } = takeBody(rest, bodyless ? new Map() : new Map(headers));
     responses.push({ status, headers, body: body.toString(), complete });
     rest = after;
   }

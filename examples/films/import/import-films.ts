@@ -76,7 +76,7 @@ async function addFilms(
 
   async function addRow(source: MovieRow, row: number): Promise<void> {
     const { film, genre, director, distributor, repairs } = mapMovie(source);
-    const title = String(film.title);
+    const title = String(film.title ?? "(no title)");
     const key = keyOf(film.title, film.releaseDate);
     const twin = rowOf.get(key);
     if (twin !== undefined)

@@ -2,7 +2,7 @@ const WIDTH = 30;
 
 /** Shows how far something is: a bar on a terminal, a line for every tenth elsewhere. */
 export function showProgress(out: NodeJS.WriteStream): (done: number, total: number) => void {
-  let shown = -1;
+  let shown = 0;
   return (done, total) => {
     const percent = total === 0 ? 100 : Math.floor((100 * done) / total);
     const step = out.isTTY ? percent : Math.floor(percent / 10) * 10;

@@ -1,4 +1,4 @@
-import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import type { Link, Row } from "../../kernel/index.ts";
 
 /** Which row holds each combination of values of some columns that no two rows may share. */
@@ -38,9 +38,17 @@ export function linkTableOf({ source, name, target, inverse }: ResolvedRelation)
   return other < own ? { name: other, turned: true } : { name: own, turned: false };
 }
 
-function emptyTable(entity: AnyEntity): Table {
+/** Whether a key is followed back by a hasOne: then no two records share it, said or not. */
+function isFollowedByOne(model: EntityModel, entity: AnyEntity, { relation }: ColumnDefinition): boolean {
+  const key = relation === undefined ? undefined : model.relation(entity, relation);
+  return key?.inverse !== undefined && model.relation(key.target, key.inverse)?.type === "hasOne";
+}
+
+function emptyTable(model: EntityModel, entity: AnyEntity): Table {
   // Ids are the keys of `rows`; what is left are the other columns that are unique, alone or together.
-  const single = Object.values(entity.columns).filter(({ unique, role }) => unique && role !== "id");
+  const single = Object.values(entity.columns).filter(
+    (column) => column.role !== "id" && (column.unique || isFollowedByOne(model, entity, column)),
+  );
   const columns = [...single.map(({ name }) => [name]), ...entity.uniques];
   return { rows: new Map(), uniques: columns.map((names) => ({ columns: names, holders: new Map() })) };
 }
@@ -77,7 +85,7 @@ export class Store {
   }
 
   static empty(model: EntityModel): Store {
-    const tables = new Map(model.entities.map((entity) => [entity.name, emptyTable(entity)]));
+    const tables = new Map(model.entities.map((entity) => [entity.name, emptyTable(model, entity)]));
     return new Store(model, tables, emptyLinks(model), false);
   }
 

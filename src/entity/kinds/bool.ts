@@ -9,6 +9,7 @@ export const boolKind: FieldKind<boolean> = Object.freeze<FieldKind<boolean>>({
   column: { scalar: "Boolean" },
   operators: EQUALITY_OPERATORS,
   sortable: true,
+  values: Object.freeze([false, true]),
   searchable: false,
   parse: (text) => (text === "true" ? parsed(true) : text === "false" ? parsed(false) : unreadable(MESSAGE)),
   accepts: (value): value is boolean => typeof value === "boolean",

@@ -10,6 +10,7 @@ import {
 import { describeError, handleError } from "../errors/handle-error.ts";
 import type { RequestEvent, RouteAuthorization } from "../hooks/hook-map.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
+import { ANONYMOUS } from "../ports/principal.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
 import { present } from "../records/serialize.ts";
@@ -83,8 +84,6 @@ export class RequestHandler {
 
   async #answer(request: KernelRequest, requestId: string, deadline: Deadline): Promise<KernelResponse> {
     const { runtime, routes, identity, started, apiPrefix } = this.#options;
-    const starting = started();
-    if (starting !== undefined) await starting;
     const { path, search } = canonicalize(request.url, runtime.limits.urlBytes);
     const match = routes.find(request.method, path, request.base);
     if (match === undefined) throw new EntityNotFoundError();
@@ -93,10 +92,12 @@ export class RequestHandler {
       return respond(requestId, new Reply(204, undefined, { allow: match.allow.join(", ") }), null);
     }
     const { route } = match;
+    const starting = route.early ? undefined : started();
+    if (starting !== undefined) await starting;
     const params = decodeParams(match.params);
     const event: RequestEvent = { request, requestId, route, params };
     await runHooks(runtime.hooks.list("request:start"), event);
-    const principal = await findPrincipal(request, identity);
+    const principal = route.early ? ANONYMOUS : await findPrincipal(request, identity);
     const scope = new RequestScope(runtime, {
       principal,
       requestId,

@@ -47,6 +47,8 @@ export interface EndpointConfig {
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
   handler(context: RouteContext): unknown;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
+  readonly early?: boolean | undefined;
 }
 
 export interface Endpoint extends EndpointConfig {

@@ -45,6 +45,8 @@ export interface RouteInput {
   /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
   readonly rules?: readonly string[] | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
+  readonly early?: boolean | undefined;
 }
 
 /** A registered route, printable. */

@@ -137,7 +137,7 @@ function acceptsOperand(column: ColumnDefinition, operator: Operator, operand: u
 
 function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown, negated: boolean): Condition {
   if (!Array.isArray(operand)) refuse(entity, `"in" on "${column.name}" takes an array`);
-  const values = operand.filter((value) => value !== null);
+  const values = [...operand].filter((value) => value !== null); // copied, because filter skips holes
   for (const value of values)
     if (!column.kind.accepts(value)) refuse(entity, `"${column.name}" cannot be compared with this value`);
   const parts: Condition[] = [];

@@ -54,18 +54,25 @@ export function keysetWhere(entity: AnyEntity, order: readonly SortKey[], values
   const equal: Where[] = [];
   order.forEach(({ field, direction }, index) => {
     const value = values[index];
-    const optional = entity.columns[field]?.optional === true;
-    const after = afterValue(field, direction, value, optional);
+    const after = afterValue(entity.columns[field] as ColumnDefinition, direction, value);
     if (after !== undefined) branches.push({ AND: [...equal, after] });
     equal.push({ [field]: value });
   });
   return { OR: branches };
 }
 
-function afterValue(field: string, direction: "asc" | "desc", value: unknown, optional: boolean): Where | undefined {
-  if (value === null) return direction === "asc" ? { [field]: { null: false } } : undefined;
-  if (direction === "asc") return { [field]: { gt: value } };
-  return optional ? { OR: [{ [field]: { lt: value } }, { [field]: null }] } : { [field]: { lt: value } };
+function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Where | undefined {
+  const { name, optional } = column;
+  if (value === null) return direction === "asc" ? { [name]: { null: false } } : undefined;
+  if (direction === "asc") return beyond(column, "gt", value);
+  const smaller = beyond(column, "lt", value);
+  return optional ? { OR: [smaller, { [name]: null }] } : smaller;
+}
+
+function beyond({ name, kind }: ColumnDefinition, operator: "gt" | "lt", value: unknown): Where {
+  if (kind.operators.has(operator)) return { [name]: { [operator]: value } };
+  const sign = operator === "gt" ? 1 : -1;
+  return { [name]: { in: (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0) } };
 }
 
 /** `Driver.stream` for drivers without a cursor of their own: one page after another, by keyset. */
@@ -76,25 +83,23 @@ export async function* streamByKeyset(
   batchSize = 1_000,
 ): AsyncIterable<Row[]> {
   const order = totalOrder(query.sort);
-  const select = query.select && [...new Set([...query.select, ...order.map((key) => key.field)])];
+  const extra = query.select === undefined ? [] : order.map(({ field }) => field).filter((field) => !query.select?.includes(field));
+  const select = query.select && [...query.select, ...extra];
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   let offset = query.offset;
   let where = query.where;
   while (left > 0) {
     const limit = Math.min(batchSize, left);
     const rows = await driver.findMany(entity, { where, sort: order, limit, offset, select });
-    if (rows.length > 0) yield rows;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < limit) return;
+    if (last === undefined) return;
+    // Before the rows are handed over: what happens to them then must not move the position.
+    const position = order.map(({ field }) => last[field] ?? null);
+    for (const field of extra) for (const row of rows) delete row[field];
+    yield rows;
+    if (rows.length < limit) return;
     left -= rows.length;
     offset = undefined;
-    where = allOf(
-      query.where,
-      keysetWhere(
-        entity,
-        order,
-        order.map((key) => last[key.field] ?? null),
-      ),
-    );
+    where = allOf(query.where, keysetWhere(entity, order, position));
   }
 }

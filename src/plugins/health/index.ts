@@ -19,7 +19,7 @@ export function health(options: HealthOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     endpoints: {
-      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], handler: () => OK }),
+      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], early: true, handler: () => OK }),
       ready: endpoint("/health/ready", {
         method: "GET",
         rules: ["everyone"],

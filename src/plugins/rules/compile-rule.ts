@@ -69,10 +69,12 @@ export function compileRule(rule: Rule): Ask {
     const { kind } = subject;
     const { where } = rule;
     if (kind === "route") return onList(subject);
-    if (kind !== "list" && kind !== "count") return onRecord(subject);
-    if (where === undefined) return onList(subject);
-    const context = createRuleContext(subject, () => null);
-    return askRule(name, subject, () => where(context));
+    // Wherever there are stored records a `where` decides in the statement itself, without loading one first.
+    if (where !== undefined && kind !== "create") {
+      const context = createRuleContext(subject, () => null);
+      return askRule(name, subject, () => where(context));
+    }
+    return kind === "list" || kind === "count" ? onList(subject) : onRecord(subject);
   };
 }
 

@@ -16,8 +16,9 @@ const defined = new Map<string, Rule | "ambiguous">();
  * `where` (passes for the records it matches; not empty) or anything else (denied), at once or as a promise within one
  * second (`limits.ruleMs`). A rule that throws denies, and is logged.
  *
- * On lists and counts `record` is `null`. A rule that looks at it has to return a `where`, or take `options.where`, which
- * is asked there instead of `fn`; otherwise it denies the list.
+ * On lists and counts `record` is `null`. A rule that looks at it has to return a `where`, or take `options.where`;
+ * otherwise it denies the list. `options.where` is asked instead of `fn` on everything but create and endpoints, so that
+ * the statement itself decides and no record is loaded first.
  *
  * The rule is known by its name to every app of the process. When two rules are defined under one name, an app that uses
  * the name must be given the one it means: `keelson({ rules: [mine] })`.

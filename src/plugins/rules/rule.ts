@@ -30,14 +30,14 @@ export interface RuleContext {
 /** `true` passes, a `where` passes for the records it matches; everything else denies. */
 export type RuleResult = boolean | Where | null | undefined;
 export type RuleFunction = (context: RuleContext) => RuleResult | Promise<RuleResult>;
-/** The form of a rule for lists and counts, where there is no record. */
+/** The form of a rule that decides by a `where` alone, without a record. */
 export type ListRuleFunction = (context: Omit<RuleContext, "record">) => RuleResult | Promise<RuleResult>;
 
 /** A rule as frozen data. Entities refer to it by its name. */
 export interface Rule {
   readonly name: string;
   readonly evaluate: RuleFunction;
-  /** Asked instead of `evaluate` on lists and counts. */
+  /** Asked instead of `evaluate` wherever there are stored records: on everything but create and endpoints. */
   readonly where?: ListRuleFunction | undefined;
   /** Why the rule can never work on an entity, as a sentence for the start-up report; undefined when it can. */
   readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;

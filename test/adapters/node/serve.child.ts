@@ -5,12 +5,18 @@ import { reply, stubApp } from "../stub-app.ts";
 
 const go = deferred<void>();
 let waiting = 0;
-const api = stubApp(async () => {
+const handle = async () => {
   process.send?.({ waiting: ++waiting });
   await go.promise;
   return reply("done");
+};
+const close = async () => {
+  process.send?.({ closed: true });
+};
+const { port } = await serve(stubApp(handle, { close }), {
+  port: 0,
+  hostname: "127.0.0.1",
+  gracePeriod: Number(process.argv[2]),
 });
-const { port } = await serve(api, { port: 0, hostname: "127.0.0.1", gracePeriod: Number(process.argv[2]) });
 process.on("message", () => go.resolve());
-process.on("exit", () => process.send?.({ closed: api.closed }));
 process.send?.({ port });

@@ -18,13 +18,13 @@ async function start(api: ServableApp, options: ServeOptions = {}): Promise<Serv
   return served;
 }
 
-const hello = () => stubApp(() => reply("hello"));
+const hello = (parts: Parameters<typeof stubApp>[1] = {}) => stubApp(() => reply("hello"), parts);
 
 describe("starting", () => {
   it("waits for the app to be ready", async () => {
     const ready = deferred<void>();
     let listening = false;
-    const served = start({ ...hello(), ready: ready.promise }).then((value) => {
+    const served = start(hello({ ready: ready.promise })).then((value) => {
       listening = true;
       return value;
     });
@@ -38,7 +38,7 @@ describe("starting", () => {
 
   it("fails with what keeps the app from being ready", async () => {
     const ready = Promise.reject(new RangeError("no database"));
-    await expect(start({ ...hello(), ready })).rejects.toThrow("no database");
+    await expect(start(hello({ ready }))).rejects.toThrow("no database");
   });
 
   it("fails with a ConfigurationError when the port is taken", async () => {
@@ -83,7 +83,7 @@ describe("starting", () => {
 
 describe("bytes that are no request", () => {
   it.each([
-    ["a request line without a version", "GET /api\r\n\r\n", 400],
+    ["a target with a space", requestBytes("GET", "/a b"), 400],
     ["a method nobody knows", requestBytes("FOO", "/"), 400],
     ["no HTTP at all", "\u0016\u0003\u0001\u0000 hello\r\n\r\n", 400],
     ["two lengths", requestBytes("POST", "/", ["Content-Length: 5", "Content-Length: 6"], "hello"), 400],
@@ -226,12 +226,7 @@ describe("closing", () => {
 
   it("happens once, however often it is asked for", async () => {
     let closes = 0;
-    const { close } = await start({
-      ...hello(),
-      async close() {
-        closes++;
-      },
-    });
+    const { close } = await start(hello({ close: async () => void closes++ }));
     await Promise.all([close(), close()]);
     await close();
     expect(closes).toBe(1);

@@ -240,6 +240,25 @@ describe("GET of a list", () => {
     expect(new Set(seen).size).toBe(45);
   });
 
+  it("goes on by keyset where pages end", async () => {
+    const limits = { maxOffset: 20, pageSize: 10 };
+    const short = createTestApp({ entities: [user, orderItem], driver: memoryDriver(seed), limits });
+    const rels: string[] = [];
+    let seen = 0;
+    for (let next: string | undefined = "/api/order-items"; next !== undefined; ) {
+      const { headers, body } = await short.as(null).request("GET", next);
+      seen += (body as unknown[]).length;
+      const found: Record<string, string> = links(headers);
+      next = found.next;
+      rels.push(`${Object.keys(found)} ${/_page|_after/.exec(next ?? "")}`);
+    }
+    expect([seen, rels]).toEqual([
+      45,
+      ["first,next _page", "first,prev,next _page", "first,prev,next _after", "first,next _after", "first null"],
+    ]);
+    await short.close();
+  });
+
   it("leaves the total out with _total=none", async () => {
     const { headers } = await get("/order-items?_limit=20&_total=none");
     expect(headers.has("x-total-count")).toBe(false);

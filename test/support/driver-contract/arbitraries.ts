@@ -37,7 +37,7 @@ function valuesOf(entity: string, column: ColumnDefinition): readonly unknown[] 
   return byName[name] ?? words;
 }
 
-const SIZES: Readonly<Record<string, number>> = { user: 3, category: 2, tag: 2, profile: 2, post: 6, comment: 5 };
+const SIZES: Readonly<Record<string, number>> = { user: 3, category: 2, tag: 2, profile: 2, badge: 2, post: 6, comment: 5 };
 const idsOf = (entity: string): string[] => Array.from({ length: SIZES[entity] ?? 0 }, (_, index) => `${entity[0]}${index}`);
 const UNIQUE: Readonly<Record<string, Row>> = { user: { nickname: null }, post: { slug: null } };
 
@@ -64,6 +64,7 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     category: rowsOf("category"),
     tag: rowsOf("tag"),
     profile: rowsOf("profile"),
+    badge: rowsOf("badge"),
     post: rowsOf("post"),
     comment: rowsOf("comment"),
     tags: fc.array(fc.record({ source: fc.constantFrom(...idsOf("post")), target: fc.constantFrom(...idsOf("tag")) })),
@@ -89,6 +90,7 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     }
     rows.tag = unrepeated(rows.tag ?? [], "name");
     rows.profile = unrepeated(rows.profile ?? [], "userId");
+    rows.badge = unrepeated(rows.badge ?? [], "userId");
     const has = (name: string, id: string): boolean => rows[name]?.some((row) => row.id === id) === true;
     const pairs = tags.filter(({ source, target }) => has("post", source) && has("tag", target));
     return { rows, tags: [...new Map(pairs.map((pair) => [`${pair.source} ${pair.target}`, pair])).values()] };

@@ -81,11 +81,11 @@ export function describeReads(database: Database): void {
     });
 
     it.each([
-      ["a sort key", { sort: [{ field: "nope", direction: "asc" }] }],
-      ["a selected column", { select: ["nope"] }],
+      ["a sort key that is no column", { sort: [{ field: "nope", direction: "asc" }] }],
+      ["a selected name that is no column", { select: ["nope"] }],
       ["a sort key that is a relation", { sort: [{ field: "author", direction: "asc" }] }],
-      ["a selected relation", { select: ["author"] }],
-    ] as const)("refuse %s that does not exist, without naming those that do", async (_, query) => {
+      ["a selected name that is a relation", { select: ["author"] }],
+    ] as const)("refuse %s, without naming those that exist", async (_, query) => {
       const failure = await database.driver.findMany("post", query).catch((error: unknown) => error);
       expect(isKeelsonError(failure)).toBe(true);
       expect((failure as Error).message).not.toMatch(/publishedAt|rating/);

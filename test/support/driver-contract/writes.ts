@@ -198,6 +198,8 @@ export function describeWrites(database: Database): void {
         expect(await conflict(() => driver.create("post", newPost({ slug: "a" })))).toEqual(["authorId", "slug"]);
         expect(await conflict(() => driver.update("post", { id: "p2" }, { slug: "a" }))).toEqual(["authorId", "slug"]);
         expect(await conflict(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "u1" })))).toEqual(["userId"]);
+        await insert(driver, "badge", [{ id: "b1", label: "first", userId: "u1" }]);
+        expect(await conflict(() => driver.create("badge", rowOf(entityNamed("badge"), { id: "b2", label: "second", userId: "u1" })))).toEqual(["userId"]);
         const twins = [{ ...user, id: "u8" }, { ...user, id: "u9" }];
         expect(await conflict(() => driver.createMany("user", twins))).toEqual(["email"]);
       });

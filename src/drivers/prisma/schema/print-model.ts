@@ -1,6 +1,7 @@
-import type { AnyEntity, ColumnDefinition, OnDelete, Provider } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, OnDelete, Provider } from "../../../entity/index.ts";
 import { defaultAttribute } from "./default-attribute.ts";
 import type { RelationField } from "./relation-sides.ts";
+import { uniqueColumnsOf } from "./unique-keys.ts";
 
 /**
  * "restrict" is printed as NoAction: it looks at the end of the statement, so that rows which go together may refer to
@@ -34,9 +35,9 @@ function printRelation({ name, target, list, relationName, key }: RelationField)
   return words(name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`);
 }
 
-function printIndexes(entity: AnyEntity, uniqueKeys: ReadonlySet<string>): string[] {
+function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>): string[] {
   const columns = Object.values(entity.columns);
-  const keys = columns.filter(({ name, role }) => role === "foreignKey" && !uniqueKeys.has(name));
+  const keys = columns.filter(({ name, role }) => role === "foreignKey" && !unique.has(name));
   const indexes = [...entity.indexes, ...keys.map(({ name }) => [name])];
   const lines = [
     ...entity.uniques.map((list) => `  @@unique([${list.join(", ")}])`),
@@ -45,24 +46,25 @@ function printIndexes(entity: AnyEntity, uniqueKeys: ReadonlySet<string>): strin
   return [...new Set(lines)];
 }
 
+/** Declared relations as declared, then those that nobody declared. */
+function inOrderOf(names: readonly string[]): (a: RelationField, b: RelationField) => number {
+  const position = ({ name, hidden }: RelationField): number => (hidden ? names.length : names.indexOf(name));
+  return (a, b) => position(a) - position(b);
+}
+
 /** One model of a Prisma schema: columns, relation fields, indexes. */
-export function printModel(entity: AnyEntity, relations: readonly RelationField[], provider: Provider): string {
-  const own = relations.filter(({ on }) => on === entity.name);
-  // A one-to-one needs a unique key, whichever side says so.
-  const single = relations.filter((field) => field.target === entity.name && field.key === undefined && !field.list);
-  const followed = new Set(single.map(({ on, relationName }) => `${on} ${relationName}`));
-  const uniqueKeys = new Set(
-    Object.values(entity.columns)
-      .filter(({ unique, role, relation }) => {
-        const field = own.find(({ key }) => role === "foreignKey" && key?.name === relation);
-        return unique || (field !== undefined && followed.has(`${field.target} ${field.relationName}`));
-      })
-      .map(({ name }) => name),
-  );
+export function printModel(
+  model: EntityModel,
+  entity: AnyEntity,
+  relations: readonly RelationField[],
+  provider: Provider,
+): string {
+  const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
+  const unique = new Set(uniqueColumnsOf(model, entity));
   const lines = [
-    ...Object.values(entity.columns).map((column) => printColumn(column, uniqueKeys.has(column.name), provider)),
-    ...own.map(printRelation),
-    ...printIndexes(entity, uniqueKeys),
+    ...Object.values(entity.columns).map((column) => printColumn(column, unique.has(column.name), provider)),
+    ...fields.map(printRelation),
+    ...printIndexes(entity, unique),
   ];
   return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
 }

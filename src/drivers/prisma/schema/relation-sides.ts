@@ -19,6 +19,8 @@ export interface RelationField {
 /** A relation and its two sides, whatever the definitions declare of them. */
 interface Pair {
   readonly name: string;
+  /** Whether a table of its own holds the pairs of ids. */
+  readonly isLinkTable: boolean;
   readonly between: readonly [string, string];
   readonly sides: readonly [RelationField, RelationField];
 }
@@ -55,7 +57,7 @@ function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
     hidden: follower === undefined,
   };
   const own: RelationField = { on: source.name, name, target: target.name, list: false, key, hidden: false };
-  return { name: `${source.name}_${name}`, between: [source.name, target.name], sides: [own, back] };
+  return { name: `${source.name}_${name}`, isLinkTable: false, between: [source.name, target.name], sides: [own, back] };
 }
 
 /** Undefined when the other side comes first and makes the pair. */
@@ -72,7 +74,7 @@ function listPair(model: EntityModel, relation: ResolvedRelation): Pair | undefi
     list: true,
     hidden: other === undefined,
   };
-  return { name: own, between: [source.name, target.name], sides: [near, far] };
+  return { name: own, isLinkTable: true, between: [source.name, target.name], sides: [near, far] };
 }
 
 function pairsOf(model: EntityModel): Pair[] {
@@ -85,14 +87,28 @@ function pairsOf(model: EntityModel): Pair[] {
   );
 }
 
+function connects(pair: Pair): string {
+  return [...pair.between].sort().join("To");
+}
+
+/**
+ * Names of relations; undefined when Prisma needs none. A link table is called after its relation, so its name stays
+ * what it is when the other side is declared, or a key is added between the same two models.
+ */
+function nameOf(pair: Pair, pairs: readonly Pair[]): string | undefined {
+  const [first, second] = pair.between;
+  if (first === second) return pair.name;
+  const alongside = pairs.filter((other) => connects(other) === connects(pair));
+  if (alongside.length === 1) return undefined;
+  const isOnlyTable = pair.isLinkTable && alongside.filter(({ isLinkTable }) => isLinkTable).length === 1;
+  return isOnlyTable ? connects(pair) : pair.name;
+}
+
 /** Every relation field to print, both sides of each relation, in the order of the definitions. */
 export function relationFields(model: EntityModel): readonly RelationField[] {
   const pairs = pairsOf(model);
-  const connecting = new Map<string, number>();
-  const connection = ({ between }: Pair): string => [...between].sort().join(" ");
-  for (const pair of pairs) connecting.set(connection(pair), (connecting.get(connection(pair)) ?? 0) + 1);
   return pairs.flatMap((pair) => {
-    const isAlone = connecting.get(connection(pair)) === 1 && pair.between[0] !== pair.between[1];
-    return isAlone ? pair.sides : pair.sides.map((side) => ({ ...side, relationName: pair.name }));
+    const relationName = nameOf(pair, pairs);
+    return relationName === undefined ? pair.sides : pair.sides.map((side) => ({ ...side, relationName }));
   });
 }

@@ -36,6 +36,6 @@ export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, op
     "// Made from the entity definitions; change those, not this file.\n",
     ...generator,
     `datasource db {\n  provider = "${provider}"\n}\n`,
-    ...model.entities.map((entity) => printModel(entity, relations, provider)),
+    ...model.entities.map((entity) => printModel(model, entity, relations, provider)),
   ].join("\n");
 }

@@ -18,7 +18,7 @@ interface Join {
   readonly inner: IncludeTree;
 }
 
-/** Related records of each record, by the key that `keyOf` of the relation's type takes from it. */
+/** What a record gets under the relation's name. */
 type Related = (record: Row) => Row | readonly Row[] | null;
 
 /**

@@ -416,6 +416,12 @@ describe("problems", () => {
     });
   });
 
+  it("are reported eight at most", async () => {
+    const search = Array.from({ length: 50 }, (_, i) => `unknown${i}=1`).join("&");
+    const error: unknown = await parse(search).catch((reason: unknown) => reason);
+    expect((error as { details: unknown[] }).details).toHaveLength(8);
+  });
+
   it("never show more of a name than its beginning", async () => {
     const name = `${"x".repeat(63)}\u{1f600}${"y".repeat(1_000)}`;
     const message = await problem(encodeURIComponent(name));

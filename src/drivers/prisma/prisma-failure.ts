@@ -1,0 +1,89 @@
+import { KeelsonError } from "../../entity/index.ts";
+
+/** What a statement was about; everything an error of ours may say about it. */
+export interface Statement {
+  /** Name of the entity; absent for what concerns the whole database. */
+  readonly model?: string;
+  readonly operation: string;
+}
+
+/** Parts of Prisma's errors that hold no values; its messages quote the arguments, passwords included. */
+interface Thrown {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly errorCode?: unknown;
+  readonly message?: unknown;
+  readonly meta?: {
+    readonly target?: unknown;
+    readonly driverAdapterError?: { readonly cause?: AdapterCause };
+  };
+}
+
+interface AdapterCause {
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  readonly code?: unknown;
+  readonly constraint?: { readonly fields?: unknown; readonly index?: unknown };
+}
+
+/** Which columns a constraint is about: by name, or by the name of its index. */
+export interface Constraint {
+  readonly fields?: readonly string[];
+  readonly index?: string;
+}
+
+/**
+ * What is kept of an error from Prisma or from below it: name, codes, model and operation, never its message. It is the
+ * `cause` of our errors, for the log.
+ */
+export class PrismaFailure extends KeelsonError {
+  /** The database's own code: an SQLSTATE, or SQLite's number. */
+  readonly sqlState: string | undefined;
+
+  constructor(error: unknown, { model, operation }: Statement) {
+    const thrown = asThrown(error);
+    const code = text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
+    const sqlState = sqlStateOf(thrown);
+    const what = model === undefined ? operation : `${model}.${operation}`;
+    super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
+    this.sqlState = sqlState;
+  }
+}
+
+function asThrown(error: unknown): Thrown {
+  return typeof error === "object" && error !== null ? (error as Thrown) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function sqlStateOf({ meta }: Thrown): string | undefined {
+  const cause = meta?.driverAdapterError?.cause;
+  return text(cause?.originalCode) ?? text(cause?.code);
+}
+
+/** The pool and its connections throw errors without a code; these mean that there is no connection. */
+const NO_CONNECTION = /timeout exceeded when trying to connect|Connection terminated|not queryable|after calling end/;
+const NO_TRANSACTION = /Unable to start a transaction in the given time/;
+
+function plainFailure(message: unknown): string | undefined {
+  return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
+}
+
+/** Whether Prisma gave up waiting for a connection to begin a transaction on. */
+export function isTransactionStartTimeout(error: unknown): boolean {
+  return asThrown(error).code === "P2028" && NO_TRANSACTION.test(String(asThrown(error).message));
+}
+
+/** The constraint that an error names, if it does. */
+export function constraintOf(error: unknown): Constraint {
+  const { meta } = asThrown(error);
+  const constraint = meta?.driverAdapterError?.cause?.constraint;
+  const fields = constraint?.fields ?? meta?.target;
+  const index = text(constraint?.index) ?? text(meta?.target);
+  return {
+    ...(Array.isArray(fields) ? { fields: fields.filter((field) => typeof field === "string") } : {}),
+    ...(index === undefined ? {} : { index }),
+  };
+}

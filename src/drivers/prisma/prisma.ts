@@ -1,0 +1,34 @@
+import type { Provider } from "../../entity/index.ts";
+import type { Driver } from "../../kernel/index.ts";
+import { checkClient } from "./check-client.ts";
+import type { AnyPrismaClient, Client } from "./client-shape.ts";
+import { createPrismaDriver } from "./create-prisma-driver.ts";
+import { detectProvider } from "./detect-provider.ts";
+import { DIALECTS } from "./dialect.ts";
+
+/** Options of `prisma`. */
+export interface PrismaOptions {
+  /** The database behind the client. @default what it answers when asked for its version */
+  readonly provider?: Provider | undefined;
+}
+
+/**
+ * A driver over a PrismaClient of yours, through its public API only. Models and fields are called as in the entities,
+ * as `toPrismaSchema` prints them; the tables are yours to migrate. `api.close()` disconnects the client.
+ * @param client A PrismaClient 7, also an extended one
+ * @throws ConfigurationError from `connect` when a model or field is missing
+ * @example
+ * const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter })) });
+ */
+export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
+  const typed = client as unknown as Client;
+  return createPrismaDriver({
+    name: "prisma",
+    capabilities: { concurrentTransactions: options.provider !== "sqlite", durable: true },
+    async open({ model }) {
+      checkClient(typed, model);
+      const dialect = DIALECTS[options.provider ?? (await detectProvider(typed))];
+      return { client: typed, dialect, close: () => typed.$disconnect() };
+    },
+  });
+}

@@ -1,0 +1,172 @@
+import type { ResolvedRelation } from "../../entity/index.ts";
+import {
+  BadRequestError,
+  type Condition,
+  compileWhere,
+  type Driver,
+  type EntityRef,
+  type FindManyQuery,
+  isAlways,
+  type Row,
+  streamByKeyset,
+  type Where,
+} from "../../kernel/index.ts";
+import { type Args, modelApi } from "./client-shape.ts";
+import type { EntityPlan } from "./entity-plan.ts";
+import { countLongList, findLongList, isTooLong } from "./find-long-list.ts";
+import { idOf } from "./id-of.ts";
+import { connectLinks, disconnectLinks, selectLinks } from "./link-statements.ts";
+import { createReadById } from "./read-by-id.ts";
+import type { Session } from "./session.ts";
+import { toPrismaData } from "./to-prisma-data.ts";
+import { toPrismaSort } from "./to-prisma-sort.ts";
+import { prismaWhere } from "./where-for.ts";
+import { deleteRows, insertRow, insertRows, needsSeveralInserts, updateRow, updateRows } from "./write-statements.ts";
+
+type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
+
+function one({ entity }: EntityPlan, condition: Condition): Condition {
+  if (idOf(condition) === undefined)
+    throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
+  return condition;
+}
+
+function some({ entity }: EntityPlan, condition: Condition): Condition {
+  if (isAlways(condition)) throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
+  return condition;
+}
+
+function selection({ entity, columns }: EntityPlan, select: readonly string[] | undefined): Args {
+  if (select === undefined) return columns;
+  for (const name of select)
+    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  return Object.fromEntries(select.map((name) => [name, true]));
+}
+
+/**
+ * The port's statements over a session. Conditions are compiled and data is copied when a method is called, so that
+ * nobody changes them while the statement waits for its turn.
+ */
+export function sessionStatements(session: Session, transaction: Driver["transaction"]): Statements {
+  const readById = createReadById(session);
+
+  const planOf = (ref: EntityRef): EntityPlan => session.connection().planOf(ref);
+  const compile = ({ entity }: EntityPlan, where: Where | undefined): Condition =>
+    compileWhere(session.connection().model, entity, where);
+
+  function relationOf({ entity }: EntityPlan, name: string): ResolvedRelation {
+    const relation = session.connection().model.relation(entity, name);
+    if (relation?.type !== "manyToMany") throw new BadRequestError(`${entity.name}.${name} is no manyToMany relation`);
+    return relation;
+  }
+
+  async function findOne(ref: EntityRef, where: Where, options?: { select?: readonly string[] | undefined }): Promise<Row | null> {
+    const open = session.connection();
+    const plan = open.planOf(ref);
+    const select = selection(plan, options?.select);
+    const condition = compile(plan, where);
+    const id = idOf(condition);
+    if (id !== undefined && condition.kind === "compare") return readById(plan, select)(id);
+    const orderBy = id === undefined ? { id: "asc" } : undefined;
+    return session.read({ model: plan.entity.name, operation: "findOne" }, async (client) =>
+      modelApi(client, plan.delegate).findFirst({
+        where: await prismaWhere(open, client, plan.entity, condition),
+        select,
+        ...(orderBy && { orderBy }),
+      }),
+    );
+  }
+
+  async function findMany(ref: EntityRef, query: FindManyQuery = {}): Promise<Row[]> {
+    const open = session.connection();
+    const { sort, limit, offset = 0 } = query;
+    const plan = open.planOf(ref);
+    const select = selection(plan, query.select);
+    const orderBy = toPrismaSort(plan.entity, sort, open.dialect);
+    const condition = compile(plan, query.where);
+    if (limit === 0) return [];
+    return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) => {
+      const where = await prismaWhere(open, client, plan.entity, condition);
+      const api = modelApi(client, plan.delegate);
+      const args: Record<string, unknown> = { where, select, orderBy };
+      if (limit !== undefined) args.take = limit;
+      if (offset > 0) args.skip = offset;
+      try {
+        return await api.findMany(args);
+      } catch (error) {
+        if (!isTooLong(error)) throw error;
+        return findLongList(api, plan.entity, where, { columns: select, sort, limit, offset });
+      }
+    });
+  }
+
+  async function count(ref: EntityRef, where?: Where): Promise<number> {
+    const open = session.connection();
+    const plan = open.planOf(ref);
+    const condition = compile(plan, where);
+    return session.read({ model: plan.entity.name, operation: "count" }, async (client) => {
+      const found = await prismaWhere(open, client, plan.entity, condition);
+      const api = modelApi(client, plan.delegate);
+      try {
+        return await api.count({ where: found });
+      } catch (error) {
+        if (!isTooLong(error)) throw error;
+        return countLongList(api, found);
+      }
+    });
+  }
+
+  async function createMany(ref: EntityRef, rows: readonly Row[]): Promise<number> {
+    const plan = planOf(ref);
+    const { dbNull } = session.connection();
+    const given = rows.map((row) => toPrismaData(plan, row, dbNull));
+    if (session.inTransaction || !needsSeveralInserts(given)) return insertRows(session, plan, given);
+    return transaction((driver) => driver.createMany(ref, rows));
+  }
+
+  return {
+    async ping() {
+      await session.read({ operation: "ping" }, (client) => client.$queryRawUnsafe("SELECT 1"));
+    },
+    findOne,
+    findMany,
+    count,
+    async create(ref, data) {
+      return insertRow(session, planOf(ref), data);
+    },
+    createMany,
+    async update(ref, where, data) {
+      const plan = planOf(ref);
+      return updateRow(session, plan, one(plan, compile(plan, where)), data);
+    },
+    async updateMany(ref, where, data) {
+      const plan = planOf(ref);
+      return updateRows(session, plan, some(plan, compile(plan, where)), data);
+    },
+    async delete(ref, where) {
+      const plan = planOf(ref);
+      return (await deleteRows(session, plan, one(plan, compile(plan, where)), true)) > 0;
+    },
+    async deleteMany(ref, where) {
+      const plan = planOf(ref);
+      return deleteRows(session, plan, some(plan, compile(plan, where)), false);
+    },
+    async *stream(ref, query, batchSize) {
+      yield* streamByKeyset({ findMany } as Driver, planOf(ref).entity, query, batchSize);
+    },
+    async links(ref, relation, ids) {
+      const plan = planOf(ref);
+      return selectLinks(session, plan, relationOf(plan, relation), ids);
+    },
+    async link(ref, relation, id, targets) {
+      const plan = planOf(ref);
+      const resolved = relationOf(plan, relation);
+      if (targets.length > 0) await connectLinks(session, plan, resolved, id, [...targets]);
+    },
+    async unlink(ref, relation, id, targets) {
+      const plan = planOf(ref);
+      const resolved = relationOf(plan, relation);
+      if (targets.length > 0) await disconnectLinks(session, plan, resolved, id, [...targets]);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { type AnyEntity, type EntityModel, isKeelsonError } from "../../entity/index.ts";
+import {
+  ConflictError,
+  DatabaseError,
+  DatabaseUnavailableError,
+  ReferencedError,
+  ValidationFailedError,
+} from "../../kernel/index.ts";
+import { foreignKeyColumn, uniqueColumns } from "./constraint-columns.ts";
+import { constraintOf, isTransactionStartTimeout, PrismaFailure, type Statement } from "./prisma-failure.ts";
+
+/** Errors that mean the database is not there, or not now: Prisma's codes, Node's, SQLSTATEs. */
+const UNAVAILABLE = new Set(
+  "P1001 P1002 P1008 P1017 P2024 P2037 NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN 57014 57P01 57P02 57P03".split(
+    " ",
+  ),
+);
+/** Connection exceptions and exhausted resources. */
+const UNAVAILABLE_CLASS = /^(08|53)/;
+const MISFITS = new Set(["P2021", "P2022"]);
+
+function isUnavailable({ code, sqlState }: PrismaFailure): boolean {
+  if (UNAVAILABLE.has(code)) return true;
+  return sqlState !== undefined && (UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState));
+}
+
+/** What a reference to a record that does not exist is answered with. */
+export function danglingReference(names: readonly string[], cause?: unknown): ValidationFailedError {
+  const errors = Object.fromEntries(names.map((name) => [name, "must refer to an existing record"]));
+  return new ValidationFailedError(names.length === 0 ? { _: "a reference leads to no record" } : errors, undefined, {
+    cause,
+  });
+}
+
+function referenceError(error: unknown, entity: AnyEntity | undefined, operation: string, cause: PrismaFailure): Error {
+  if (operation.startsWith("delete")) return new ReferencedError(undefined, { cause });
+  const column = entity && foreignKeyColumn(entity, constraintOf(error));
+  return danglingReference(column === undefined ? [] : [column], cause);
+}
+
+/**
+ * Whatever Prisma threw, as an error of ours that says nothing Prisma said: no message, no argument, no SQL.
+ * @param statement what failed; its `operation` decides what a broken reference means
+ */
+export function toKeelsonError(error: unknown, statement: Statement, model?: EntityModel): Error {
+  if (isKeelsonError(error)) return error;
+  const cause = new PrismaFailure(error, statement);
+  const entity = statement.model === undefined ? undefined : model?.get(statement.model);
+  const { code } = cause;
+  if (code === "P2002") {
+    const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
+    return new ConflictError(undefined, { fields, cause });
+  }
+  if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
+  if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
+  if (isUnavailable(cause) || isTransactionStartTimeout(error)) return new DatabaseUnavailableError(undefined, { cause });
+  if (code === "P2028") return new DatabaseError("The transaction is over", { cause });
+  if (MISFITS.has(code))
+    return new DatabaseError(`The tables do not fit the definition of ${statement.model ?? "an entity"}`, { cause });
+  return new DatabaseError(undefined, { cause });
+}
+
+/** Whether two transactions got in each other's way; the same work may succeed a moment later. */
+export function isWriteConflict(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P2034";
+}
+
+/** Whether another process is writing to the SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P1008";
+}

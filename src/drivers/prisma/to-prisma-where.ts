@@ -1,0 +1,102 @@
+import type { EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import { type CompareOperator, type Condition, isAlways } from "../../kernel/index.ts";
+import type { Args } from "./client-shape.ts";
+import { complement } from "./complement.ts";
+import type { Dialect } from "./dialect.ts";
+import { printedRelation } from "./schema/relation-sides.ts";
+
+/** What a translation needs to know besides the condition. */
+export interface WhereContext {
+  readonly model: EntityModel;
+  readonly dialect: Dialect;
+  /** Prisma's value for a JSON column that is null. */
+  readonly dbNull: unknown;
+}
+
+type Compare = Condition & { readonly kind: "compare" };
+type Related = Condition & { readonly kind: "related" };
+
+const EVERYTHING: Args = Object.freeze({});
+const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
+
+/** A condition in Prisma's words. */
+export function toPrismaWhere(condition: Condition, context: WhereContext): Args {
+  switch (condition.kind) {
+    case "and":
+      return conjunction(condition.parts, context);
+    case "or":
+      return { OR: condition.parts.map((part) => toPrismaWhere(part, context)) };
+    case "null":
+      return nullWhere(condition, context);
+    case "related":
+      return relatedWhere(condition, context);
+    case "compare":
+      return compareWhere(condition, context);
+  }
+}
+
+/** Conditions on different columns share one object: less for Prisma to walk through and to key its plans by. */
+function conjunction(parts: readonly Condition[], context: WhereContext): Args {
+  const where: Record<string, unknown> = {};
+  const rest: Args[] = [];
+  for (const part of parts) {
+    const own = toPrismaWhere(part, context);
+    if (Object.keys(own).some((key) => key in where)) rest.push(own);
+    else Object.assign(where, own);
+  }
+  return rest.length === 0 ? where : { AND: [where, ...rest] };
+}
+
+function nullWhere({ column, negated }: Condition & { readonly kind: "null" }, { dbNull }: WhereContext): Args {
+  // Prisma refuses to compare a required column with null.
+  if (!column.optional) return negated ? EVERYTHING : NOTHING;
+  if (column.kind.column.scalar === "Json") return { [column.name]: negated ? { not: dbNull } : { equals: dbNull } };
+  return { [column.name]: negated ? { not: null } : null };
+}
+
+function compareWhere(condition: Compare, context: WhereContext): Args {
+  const { column, operator, value, negated } = condition;
+  if (!negated) return { [column.name]: filter(operator, value, context) };
+  const complementary = negatedWhere(condition, context);
+  // SQL knows neither yes nor no about null; we do.
+  return column.optional ? { OR: [complementary, { [column.name]: null }] } : complementary;
+}
+
+function negatedWhere({ column, operator, value }: Compare, context: WhereContext): Args {
+  if (operator === "eq") return { [column.name]: { not: value } };
+  if (operator === "in") return { [column.name]: { notIn: value } };
+  return { NOT: { [column.name]: filter(operator, value, context) } };
+}
+
+const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" } as const;
+
+function filter(operator: CompareOperator, value: unknown, { dialect }: WhereContext): unknown {
+  if (operator === "eq") return value;
+  if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: value };
+  const text = dialect.wildcards === "escaped" ? escapeWildcards(value as string) : value;
+  const name = TEXT_FILTERS[operator];
+  return dialect.insensitiveMode ? { [name]: text, mode: "insensitive" } : { [name]: text };
+}
+
+function escapeWildcards(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
+}
+
+function relatedWhere({ relation, quantifier, where }: Related, context: WhereContext): Args {
+  const printed = printedRelation(context.model, relation);
+  const { name } = printed;
+  if (printed.many) return { [name]: { [quantifier]: toPrismaWhere(where, context) } };
+  if (isAlways(where)) return existence(printed, quantifier === "some");
+  if (quantifier === "some") return { [name]: { is: toPrismaWhere(where, context) } };
+  // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.
+  const other = { [name]: { is: toPrismaWhere(complement(where), context) } };
+  const isRequired = printed.type === "belongsTo" && !printed.optional;
+  return isRequired ? other : { OR: [existence(printed, false), other] };
+}
+
+/** Whether a to-one relation leads to a record at all. */
+function existence(relation: ResolvedRelation, exists: boolean): Args {
+  if (relation.type === "hasOne") return { [relation.name]: exists ? { isNot: null } : null };
+  if (!relation.optional) return exists ? EVERYTHING : NOTHING;
+  return { [relation.foreignKey as string]: exists ? { not: null } : null };
+}

@@ -1,0 +1,143 @@
+import { type Condition, DatabaseError, type Row, ValidationFailedError } from "../../kernel/index.ts";
+import { type Args, modelApi, type StatementClient } from "./client-shape.ts";
+import type { Connection } from "./connection.ts";
+import type { EntityPlan } from "./entity-plan.ts";
+import { idOf } from "./id-of.ts";
+import type { Session } from "./session.ts";
+import { danglingReference } from "./to-keelson-error.ts";
+import { toPrismaData } from "./to-prisma-data.ts";
+import { prismaWhere } from "./where-for.ts";
+
+/** Rows of one INSERT; few enough for the parameters of any statement. */
+const INSERT_ROWS = 500;
+
+export function insertRow(session: Session, plan: EntityPlan, data: Row): Promise<Row> {
+  const { dbNull } = session.connection();
+  const given = toPrismaData(plan, data, dbNull);
+  const statement = { model: plan.entity.name, operation: "create" };
+  return namingDangling(session, plan, [given], () =>
+    session.write(statement, (client) =>
+      modelApi(client, plan.delegate).create({ data: given, select: plan.columns }),
+    ),
+  );
+}
+
+/** Prisma would send several INSERTs at once; one after the other is what a connection takes. */
+export async function insertRows(session: Session, plan: EntityPlan, given: readonly Row[]): Promise<number> {
+  const statement = { model: plan.entity.name, operation: "createMany" };
+  let count = 0;
+  for (let start = 0; start < given.length; start += INSERT_ROWS) {
+    const data = given.slice(start, start + INSERT_ROWS);
+    count += await namingDangling(session, plan, data, async () => {
+      const inserted = await session.write(statement, (client) => modelApi(client, plan.delegate).createMany({ data }));
+      return inserted.count;
+    });
+  }
+  return count;
+}
+
+/** Whether rows need more than one statement. */
+export function needsSeveralInserts(rows: readonly Row[]): boolean {
+  return rows.length > INSERT_ROWS;
+}
+
+/** Changes the one row that matches: one UPDATE with the whole condition. */
+export function updateRow(
+  session: Session,
+  plan: EntityPlan,
+  condition: Condition,
+  data: Row,
+): Promise<Row | null> {
+  const open = session.connection();
+  const given = toPrismaData(plan, data, open.dbNull);
+  if (Object.hasOwn(given, "id")) {
+    if (given.id !== idOf(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
+    delete given.id;
+  }
+  const statement = { model: plan.entity.name, operation: "update" };
+  return namingDangling(session, plan, [given], () =>
+    session.write(statement, async (client) => {
+      const where = await prismaWhere(open, client, plan.entity, condition);
+      return changeOne(open, client, plan, { id: idOf(condition), where, data: given });
+    }),
+  );
+}
+
+async function changeOne(
+  { dialect }: Connection,
+  client: StatementClient,
+  { delegate, columns }: EntityPlan,
+  { id, where, data }: { readonly id: string | undefined; readonly where: Args; readonly data: Row },
+): Promise<Row | null> {
+  const api = modelApi(client, delegate);
+  if (Object.keys(data).length === 0) return api.findFirst({ where, select: columns });
+  // Half the work for Prisma of its `update`, and no exception when nothing matches.
+  if (dialect.returnsRows) return (await api.updateManyAndReturn({ where, data, select: columns }))[0] ?? null;
+  try {
+    return await api.update({ where: { id, AND: [where] }, data, select: columns });
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === "P2025") return null;
+    throw error;
+  }
+}
+
+export async function updateRows(
+  session: Session,
+  plan: EntityPlan,
+  condition: Condition,
+  data: Row,
+): Promise<number> {
+  const open = session.connection();
+  const given = toPrismaData(plan, data, open.dbNull);
+  if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
+  const statement = { model: plan.entity.name, operation: "updateMany" };
+  return namingDangling(session, plan, [given], () =>
+    session.write(statement, async (client) => {
+      const where = await prismaWhere(open, client, plan.entity, condition);
+      const api = modelApi(client, plan.delegate);
+      if (Object.keys(given).length === 0) return api.count({ where });
+      return (await api.updateMany({ where, data: given })).count;
+    }),
+  );
+}
+
+/** Deletes the rows that match: one DELETE with the whole condition, which has nothing to return. */
+export function deleteRows(session: Session, plan: EntityPlan, condition: Condition, one: boolean): Promise<number> {
+  const open = session.connection();
+  const statement = { model: plan.entity.name, operation: one ? "delete" : "deleteMany" };
+  return session.write(statement, async (client) => {
+    const where = await prismaWhere(open, client, plan.entity, condition);
+    return (await modelApi(client, plan.delegate).deleteMany({ where })).count;
+  });
+}
+
+/** SQLite does not say which reference of a row led nowhere; looking for the records does. */
+async function namingDangling<T>(
+  session: Session,
+  plan: EntityPlan,
+  rows: readonly Row[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ValidationFailedError) || !("_" in error.errors)) throw error;
+    throw danglingReference(await danglingKeys(session, plan, rows), error.cause);
+  }
+}
+
+async function danglingKeys(session: Session, { entity }: EntityPlan, rows: readonly Row[]): Promise<string[]> {
+  const { model, planOf } = session.connection();
+  const dangling: string[] = [];
+  for (const { type, remote, target, foreignKey } of model.relationsOf(entity)) {
+    if (type !== "belongsTo" || remote !== undefined) continue;
+    const ids = [...new Set(rows.map((row) => row[foreignKey as string] ?? null))].filter((id) => id !== null);
+    if (ids.length === 0) continue;
+    const { delegate } = planOf(target);
+    const found = await session.read({ model: target.name, operation: "count" }, (client) =>
+      modelApi(client, delegate).count({ where: { id: { in: ids } } }),
+    );
+    if (found < ids.length) dangling.push(foreignKey as string);
+  }
+  return dangling;
+}

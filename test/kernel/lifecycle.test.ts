@@ -1,0 +1,153 @@
+import { describe, expect, it, vi } from "vitest";
+import { memoryDriver } from "../../src/drivers/memory/index.ts";
+import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
+import {
+  createKernel,
+  createPlugin,
+  DatabaseUnavailableError,
+  type Driver,
+  endpoint,
+  type Kernel,
+  type Plugin,
+} from "../../src/kernel/index.ts";
+import { recordingLogger } from "../../src/testing/recording-logger.ts";
+
+const thing = entity("thing", { name: string });
+const open = createPlugin({
+  id: "open",
+  hooks: {
+    "route:authorize": (ask) => void (ask.allowed = true),
+    "operation:authorize": (operation) => void (operation.decision.allowed = true),
+  },
+  endpoints: {
+    alive: endpoint("/alive", { rules: [], early: true, handler: ({ scope }) => scope.principal.kind }),
+    count: endpoint("/count", { rules: [], handler: async ({ scope }) => await scope.driver.count("thing") }),
+  },
+});
+
+/** A memory driver whose connection can be made to fail. */
+function flaky(): { driver: Driver; fail(error: Error | undefined): void } {
+  const inner = memoryDriver();
+  let failure: Error | undefined;
+  const connect: Driver["connect"] = async (context) => {
+    if (failure !== undefined) throw failure;
+    await inner.connect(context);
+  };
+  return { driver: { ...inner, connect }, fail: (error) => void (failure = error) };
+}
+
+function boot(driver: Driver, plugins: readonly Plugin[] = [], logger = recordingLogger()): Kernel {
+  return createKernel({ entities: [thing], driver, plugins: [open, ...plugins], logger, getUser: () => ({ id: "u" }) });
+}
+
+async function get(kernel: Kernel, url: string): Promise<[number, string | null]> {
+  const { status, body } = await kernel.handle({ method: "GET", url, headers: {} });
+  return [status, typeof body === "string" ? body : null];
+}
+
+describe("starting", () => {
+  it("makes requests wait until the app can answer", async () => {
+    let release: () => void = () => {};
+    const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => (release = resolve)) });
+    const kernel = boot(memoryDriver(), [slow]);
+    const answer = get(kernel, "/count");
+    await vi.waitUntil(() => release.name !== "release");
+    release();
+    expect(await answer).toEqual([200, "0"]);
+    await kernel.close();
+  });
+
+  it("answers early routes while the database is away, without asking who calls", async () => {
+    const { driver, fail } = flaky();
+    fail(new DatabaseUnavailableError());
+    const kernel = boot(driver);
+    await expect(kernel.ready).rejects.toBeInstanceOf(DatabaseUnavailableError);
+    expect(await get(kernel, "/alive")).toEqual([200, '"anonymous"']);
+    await kernel.close();
+  });
+
+  it("answers 503 while the database is away, and recovers by itself", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const { driver, fail } = flaky();
+      fail(new DatabaseUnavailableError());
+      const kernel = boot(driver);
+      await kernel.ready.catch(() => {});
+      expect((await get(kernel, "/count"))[0]).toBe(503);
+      await expect(kernel.as({ id: "u" })["thing"]?.count()).rejects.toMatchObject({ status: 503 });
+      fail(undefined);
+      expect((await get(kernel, "/count"))[0]).toBe(503);
+      vi.setSystemTime(Date.now() + 1_001);
+      expect(await get(kernel, "/count")).toEqual([200, "0"]);
+      await kernel.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("does not try again what cannot heal by itself, and keeps its text out of answers", async () => {
+    const logger = recordingLogger();
+    const broken = createPlugin({
+      id: "broken",
+      start: () => {
+        throw new ConfigurationError("tables differ from definitions");
+      },
+    });
+    const kernel = boot(memoryDriver(), [broken], logger);
+    await expect(kernel.ready).rejects.toThrow("tables differ");
+    const [status, body] = await get(kernel, "/count");
+    expect(status).toBe(500);
+    expect(body).toContain("CONFIGURATION_ERROR");
+    expect(body).not.toContain("tables differ");
+    expect(logger.lines.join("\n")).toContain("tables differ");
+    await kernel.close();
+  });
+
+  it("does not crash the process when nobody looks at `ready`", async () => {
+    const { driver, fail } = flaky();
+    fail(new DatabaseUnavailableError());
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const kernel = boot(driver);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    await kernel.close();
+  });
+});
+
+describe("stopping", () => {
+  it("always completes: each part is stopped, failures are logged", async () => {
+    const logger = recordingLogger();
+    const stopped: string[] = [];
+    const part = (id: string) =>
+      createPlugin({
+        id,
+        services: { [`${id}.pool`]: () => ({ close: () => void stopped.push(`${id}.pool`) }) },
+        start: ({ services }) => void services.resolve(`${id}.pool`),
+        stop() {
+          stopped.push(id);
+          throw new TypeError("stuck");
+        },
+      });
+    const driver = memoryDriver();
+    const disconnect = async () => void stopped.push("driver");
+    const kernel = boot({ ...driver, disconnect }, [part("a"), part("b")], logger);
+    await kernel.ready;
+    await kernel.close();
+    expect(stopped).toEqual(["b", "a", "b.pool", "a.pool", "driver"]);
+    expect(logger.lines.filter((line) => line.includes("Stopping failed"))).toHaveLength(2);
+  });
+});
+
+describe("two apps in one process", () => {
+  it("share no services, rules, drivers or routes", async () => {
+    const [one, two] = [boot(memoryDriver()), boot(memoryDriver())];
+    one.registerService("only-one", () => 1);
+    expect(two.container.has("only-one")).toBe(false);
+    await one.asSystem()["thing"]?.create({ name: "x" } as never);
+    expect(await get(one, "/count")).toEqual([200, "1"]);
+    expect(await get(two, "/count")).toEqual([200, "0"]);
+    await Promise.all([one.close(), two.close()]);
+  });
+});

@@ -1,0 +1,190 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serve } from "../../src/adapters/node/index.ts";
+import { BODY_CASES } from "./adapter-body-cases.ts";
+import { type AdapterCase, ada, bare, jsonType, type Parser, type Places, postJson } from "./adapter-case.ts";
+import { ANSWER_CASES, TARGET_CASES } from "./adapter-target-cases.ts";
+import { type ContractApp, type ContractAppOptions, createContractApp } from "./contract-app.ts";
+import { rawRequest, request, requestBytes } from "./http.ts";
+import { headerOf, type RawResponse } from "./raw-response.ts";
+
+/** A server with the contract's app in it. */
+export interface Host extends Places {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Puts an app into a host. */
+export type StartHost = (api: ContractApp) => Promise<Host>;
+
+/** The host that all others are compared with. */
+export const startNode: StartHost = async (api) => {
+  const { port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
+  return { port, close, root: "/api", endpoints: "" };
+};
+
+/** Differ by time, connection or host, and say nothing about the API. */
+const VOLATILE = new Set(["date", "connection", "keep-alive", "x-request-id", "x-powered-by"]);
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+
+/** A response without what may differ between two hosts: ids, times, and where the app is mounted. */
+function comparable({ status, headers, body, complete }: RawResponse, { root }: Places): RawResponse {
+  const plain = (text: string) =>
+    text.replaceAll(`${root}/`, "<root>/").replace(UUID, "<id>").replace(INSTANT, "<time>");
+  const kept = headers.filter(([name]) => !VOLATILE.has(name)).map(([name, value]) => [name, plain(value)] as const);
+  // A path in a body or a header is as much longer as the mount path is.
+  const lengthless = kept.filter(([name, value]) => name !== "content-length" || value === "0");
+  const sorted = lengthless.sort(([a], [b]) => a.localeCompare(b));
+  return { status, headers: sorted, body: plain(body), complete };
+}
+
+async function running(start: StartHost, options?: ContractAppOptions): Promise<Host> {
+  return start(await createContractApp(options));
+}
+
+async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> {
+  const responses = await rawRequest(host.port, bytes);
+  expect(responses).toHaveLength(1);
+  return responses[0] as RawResponse;
+}
+
+/**
+ * What every adapter has to do: the same bytes in, the same bytes out as node:http.
+ * @param parser the body parser in front of the adapter
+ */
+export function testAdapter(name: string, start: StartHost, parser?: Parser): void {
+  describe(`the contract of adapters, on ${name}`, () => {
+    let host: Host;
+    let node: Host;
+    beforeAll(async () => {
+      [host, node] = await Promise.all([running(start), running(startNode)]);
+    });
+    afterAll(() => Promise.all([host?.close(), node?.close()]));
+
+    const lost = ({ lostBy }: AdapterCase) => parser !== undefined && lostBy?.includes(parser);
+    const cases = [...TARGET_CASES, ...ANSWER_CASES, ...BODY_CASES].filter((one) => !lost(one));
+
+    it.each(cases)("$title: $status, as on node:http", async ({ bytes, status, code, headers = {} }) => {
+      const response = await single(host, bytes(host));
+      expect(response).toMatchObject({ status, complete: true });
+      if (code !== undefined && response.body !== "") expect(JSON.parse(response.body)).toMatchObject({ code, status });
+      for (const [wanted, value] of Object.entries(headers)) expect(headerOf(response, wanted)).toBe(value);
+      expect(headerOf(response, "x-content-type-options")).toBe("nosniff");
+      expect(headerOf(response, "x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+      const { length } = Buffer.from(response.body);
+      if (length > 0) expect(headerOf(response, "content-length") ?? String(length)).toBe(String(length));
+      expect(comparable(response, host)).toEqual(comparable(await single(node, bytes(node)), node));
+    });
+
+    it("HEAD: the headers of GET, and no body", async () => {
+      for (const path of ["/films", "/films/f1", "/films/nobody"]) {
+        const got = await single(host, bare("GET", path)(host));
+        const head = await single(host, bare("HEAD", path)(host));
+        expect(head.body).toBe("");
+        expect({ ...comparable(head, host), body: got.body }).toEqual({ ...comparable(got, host), body: got.body });
+        expect(headerOf(head, "content-length")).toBe(headerOf(got, "content-length"));
+      }
+    });
+
+    it("create, read, update, list and delete: the same answers as on node:http", async () => {
+      const story = async (at: Host) => {
+        const created = await single(at, postJson('{"title":"Dune","year":1984}')(at));
+        const { id } = JSON.parse(created.body);
+        expect(headerOf(created, "location")).toBe(`${at.root}/films/${id}`);
+        const write = (method: string, body: string) =>
+          requestBytes(method, `${at.root}/films/${id}`, [ada, jsonType, `Content-Length: ${body.length}`], body);
+        const rest: RawResponse[] = [];
+        for (const bytes of [
+          bare("GET", `/films/${id}`)(at),
+          write("PUT", '{"year":2021}'),
+          write("PATCH", '{"title":"Dune: Part One"}'),
+          write("PATCH", '{"year":"soon"}'),
+          bare("GET", "/films?year=2021")(at),
+          bare("DELETE", `/films/${id}`)(at),
+          bare("DELETE", `/films/${id}`, ada)(at),
+          bare("GET", `/films/${id}`)(at),
+        ])
+          rest.push(await single(at, bytes));
+        return [created, ...rest].map((response) => comparable(response, at));
+      };
+      const answers = await story(host);
+      expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 400, 200, 401, 200, 404]);
+      expect(answers).toEqual(await story(node));
+    });
+
+    it("twenty pipelined requests: answers in their order on one connection", async () => {
+      const unread = bare("POST", "/films", jsonType, "Content-Length: 4", "Connection: keep-alive");
+      const body = Buffer.from('"x"\n');
+      const alive = (path: string) => Buffer.from(bare("GET", path, "Connection: keep-alive")(host));
+      const requests = Array.from({ length: 19 }, (_, index) =>
+        index % 5 === 4 ? Buffer.concat([Buffer.from(unread(host)), body]) : alive(`/films/f${(index % 4) + 1}`),
+      );
+      const responses = await rawRequest(
+        host.port,
+        Buffer.concat([...requests, Buffer.from(bare("GET", "/films/f1")(host))]),
+      );
+      const outcome = ({ status, body: text }: RawResponse) => (status === 200 ? JSON.parse(text).id : status);
+      const round = ["f1", "f2", "f3", 404, 401];
+      const expected = Array.from({ length: 19 }, (_, index) => (index % 5 === 4 ? 401 : round[index % 4]));
+      expect(responses.map(outcome)).toEqual([...expected, "f1"]);
+    });
+
+    it("a body longer than announced: the rest is no part of it, nor a request", async () => {
+      const film = '{"title":"Dune"}';
+      const bytes = postJson(`${film}garbage`, `Content-Length: ${film.length}`, "Connection: keep-alive")(host);
+      // Whether a server still answers the good request is its own choice; the garbage gets 400 at most.
+      const statuses = (await rawRequest(host.port, bytes)).map(({ status }) => status);
+      expect(["201", "400", "201,400"]).toContain(String(statuses));
+    });
+
+    it("a client that goes away in the middle of its body: nothing is written, and the server goes on", async () => {
+      const count = async () => headerOf(await single(host, bare("GET", "/films?_limit=1")(host)), "x-total-count");
+      const before = await count();
+      const half = postJson('{"title":"Half"}', "Content-Length: 100")(host);
+      const reset = connect(host.port, "127.0.0.1");
+      await once(reset, "connect");
+      reset.write(half, () => reset.resetAndDestroy());
+      await once(reset, "close");
+      const ended = connect(host.port, "127.0.0.1").on("error", () => {});
+      ended.end(half);
+      ended.resume();
+      await once(ended, "close");
+      expect(await count()).toBe(before);
+    });
+
+    it("a malformed request line: 400, and the connection is closed", async () => {
+      const [response, ...more] = await rawRequest(host.port, "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n");
+      expect(response?.status).toBe(400);
+      expect(more).toEqual([]);
+    });
+
+    it("two hundred requests of two callers at once: nobody sees anything of the other", async () => {
+      const busy = await running(start, { slow: true });
+      try {
+        const url = `http://127.0.0.1:${busy.port}`;
+        const path = `${busy.root}/notes`;
+        const outcomes = await Promise.all(
+          Array.from({ length: 200 }, async (_, index) => {
+            const token = index % 2 === 0 ? "ada" : "bob";
+            if (index % 4 < 2) {
+              const { status, json } = await request(url, "POST", path, { token, body: { text: `${token} ${index}` } });
+              return [token, status, [json]] as const;
+            }
+            const { status, json } = await request(url, "GET", path, { token });
+            return [token, status, json] as const;
+          }),
+        );
+        for (const [token, status, notes] of outcomes) {
+          expect([200, 201]).toContain(status);
+          for (const { authorId, text } of notes) expect([authorId, text.split(" ")[0]]).toEqual([token, token]);
+        }
+        const { json } = await request(url, "GET", path, { token: "bob" });
+        expect(json).toHaveLength(50);
+      } finally {
+        await busy.close();
+      }
+    });
+  });
+}
