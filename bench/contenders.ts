@@ -15,6 +15,8 @@ export const contenders: readonly Contender[] = [
   { id: "node-pg", note: "node:http and pg by hand: the limit" },
   { id: "hono-prisma", note: "Hono and Prisma 7 by hand" },
   { id: "express-prisma", note: "Express 5 and Prisma 7 by hand" },
+  { id: "keelson-node", note: "Keelson, prisma(client), on node:http" },
+  { id: "keelson-express", note: "Keelson, prisma(client), mounted in Express 5" },
 ];
 
 /** Who the ratios are taken against. */

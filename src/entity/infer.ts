@@ -104,8 +104,8 @@ export type RelationNames<E> =
 /** Data of a relation's target: a record, a list, or `null` when there is none the caller may read. */
 export type RelatedData<E, K extends string> =
   Parts<E> extends { fields: infer F }
-    ? K extends keyof F
-      ? RelationParts<F[K]> extends { type: infer T; target: infer G }
+    ? K extends RelationNames<E>
+      ? RelationParts<F[K & keyof F]> extends { type: infer T; target: infer G }
         ? T extends "hasMany" | "manyToMany"
           ? InferEntityData<TargetOf<E, G>>[]
           : InferEntityData<TargetOf<E, G>> | null

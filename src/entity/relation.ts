@@ -84,13 +84,15 @@ class RelationNode implements AnyRelation {
   }
 }
 
-// `any`, not `unknown`: with it TypeScript compares no return types, which would resolve the target too early and make
-// two entities that refer to each other an error.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-type Thunk = () => any;
+/**
+ * Any function, described without a call signature. With one, TypeScript would look up what an arrow function returns
+ * while it still reads the entity around it, from entity to entity: a long chain of them overflows its stack.
+ */
+type Thunk = { readonly bind: unknown };
 
 function relation<TRelation extends AnyRelation>(type: RelationType, target: Thunk | null): TRelation {
-  return new RelationNode({ type, target, optional: false, unique: false }) as unknown as TRelation;
+  const definition = { type, target: target as (() => EntityLike) | null, optional: false, unique: false };
+  return new RelationNode(definition) as unknown as TRelation;
 }
 
 /** Many-to-one: this record holds the key of the other (`author` → column `authorId`). */

@@ -198,6 +198,7 @@ function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined,
   try {
     return registry.owns(canonicalize(url, limits.urlBytes).path, base);
   } catch {
-    return true; // a malformed path is answered by us, with our 400
+    // Below our prefix a malformed path gets our 400; elsewhere it may be well-formed to whoever else listens.
+    return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
   }
 }

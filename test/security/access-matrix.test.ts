@@ -55,7 +55,8 @@ const shut = (status: number): Grant => ({ own: status, foreign: status, missing
 const mine = (list: readonly string[]): Grant => ({ own: 200, foreign: 403, missing: 404, create: 201, list });
 
 const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
-  everyone: { anonymous: open, ann: open, bob: open, admin: open },
+  // An anonymous caller can name nobody as owner, so that what has one cannot be made anonymously.
+  everyone: { anonymous: { ...open, create: 401 }, ann: open, bob: open, admin: open },
   authenticated: { anonymous: shut(401), ann: open, bob: open, admin: open },
   owner: { anonymous: shut(401), ann: mine(["a1", "a2"]), bob: mine(["b1", "b2"]), admin: mine(["c1", "c2"]) },
   admin: { anonymous: shut(401), ann: shut(403), bob: shut(403), admin: open },
@@ -97,7 +98,7 @@ const BACKENDS: readonly (readonly [string, () => Promise<{ driver: Driver; drop
     "SQLite",
     async () => {
       const file = await freshSqliteFile();
-      return { driver: embedded({ file: file.file }), drop: file.drop };
+      return { driver: embedded({ file: file.file }), drop: () => file.remove() };
     },
   ],
   [

@@ -30,14 +30,14 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
 /** A response without what may differ between two hosts: ids, times, and where the app is mounted. */
-function comparable({ status, headers, body, complete }: RawResponse, { root }: Places): RawResponse {
+function comparable({ status, headers, bytes, complete }: RawResponse, { root }: Places) {
   const plain = (text: string) =>
     text.replaceAll(`${root}/`, "<root>/").replace(UUID, "<id>").replace(INSTANT, "<time>");
   const kept = headers.filter(([name]) => !VOLATILE.has(name)).map(([name, value]) => [name, plain(value)] as const);
   // A path in a body or a header is as much longer as the mount path is.
   const lengthless = kept.filter(([name, value]) => name !== "content-length" || value === "0");
   const sorted = lengthless.sort(([a], [b]) => a.localeCompare(b));
-  return { status, headers: sorted, body: plain(body), complete };
+  return { status, headers: sorted, body: plain(bytes.toString("latin1")), complete };
 }
 
 async function running(start: StartHost, options?: ContractAppOptions): Promise<Host> {
@@ -73,8 +73,8 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
       for (const [wanted, value] of Object.entries(headers)) expect(headerOf(response, wanted)).toBe(value);
       expect(headerOf(response, "x-content-type-options")).toBe("nosniff");
       expect(headerOf(response, "x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-      const { length } = Buffer.from(response.body);
-      if (length > 0) expect(headerOf(response, "content-length") ?? String(length)).toBe(String(length));
+      const length = headerOf(response, "content-length");
+      if (response.bytes.length > 0 && length !== undefined) expect(Number(length)).toBe(response.bytes.length);
       expect(comparable(response, host)).toEqual(comparable(await single(node, bytes(node)), node));
     });
 
@@ -83,7 +83,7 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
         const got = await single(host, bare("GET", path)(host));
         const head = await single(host, bare("HEAD", path)(host));
         expect(head.body).toBe("");
-        expect({ ...comparable(head, host), body: got.body }).toEqual({ ...comparable(got, host), body: got.body });
+        expect(comparable(head, host)).toEqual({ ...comparable(got, host), body: "" });
         expect(headerOf(head, "content-length")).toBe(headerOf(got, "content-length"));
       }
     });
@@ -115,8 +115,8 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
     });
 
     it("twenty pipelined requests: answers in their order on one connection", async () => {
-      const unread = bare("POST", "/films", jsonType, "Content-Length: 4", "Connection: keep-alive");
-      const body = Buffer.from('"x"\n');
+      const unread = bare("POST", "/films", jsonType, "Content-Length: 2", "Connection: keep-alive");
+      const body = Buffer.from("{}");
       const alive = (path: string) => Buffer.from(bare("GET", path, "Connection: keep-alive")(host));
       const requests = Array.from({ length: 19 }, (_, index) =>
         index % 5 === 4 ? Buffer.concat([Buffer.from(unread(host)), body]) : alive(`/films/f${(index % 4) + 1}`),

@@ -4,6 +4,8 @@ export interface RawResponse {
   /** Names in lower case, in the order they came; repeated lines are repeated. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Bytes after the header, without the framing of chunks. */
+  readonly bytes: Buffer;
+  /** The same as UTF-8. */
   readonly body: string;
   /** Whether the body came to its announced end. */
   readonly complete: boolean;
@@ -34,7 +36,7 @@ export function parseResponses(bytes: Buffer, bodyless = false): RawResponse[] {
     rest = rest.subarray(end + 4);
     if (status >= 100 && status < 200) continue;
     const { body, after, complete } = takeBody(rest, bodyless ? new Map() : new Map(headers));
-    responses.push({ status, headers, body: body.toString(), complete });
+    responses.push({ status, headers, bytes: body, body: body.toString(), complete });
     rest = after;
   }
   return responses;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { answer, type HandlingApp, originForm } from "../node/index.ts";
+import { answer, type HandlingApp, originForm, pathBelow } from "../node/index.ts";
 import { type ExpressRequest, expressBody } from "./express-body.ts";
-import { shortcut } from "./shortcut.ts";
+import { type Take, withShortcut } from "./shortcut.ts";
 
 export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
   /** Who calls, from Express's own request; wins over the app's `getUser`. @default the app's */
@@ -25,11 +25,23 @@ export function expressAdapter<TRequest = ExpressRequest>(
   api: HandlingApp,
   { getUser }: ExpressAdapterOptions<TRequest> = {},
 ): ExpressHandler {
-  const handler: ExpressHandler = (request, response, next) => {
-    const url = originForm(request.url);
-    const base = request.baseUrl || undefined;
-    if (api.owns?.(url, base) === false) return next();
-    void answer(api, request, response, { url, base, body: () => expressBody(request), getUser });
+  const take: Take = (request, response, view) => {
+    const owned = api.owns?.(view.url, view.base) ?? true;
+    if (owned) void answer(api, request, response, { ...view, getUser });
+    return owned;
   };
-  return shortcut(api, handler, getUser);
+  const handler: ExpressHandler = (request, response, next) => {
+    const base = request.baseUrl || undefined;
+    const view = { base, url: urlOf(request, base), body: () => expressBody(request) };
+    if (!take(request, response, view)) next();
+  };
+  return api.owns === undefined ? handler : withShortcut(handler, take);
+}
+
+/** What is below the mount path, as it was sent: express 4 takes a slash too many off `/v1//films`. */
+function urlOf(request: ExpressRequest, base: string | undefined): string {
+  const url = originForm(request.url);
+  const sent = base && pathBelow(base, originForm(request.originalUrl));
+  // Anything else is another middleware's rewriting, which counts.
+  return sent?.endsWith(url) ? sent : url;
 }

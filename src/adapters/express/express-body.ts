@@ -7,6 +7,8 @@ import { announcesBody, unreadBody } from "../node/index.ts";
 export interface ExpressRequest extends IncomingMessage {
   /** Path the middleware is mounted under; empty without one. */
   baseUrl?: string;
+  /** The target as it was sent. */
+  originalUrl?: string;
   /** What body parsers left. */
   body?: unknown;
 }
@@ -14,18 +16,12 @@ export interface ExpressRequest extends IncomingMessage {
 /** A request's body, whatever middleware came before: none, a parser of JSON, bytes or text, or one that kept nothing. */
 export function expressBody(request: ExpressRequest): KernelBody | undefined {
   const { body } = request;
-  const unread = !request.readableDidRead;
-  if (body === undefined || body === null || (unread && isEmpty(body))) {
-    if (unread) return unreadBody(request);
-    return announcesBody(request) ? { kind: "stream", stream: consumed() } : undefined;
-  }
+  // Parsers of express 4 leave `{}` on requests that they do not touch.
+  const nothing = body === undefined || (typeof body === "object" && Object.keys(body ?? {}).length === 0);
+  if (nothing && !request.readableDidRead) return unreadBody(request);
+  if (body === undefined) return announcesBody(request) ? { kind: "stream", stream: consumed() } : undefined;
   if (body instanceof Uint8Array) return { kind: "bytes", bytes: body };
   return typeof body === "string" ? { kind: "text", text: body } : { kind: "parsed", value: body };
-}
-
-/** Parsers of express 4 leave `{}` on requests they do not touch. */
-function isEmpty(body: unknown): boolean {
-  return typeof body === "object" && Object.keys(body as object).length === 0;
 }
 
 /** Fails as a body does that nobody can read any more. */

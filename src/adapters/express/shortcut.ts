@@ -1,7 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { answer, type HandlingApp, originForm, pathBelow } from "../node/index.ts";
+import { type HostView, originForm, pathBelow } from "../node/index.ts";
 import type { ExpressHandler } from "./express-adapter.ts";
 import type { ExpressRequest } from "./express-body.ts";
+
+/** Answers a request, or says that it is not the API's. */
+export type Take = (request: ExpressRequest, response: ServerResponse, view: HostView) => boolean;
 
 /** What an Express application shows to what is mounted on it. */
 interface ExpressApp {
@@ -9,18 +12,14 @@ interface ExpressApp {
   /** Prototype of the app's requests. */
   readonly request: object;
   /** express 4 */
-  readonly _router?: Router;
+  readonly _router?: { readonly stack: readonly { readonly name: string }[] };
   /** express 5; a getter that throws in express 4 */
-  readonly router?: Router;
-}
-
-interface Router {
-  readonly stack: readonly { readonly name: string }[];
+  readonly router?: ExpressApp["_router"];
 }
 
 /** Layers that express 4 puts first in every app. */
 const BUILT_IN = new Set(["query", "expressInit"]);
-const PLAIN_MOUNT = /^(?:\/[A-Za-z0-9_-]+)+$/;
+const PLAIN_MOUNT = /^\/$|^(?:\/[A-Za-z0-9_-]+)+$/;
 
 /**
  * Express spends several times what node:http does on a request before the first middleware runs, on new prototypes
@@ -30,43 +29,28 @@ const PLAIN_MOUNT = /^(?:\/[A-Za-z0-9_-]+)+$/;
  * Express tells only mounted apps where they are mounted, by `emit("mount", app)`, and takes everything that has
  * `handle` and `set` for one.
  */
-export function shortcut(
-  api: HandlingApp,
-  handler: ExpressHandler,
-  getUser: ((request: never) => unknown) | undefined,
-): ExpressHandler {
+export function withShortcut(handler: ExpressHandler, take: Take): ExpressHandler {
   function emit(this: { readonly mountpath?: unknown }, _event: "mount", app: ExpressApp): void {
     const { mountpath } = this;
     const first = (app._router ?? app.router)?.stack.filter(({ name }) => !BUILT_IN.has(name)).length === 1;
-    if (!first || api.owns === undefined || typeof mountpath !== "string") return;
-    const base = mountpath === "/" ? undefined : mountpath;
-    if (base !== undefined && !PLAIN_MOUNT.test(base)) return;
-
+    if (!first || typeof mountpath !== "string" || !PLAIN_MOUNT.test(mountpath)) return;
+    const baseUrl = mountpath === "/" ? "" : mountpath;
     const usual = app.handle;
     app.handle = function handle(request, response, done) {
-      const target = originForm(request.url);
-      const url = base === undefined ? target : pathBelow(base, target);
+      const url = pathBelow(baseUrl, originForm(request.url));
+      const raw = () => asExpress(app, request, response, baseUrl, url);
       // `baseUrl` is there when the app is part of another one.
-      if (request.baseUrl !== undefined || url === undefined || api.owns?.(url, base) !== true)
-        return usual.call(this, request, response, done);
-      const raw = () => asExpress(app, request, response, base, url);
-      void answer(api, request, response, { url, base, raw, getUser });
+      const ours = request.baseUrl === undefined && url !== undefined;
+      if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw }))
+        usual.call(this, request, response, done);
     };
   }
   return Object.assign(handler, { handle: handler, set: true, emit });
 }
 
 /** Makes node's request Express's, for those who ask for it. */
-function asExpress(
-  app: ExpressApp,
-  request: ExpressRequest,
-  response: ServerResponse,
-  baseUrl = "",
-  url: string,
-): ExpressRequest {
-  if (request.baseUrl === undefined) {
-    Object.setPrototypeOf(request, app.request);
-    Object.assign(request, { res: response, originalUrl: request.url, baseUrl, url });
-  }
-  return request;
+function asExpress(app: ExpressApp, request: ExpressRequest, res: ServerResponse, baseUrl: string, url = "/") {
+  if (request.baseUrl !== undefined) return request;
+  Object.setPrototypeOf(request, app.request);
+  return Object.assign(request, { res, originalUrl: request.url, baseUrl, url });
 }

@@ -29,7 +29,7 @@ export function writeReply(
     pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => {});
     if (early) incoming.resume();
     return;
-  } else if (status !== 204 && status !== 304) headers["content-length"] ??= 0;
+  } else if (status !== 204 && status !== 304 && incoming.method !== "HEAD") headers["content-length"] ??= 0;
 
   outgoing.writeHead(status, headers);
   if (early) endLate(incoming, outgoing, body);

@@ -1,8 +1,8 @@
-// Placeholder until the driver lands; its owner overwrites this file.
-import { ConfigurationError } from "../../entity/index.ts";
-import type { Driver } from "../../kernel/index.ts";
-const absent = (): never => { throw new ConfigurationError("the prisma driver is not there yet"); };
-export const prisma: (client: unknown) => Driver = absent;
-export const embedded: (options?: { file?: string; push?: "auto" | "off"; acceptDataLoss?: boolean }) => Driver = absent;
-export const postgres: (url: string, options?: { poolSize?: number; push?: "auto" | "off"; acceptDataLoss?: boolean }) => Driver = absent;
-export const toPrismaSchema: (entities: unknown, options: { provider: string }) => string = absent;
+// The Driver port over Prisma: a PrismaClient of yours, or clients built in memory from the entities for SQLite and
+// PostgreSQL. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
+
+export type { AnyPrismaClient } from "./client-shape.ts";
+export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
+export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
+export { type PrismaOptions, prisma } from "./prisma.ts";
+export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";

@@ -27,12 +27,12 @@ async function attempt<T>(open: Connection, work: (session: Session) => Promise<
   const body = async (client: StatementClient): Promise<T> => {
     const session = transactionSession(open, client);
     try {
-      return await inTime(work(session), timeout);
+      return await inTime(work(session), timeout, session.end);
     } catch (error) {
       failure = { error };
       throw error;
     } finally {
-      session.end(failure?.error instanceof TimeoutError ? failure.error.message : "The transaction is over");
+      session.end("The transaction is over");
     }
   };
   try {
@@ -43,16 +43,15 @@ async function attempt<T>(open: Connection, work: (session: Session) => Promise<
   }
 }
 
-class TimeoutError extends DatabaseError {}
-
 /** Prisma waits for the work to return, however long that takes; a queue of writers cannot. */
-async function inTime<T>(work: Promise<T>, timeout: number): Promise<T> {
+async function inTime<T>(work: Promise<T>, timeout: number, end: (why: string) => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimeoutError(`The transaction took longer than ${timeout} ms and was rolled back`)),
-      timeout,
-    );
+    timer = setTimeout(() => {
+      const why = `The transaction took longer than ${timeout} ms and was rolled back`;
+      end(why);
+      reject(new DatabaseError(why));
+    }, timeout);
   });
   try {
     return await Promise.race([work, late]);

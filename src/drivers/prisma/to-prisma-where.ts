@@ -1,5 +1,5 @@
 import type { EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import { type CompareOperator, type Condition, isAlways } from "../../kernel/index.ts";
+import type { CompareOperator, Condition } from "../../kernel/index.ts";
 import type { Args } from "./client-shape.ts";
 import { complement } from "./complement.ts";
 import type { Dialect } from "./dialect.ts";
@@ -16,6 +16,7 @@ export interface WhereContext {
 type Compare = Condition & { readonly kind: "compare" };
 type Related = Condition & { readonly kind: "related" };
 
+// What holds always or never is folded away: inside an OR, Prisma ignores an empty condition instead of taking it for true.
 const EVERYTHING: Args = Object.freeze({});
 const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
 
@@ -25,7 +26,7 @@ export function toPrismaWhere(condition: Condition, context: WhereContext): Args
     case "and":
       return conjunction(condition.parts, context);
     case "or":
-      return { OR: condition.parts.map((part) => toPrismaWhere(part, context)) };
+      return disjunction(condition.parts.map((part) => toPrismaWhere(part, context)));
     case "null":
       return nullWhere(condition, context);
     case "related":
@@ -41,10 +42,20 @@ function conjunction(parts: readonly Condition[], context: WhereContext): Args {
   const rest: Args[] = [];
   for (const part of parts) {
     const own = toPrismaWhere(part, context);
-    if (Object.keys(own).some((key) => key in where)) rest.push(own);
-    else Object.assign(where, own);
+    if (own === NOTHING) return NOTHING;
+    const keys = Object.keys(own);
+    if (keys.some((key) => key in where)) rest.push(own);
+    else for (const key of keys) where[key] = own[key];
   }
-  return rest.length === 0 ? where : { AND: [where, ...rest] };
+  if (rest.length > 0) return { AND: [where, ...rest] };
+  return Object.keys(where).length === 0 ? EVERYTHING : where;
+}
+
+function disjunction(parts: readonly Args[]): Args {
+  if (parts.includes(EVERYTHING)) return EVERYTHING;
+  const possible = parts.filter((part) => part !== NOTHING);
+  if (possible.length === 0) return NOTHING;
+  return possible.length === 1 ? (possible[0] as Args) : { OR: possible };
 }
 
 function nullWhere({ column, negated }: Condition & { readonly kind: "null" }, { dbNull }: WhereContext): Args {
@@ -56,6 +67,11 @@ function nullWhere({ column, negated }: Condition & { readonly kind: "null" }, {
 
 function compareWhere(condition: Compare, context: WhereContext): Args {
   const { column, operator, value, negated } = condition;
+  // Prisma has no `in` for Booleans.
+  if (operator === "in" && column.kind.column.scalar === "Boolean") {
+    const parts = (value as readonly unknown[]).map((one): Condition => ({ ...condition, operator: "eq", value: one }));
+    return toPrismaWhere({ kind: negated ? "and" : "or", parts }, context);
+  }
   if (!negated) return { [column.name]: filter(operator, value, context) };
   const complementary = negatedWhere(condition, context);
   // SQL knows neither yes nor no about null; we do.
@@ -84,14 +100,15 @@ function escapeWildcards(text: string): string {
 
 function relatedWhere({ relation, quantifier, where }: Related, context: WhereContext): Args {
   const printed = printedRelation(context.model, relation);
-  const { name } = printed;
-  if (printed.many) return { [name]: { [quantifier]: toPrismaWhere(where, context) } };
-  if (isAlways(where)) return existence(printed, quantifier === "some");
-  if (quantifier === "some") return { [name]: { is: toPrismaWhere(where, context) } };
+  const isSome = quantifier === "some";
+  const inner = toPrismaWhere(where, context);
+  if (inner === NOTHING) return isSome ? NOTHING : EVERYTHING;
+  if (printed.many) return { [printed.name]: { [quantifier]: inner } };
+  if (inner === EVERYTHING) return existence(printed, isSome);
+  if (isSome) return { [printed.name]: { is: inner } };
   // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.
-  const other = { [name]: { is: toPrismaWhere(complement(where), context) } };
-  const isRequired = printed.type === "belongsTo" && !printed.optional;
-  return isRequired ? other : { OR: [existence(printed, false), other] };
+  const other = toPrismaWhere(complement(where), context);
+  return disjunction([existence(printed, false), { [printed.name]: { is: other } }]);
 }
 
 /** Whether a to-one relation leads to a record at all. */

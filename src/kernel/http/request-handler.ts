@@ -52,7 +52,7 @@ export class RequestHandler {
 
   async handle(request: KernelRequest): Promise<KernelResponse> {
     const requestId = crypto.randomUUID();
-    const controller = new Deadline(request.signal);
+    const controller = new Deadline(request);
     const active = this.#begin(controller);
     let response: KernelResponse;
     try {
@@ -64,10 +64,7 @@ export class RequestHandler {
     } finally {
       this.#end(active);
     }
-    if (request.method === "HEAD" && typeof response.body === "string") {
-      response.headers["content-length"] = String(Buffer.byteLength(response.body));
-      response.body = null;
-    }
+    if (request.method === "HEAD") dropBody(response);
     return response;
   }
 
@@ -101,7 +98,9 @@ export class RequestHandler {
     const scope = new RequestScope(runtime, {
       principal,
       requestId,
-      request: request.raw,
+      get request() {
+        return request.raw;
+      },
       get signal() {
         return deadline.signal;
       },
@@ -141,7 +140,7 @@ export class RequestHandler {
     else log.debug("Request refused", { requestId, method: request.method, path, status });
     const accept = request.headers.accept;
     const problemJson = typeof accept === "string" && accept.includes("application/problem+json");
-    const { headers, body, ...reply } = handleError(error, { requestId, problemJson, instance: path });
+    const { headers, body, ...reply } = handleError(error, { requestId, problemJson, instance: (request.base ?? "") + path });
     return { status: reply.status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
   }
 
@@ -167,30 +166,42 @@ export class RequestHandler {
 /** Ends a request that takes too long: rejects, and aborts the signal that handlers were given. */
 class Deadline {
   readonly expired: Promise<never>;
-  readonly #outer: AbortSignal | undefined;
+  readonly #request: KernelRequest;
   #reject: (error: Error) => void = () => {};
   #controller: AbortController | undefined;
+  #signal: AbortSignal | undefined;
 
-  constructor(outer: AbortSignal | undefined) {
-    this.#outer = outer;
+  constructor(request: KernelRequest) {
+    this.#request = request;
     this.expired = new Promise((_resolve, reject) => {
       this.#reject = reject;
     });
     this.expired.catch(() => {}); // the race may have been won already
   }
 
-  /** Made on first use: most requests never look at it. */
+  /** Made on first use, as the adapter's own: most requests never look at it. */
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#outer === undefined
-      ? this.#controller.signal
-      : AbortSignal.any([this.#outer, this.#controller.signal]);
+    if (this.#signal !== undefined) return this.#signal;
+    this.#controller = new AbortController();
+    const own = this.#controller.signal;
+    const outer = this.#request.signal;
+    this.#signal = outer === undefined ? own : AbortSignal.any([outer, own]);
+    return this.#signal;
   }
 
   expire(): void {
     this.#controller?.abort();
     this.#reject(new UnavailableError("The request took too long"));
   }
+}
+
+/** GET's headers without its body; a stream is not even begun. */
+function dropBody(response: KernelResponse): void {
+  const { body } = response;
+  if (typeof body === "string" || body instanceof Uint8Array)
+    response.headers["content-length"] = String(Buffer.byteLength(body));
+  else void body?.[Symbol.asyncIterator]().return?.().catch(() => {});
+  response.body = null;
 }
 
 function baseHeaders(requestId: string): Record<string, string | readonly string[]> {

@@ -163,6 +163,18 @@ describe.each([
     });
   });
 
+  it("follows middleware that rewrites the path", async () => {
+    const rewrite: express5.RequestHandler = (request, _response, next) => {
+      request.url = request.url.replace("/old", "/v1");
+      next();
+    };
+    const port = await listen(express().use(rewrite).use("/v1", expressAdapter(echo)));
+    expect((await call(port, requestBytes("GET", "/old/films?x=1"))).json).toMatchObject({
+      url: "/films?x=1",
+      base: "/v1",
+    });
+  });
+
   it("works below patterns of paths", async () => {
     const port = await listen(express().use("/:tenant", expressAdapter(echo)));
     expect((await call(port, requestBytes("GET", "/acme/films"))).json).toMatchObject({ url: "/films", base: "/acme" });
@@ -187,6 +199,10 @@ describe.each([
       expect(await behind(express.json(), post("/api", '{"a":1}'))).toEqual({ kind: "parsed", content: { a: 1 } });
       expect(await behind(express.json(), post("/api", "{}"))).toEqual({ kind: "parsed", content: {} });
       expect(await behind(express.json({ strict: false }), post("/api", "1"))).toEqual({ kind: "parsed", content: 1 });
+      expect(await behind(express.json({ strict: false }), post("/api", "null"))).toEqual({
+        kind: "parsed",
+        content: null,
+      });
       expect(await behind(express.json({ strict: false }), post("/api", "false"))).toEqual({
         kind: "parsed",
         content: false,

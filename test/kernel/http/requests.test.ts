@@ -72,7 +72,8 @@ describe("request handling", () => {
     expect(kernel.owns("/api/anything")).toBe(true);
     expect(kernel.owns("/ping?x=1")).toBe(true);
     expect(kernel.owns("/index.html")).toBe(false);
-    expect(kernel.owns("/a/%00")).toBe(true);
+    expect(kernel.owns("/api/%00")).toBe(true);
+    expect(kernel.owns("/a/%00")).toBe(false);
     await kernel.close();
   });
 
@@ -197,6 +198,21 @@ describe("request handling", () => {
     expect((await send(kernel, "GET", "/api/things/1")).headers["x-seen"]).toBe("yes");
     expect((await send(kernel, "GET", "/api/things/bad")).status).toBe(401);
     expect(seen).toEqual(['start GET /things/:id {"id":"1"}', 'start GET /things/:id {"id":"bad"}']);
+    await kernel.close();
+  });
+
+  it("gives handlers the framework's own request, the caller's services and the limits", async () => {
+    const look = ({ scope }: RouteContext) => ({
+      raw: scope.request,
+      has: scope.services.has("clock"),
+      clock: scope.services.resolve("clock"),
+      id: scope.services.resolve("requestId") === scope.requestId,
+      limit: scope.limits.pageSize,
+    });
+    const asks = createPlugin({ id: "asks", setup: ({ services, problem }) => void (services.has("clock") || problem("no clock")) });
+    const kernel = await boot({ "GET /look": look }, { services: { clock: () => "noon" }, plugins: [asks] });
+    const { json: body } = await send(kernel, "GET", "/api/look", { raw: { native: true } });
+    expect(body).toEqual({ raw: { native: true }, has: true, clock: "noon", id: true, limit: 100 });
     await kernel.close();
   });
 

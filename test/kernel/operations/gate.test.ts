@@ -241,6 +241,7 @@ describe("queries", () => {
     expect(await ids({ author: { name: "Bob" } })).toEqual([]);
     expect(await ids({ author: null })).toEqual(["b2"]);
     expect(await ids({ NOT: { author: { name: "Ann" } } })).toEqual(["b2"]);
+    expect(await ids({ NOT: [{ author: { name: "Ann" } }, { state: "draft" }] })).toEqual(["b2"]);
     decide = (operation) => {
       operation.decision.allowed = operation.entity.name === "book";
     };

@@ -32,7 +32,7 @@ function cannotHaveDefault({ scalar, native }: ColumnType, provider: Provider): 
 export function defaultAttribute(column: ColumnDefinition, provider: Provider): string | undefined {
   const { role, field, kind } = column;
   if (role === "createdAt") return "@default(now())";
-  if (role === "updatedAt") return "@default(now()) @updatedAt";
+  if (role === "updatedAt") return "@default(now())";
   if (role === "version") return "@default(0)";
   // What is stored of a protected field is not its value.
   if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted) return undefined;

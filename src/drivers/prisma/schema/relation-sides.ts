@@ -112,3 +112,13 @@ export function relationFields(model: EntityModel): readonly RelationField[] {
     return relationName === undefined ? pair.sides : pair.sides.map((side) => ({ ...side, relationName }));
   });
 }
+
+/** Names of all tables: one per entity, and one per manyToMany relation, which Prisma names after the relation. */
+export function tableNames(model: EntityModel): readonly string[] {
+  const pairs = pairsOf(model);
+  const links = pairs.filter(({ isLinkTable }) => isLinkTable);
+  return [
+    ...model.entities.map(({ name }) => name),
+    ...links.map((pair) => `_${nameOf(pair, pairs) ?? connects(pair)}`),
+  ];
+}

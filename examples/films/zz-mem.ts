@@ -1,0 +1,16 @@
+import { rm } from "node:fs/promises";
+const t00 = performance.now();
+const { createFilms } = await import("/work/main/examples/films/api.ts");
+const { importFilms } = await import("/work/main/examples/films/import/import-films.ts");
+const { readMovies } = await import("/work/main/examples/films/import/movie-row.ts");
+const t0 = performance.now();
+const f = "/tmp/films/bench.db";
+for (const s of ["", "-wal", "-shm"]) await rm(f + s, { force: true });
+const api = createFilms({ file: f });
+await api.ready;
+const t1 = performance.now();
+const rows = await readMovies();
+await importFilms(api, rows);
+const t2 = performance.now();
+const m0 = process.memoryUsage(); (globalThis as any).gc(); await new Promise(r=>setTimeout(r,500)); (globalThis as any).gc(); console.log(m0, process.memoryUsage());
+await api.close();

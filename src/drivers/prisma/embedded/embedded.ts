@@ -1,0 +1,94 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ConfigurationError } from "../../../entity/index.ts";
+import type { Driver } from "../../../kernel/index.ts";
+import { createPrismaDriver } from "../create-prisma-driver.ts";
+import { EMBEDDED_DIALECT } from "../dialect.ts";
+import { PrismaFailure } from "../prisma-failure.ts";
+import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
+import { loadPeers } from "./load-peers.ts";
+import { ENGINE_PACKAGES } from "./schema-engine.ts";
+import { sqliteAdapter } from "./sqlite-adapter.ts";
+import { sqliteTables } from "./sqlite-tables.ts";
+import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
+
+/** Options of `embedded`. */
+export interface EmbeddedOptions {
+  /** The SQLite file, relative to the working directory; made with its folders when it does not exist. @default ".keelson/app.db" */
+  readonly file?: string | undefined;
+  /** "auto" changes the tables to fit the entities when the app starts outside production. @default "auto" */
+  readonly push?: "auto" | "off" | undefined;
+  /** Lets that change drop columns and tables with data. @default false */
+  readonly acceptDataLoss?: boolean | undefined;
+}
+
+const PACKAGES = {
+  ...BUILD_PACKAGES,
+  ...ENGINE_PACKAGES,
+  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
+} as const;
+
+/**
+ * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
+ * @throws ConfigurationError from `connect` naming the packages that are not installed, or why the file cannot be opened
+ * @example
+ * const api = keelson({ entities: [user, post], driver: embedded({ file: "data/app.db" }) });
+ */
+export function embedded(options: EmbeddedOptions = {}): Driver {
+  const { file = ".keelson/app.db", push = "auto", acceptDataLoss = false } = options;
+  if (file.startsWith(":memory:") || file === "")
+    throw new ConfigurationError("embedded keeps its data in a file; memoryDriver() keeps it in memory");
+  const path = resolve(file);
+  const url = pathToFileURL(path).href;
+
+  return createPrismaDriver({
+    name: "embedded",
+    capabilities: Object.freeze({ concurrentTransactions: false, durable: true }),
+    schema: (current) => {
+      async function target(): Promise<SchemaTarget> {
+        const { model } = current();
+        const packages = await loadPeers("embedded", PACKAGES);
+        const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+        return {
+          packages,
+          schema: toPrismaSchema(model, { provider: "sqlite", output: false }),
+          option: "embedded({ acceptDataLoss: true })",
+          acceptDataLoss,
+          openTables: () => sqliteTables(new PrismaLibSql({ url })),
+        };
+      }
+      return {
+        mode: push,
+        push: async () => pushSchema(await target()),
+        pending: async () => pendingChanges(await target()),
+      };
+    },
+    async open({ model }) {
+      const packages = await loadPeers("embedded", PACKAGES);
+      void compileCompiler("sqlite"); // awaited by the client's first statement
+      const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+      await makeFolder(path);
+      const adapter = sqliteAdapter(new PrismaLibSql({ url }));
+      const schema = toPrismaSchema(model, { provider: "sqlite", output: false });
+      const client = buildClient(packages, schema, "sqlite", adapter);
+      try {
+        await client.$queryRawUnsafe("SELECT 1");
+      } catch (error) {
+        await client.$disconnect();
+        const cause = new PrismaFailure(error, { operation: "connect" });
+        throw new ConfigurationError(`embedded cannot open the SQLite file ${file}`, { cause });
+      }
+      return { client, dialect: EMBEDDED_DIALECT, close: () => client.$disconnect() };
+    },
+  });
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+  } catch (cause) {
+    throw new ConfigurationError(`embedded cannot make the folder ${dirname(path)}`, { cause });
+  }
+}

@@ -1,0 +1,103 @@
+import type { ColumnType, SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { Pool, QueryResult } from "pg";
+import type { Tables } from "./sync-schema.ts";
+
+/** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
+const CHAR_OID = 18;
+const TEXT_OID = 25;
+/** `ColumnTypeEnum.Character` */
+const CHARACTER: ColumnType = 6;
+
+/** What a table of ours carries as its comment, so that tables of others are left alone. */
+const MARK = "Managed by Keelson";
+/** Any number, the same in every process: who changes tables waits for those who do. */
+const LOCK = 7_533_976_001;
+
+/** Remembers which columns of which statement are of the type that the adapter does not know, and calls them text. */
+function relabelChars(pool: Pool): (sql: string) => readonly number[] {
+  const flagged = new Map<string, readonly number[]>();
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<QueryResult>;
+  pool.query = (async (...args: unknown[]) => {
+    const result = await query(...args);
+    const sql = (args[0] as { readonly text?: string }).text;
+    if (sql === undefined) return result;
+    const chars = result.fields.flatMap(({ dataTypeID }, index) => (dataTypeID === CHAR_OID ? [index] : []));
+    for (const index of chars) (result.fields[index] as { dataTypeID: number }).dataTypeID = TEXT_OID;
+    if (chars.length > 0) flagged.set(sql, chars);
+    return result;
+  }) as Pool["query"];
+  return (sql) => flagged.get(sql) ?? [];
+}
+
+function withChars(adapter: SqlDriverAdapter, charsOf: (sql: string) => readonly number[]): SqlDriverAdapter {
+  const queryRaw = adapter.queryRaw.bind(adapter);
+  adapter.queryRaw = async (query) => {
+    const result = await queryRaw(query);
+    for (const index of charsOf(query.sql)) result.columnTypes[index] = CHARACTER;
+    return result;
+  };
+  return adapter;
+}
+
+/** Everything in the schema that no entity of ours made. */
+async function foreignObjects(pool: Pool, schema: string, ours: readonly string[]): Promise<Tables["foreign"]> {
+  const tables = await pool.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY($2)
+       AND obj_description(c.oid, 'pg_class') IS DISTINCT FROM $3`,
+    [schema, ours, MARK],
+  );
+  const enums = await pool.query<{ name: string }>(
+    `SELECT t.typname AS name FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
+     WHERE n.nspname = $1 AND t.typtype = 'e'`,
+    [schema],
+  );
+  const qualified = ({ rows }: { rows: { name: string }[] }) => rows.map(({ name }) => `${schema}.${name}`);
+  return { tables: qualified(tables), enums: qualified(enums) };
+}
+
+async function markTables(pool: Pool, schema: string, ours: readonly string[]): Promise<void> {
+  const { rows } = await pool.query<{ sql: string }>(
+    `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $3::text) AS sql
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname = ANY($2)
+       AND obj_description(c.oid, 'pg_class') IS NULL`,
+    [schema, ours, MARK],
+  );
+  for (const { sql } of rows) await pool.query(sql);
+}
+
+/**
+ * A connection for changing the tables of a PostgreSQL database.
+ * @param pool A pool of one connection, which is closed in the end
+ * @param ours Names of the tables that entities describe
+ */
+export async function postgresTables(
+  pool: Pool,
+  adapterOf: (pool: Pool) => SqlDriverAdapterFactory,
+  schema: string,
+  ours: readonly string[],
+): Promise<Tables> {
+  const foreign = await foreignObjects(pool, schema, ours);
+  const charsOf = relabelChars(pool);
+  const factory = adapterOf(pool);
+  const connect = async (): Promise<SqlDriverAdapter> => withChars(await factory.connect(), charsOf);
+  return {
+    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
+    foreign,
+    async atomically(change) {
+      await pool.query("BEGIN");
+      try {
+        await pool.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+        const result = await change();
+        await markTables(pool, schema, ours);
+        await pool.query("COMMIT");
+        return result;
+      } catch (error) {
+        await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
+        throw error;
+      }
+    },
+    close: () => pool.end(),
+  };
+}

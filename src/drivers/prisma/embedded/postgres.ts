@@ -1,0 +1,138 @@
+import { ConfigurationError } from "../../../entity/index.ts";
+import type { Driver, Logger } from "../../../kernel/index.ts";
+import { createPrismaDriver } from "../create-prisma-driver.ts";
+import { DIALECTS } from "../dialect.ts";
+import { PrismaFailure } from "../prisma-failure.ts";
+import { tableNames } from "../schema/relation-sides.ts";
+import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { toKeelsonError } from "../to-keelson-error.ts";
+import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
+import { loadPeers } from "./load-peers.ts";
+import { postgresTables } from "./postgres-tables.ts";
+import { ENGINE_PACKAGES } from "./schema-engine.ts";
+import { statementNames } from "./statement-names.ts";
+import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
+
+/** Options of `postgres`. */
+export interface PostgresOptions {
+  /** Connections that are open at most. @default 10 */
+  readonly poolSize?: number | undefined;
+  /** Milliseconds to wait for a connection, from the server or from the pool. @default 5000 */
+  readonly connectionTimeout?: number | undefined;
+  /** Milliseconds after which the server gives up a statement; 0 never. @default 30000 */
+  readonly statementTimeout?: number | undefined;
+  /** Named prepared statements; `false` for poolers that share connections between transactions. @default true */
+  readonly preparedStatements?: boolean | undefined;
+  /** "auto" changes the tables to fit the entities when the app starts outside production. @default "auto" */
+  readonly push?: "auto" | "off" | undefined;
+  /** Lets that change drop columns and tables with data. @default false */
+  readonly acceptDataLoss?: boolean | undefined;
+}
+
+const PACKAGES = {
+  ...BUILD_PACKAGES,
+  ...ENGINE_PACKAGES,
+  "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
+  pg: () => import("pg"),
+} as const;
+
+/** Prisma's way to name a schema in a connection string. */
+function schemaOf(url: string): string {
+  try {
+    return new URL(url).searchParams.get("schema") ?? "public";
+  } catch {
+    return "public"; // a socket's path, which the driver of PostgreSQL reads by itself
+  }
+}
+
+/** What is wrong with a connection that can only be put right by hand. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  P1000: "the database server refuses the user or the password",
+  P1003: "the database server has no such database; create it first",
+  P1010: "the database server denies this user access to the database",
+  P1011: "the connection to the database server cannot be encrypted as asked",
+};
+
+function openingError(error: unknown): Error {
+  const failure = new PrismaFailure(error, { operation: "connect" });
+  const refusal = REFUSALS[failure.code];
+  if (refusal !== undefined) return new ConfigurationError(`postgres: ${refusal} (${failure.code})`, { cause: failure });
+  return toKeelsonError(error, { operation: "connect" });
+}
+
+/** Connections that break while nobody uses them are replaced by the pool; without a listener they end the process. */
+function noteLostConnections(log: Logger): (error: Error) => void {
+  return (error) => log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
+}
+
+/**
+ * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables made from the
+ * entities.
+ * @param url Connection string; `?schema=` names a schema other than "public"
+ * @throws ConfigurationError from `connect` naming the packages that are not installed; DatabaseUnavailableError when
+ *   the server cannot be reached, after which `connect` may be tried again
+ * @example
+ * const api = keelson({ entities: [user, post], driver: postgres(process.env.DATABASE_URL) });
+ */
+export function postgres(url: string, options: PostgresOptions = {}): Driver {
+  const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
+  const { preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
+  if (typeof url !== "string" || url === "")
+    throw new ConfigurationError("postgres(url) takes a connection string: postgres://user:password@host:5432/database");
+  const schemaName = schemaOf(url);
+  const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
+
+  return createPrismaDriver({
+    name: "postgres",
+    capabilities: Object.freeze({ concurrentTransactions: true, durable: true }),
+    schema: (current) => {
+      async function target(): Promise<SchemaTarget> {
+        const { model } = current();
+        const packages = await loadPeers("postgres", PACKAGES);
+        const { PrismaPg } = packages["@prisma/adapter-pg"];
+        return {
+          packages,
+          schema: toPrismaSchema(model, { provider: "postgresql", output: false }),
+          option: "postgres(url, { acceptDataLoss: true })",
+          acceptDataLoss,
+          openTables() {
+            const pool = new packages.pg.default.Pool({ ...connection, max: 1 });
+            return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, tableNames(model));
+          },
+        };
+      }
+      return {
+        mode: push,
+        push: async () => pushSchema(await target()),
+        pending: async () => pendingChanges(await target()),
+      };
+    },
+    async open({ model, log }) {
+      const packages = await loadPeers("postgres", PACKAGES);
+      void compileCompiler("postgresql"); // awaited by the client's first statement
+      const { PrismaPg } = packages["@prisma/adapter-pg"];
+      const schema = toPrismaSchema(model, { provider: "postgresql", output: false });
+      const pool = new packages.pg.default.Pool({
+        ...connection,
+        max: poolSize,
+        ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
+      });
+      const onLost = noteLostConnections(log);
+      const adapter = new PrismaPg(pool, {
+        schema: schemaName,
+        onPoolError: onLost,
+        onConnectionError: onLost,
+        disposeExternalPool: true,
+        ...(preparedStatements ? { statementNameGenerator: statementNames() as () => string } : {}),
+      });
+      const client = buildClient(packages, schema, "postgresql", adapter);
+      try {
+        await client.$queryRawUnsafe("SELECT 1");
+      } catch (error) {
+        await client.$disconnect();
+        throw openingError(error);
+      }
+      return { client, dialect: DIALECTS.postgresql, close: () => client.$disconnect() };
+    },
+  });
+}

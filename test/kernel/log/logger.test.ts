@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { consoleLogger, createPrefixedLogger, getLogger, noopLogger, safeLogger, setLogger } from "../../../src/kernel/index.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  setLogger(consoleLogger);
+});
+
+describe("consoleLogger", () => {
+  it("writes a line per message on standard error, with its facts", () => {
+    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    for (const level of levels) consoleLogger[level]("hello", { n: 1n });
+    const lines = write.mock.calls.map(([line]) => String(line));
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO hello \{"n":"1"\}\n$/);
+    vi.stubEnv("KEELSON_DEBUG", "1");
+    consoleLogger.debug("seen");
+    expect(String(write.mock.calls.at(-1)?.[0])).toMatch(/DEBUG seen\n$/);
+  });
+});
+
+describe("loggers", () => {
+  it("say nothing, or put a prefix before what they say", () => {
+    const log = recordingLogger();
+    for (const level of levels) {
+      noopLogger[level]("nothing");
+      createPrefixedLogger("mail", log)[level]("sent");
+    }
+    expect(log.lines).toEqual(levels.map((level) => `${level} [mail] sent`));
+  });
+
+  it("never fail what they report about", async () => {
+    const throws = () => {
+      throw new TypeError("disk full");
+    };
+    const rejects = (): never => Promise.reject(new TypeError("disk full")) as never;
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const log = safeLogger({ debug: throws, info: rejects, warn: throws, error: rejects });
+    for (const level of levels) expect(() => log[level]("x")).not.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("have a process-wide default that can be replaced", () => {
+    expect(getLogger()).toBe(consoleLogger);
+    setLogger(noopLogger);
+    expect(getLogger()).toBe(noopLogger);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { belongsTo, ConfigurationError, entity, string } from "../../../src/entity/index.ts";
+import {
+  createKernel,
+  createPlugin,
+  createPluginFactory,
+  detectPluginType,
+  endpoint,
+  isValidPlugin,
+  noopLogger,
+  PluginList,
+  schemaFromEntities,
+} from "../../../src/kernel/index.ts";
+
+describe("createPlugin", () => {
+  it.each(["", "Audit", "a_b", "a//b", "a/b/c", "-a", "a b"])("refuses the id %j", (id) => {
+    expect(() => createPlugin({ id })).toThrow("must be kebab-case");
+  });
+
+  it.each(["audit", "rate-limit", "acme/audit-log"])("takes the id %j", (id) => {
+    expect(createPlugin({ id })).toMatchObject({ id, version: "0.0.0", requires: [], provides: [] });
+  });
+
+  it("gives frozen plugins, so that nobody changes one after it was checked", () => {
+    expect(Object.isFrozen(createPlugin({ id: "a" }))).toBe(true);
+  });
+});
+
+describe("createPluginFactory", () => {
+  const audit = createPluginFactory<{ readonly table: string }>(({ table = "log" }) => ({
+    id: "audit",
+    endpoints: { where: endpoint("/where", { handler: () => table }) },
+  }));
+
+  it("turns options into plugins, with and without options", () => {
+    expect(audit().id).toBe("audit");
+    expect(audit({ table: "trail" }).endpoints?.["where"]?.handler({} as never)).toBe("trail");
+    expect(audit().endpoints?.["where"]?.handler({} as never)).toBe("log");
+  });
+
+  it("is told from its plugins and from strangers", () => {
+    expect(detectPluginType(audit)).toBe("factory");
+    expect(detectPluginType(audit())).toBe("plugin");
+    for (const stranger of [() => 1, {}, null, "audit", { id: "x" }]) expect(detectPluginType(stranger)).toBe("unknown");
+    expect(isValidPlugin(audit())).toBe(true);
+    expect(isValidPlugin({ ...audit() })).toBe(true);
+    expect(isValidPlugin({ id: 5, version: "1", requires: [], provides: [] })).toBe(false);
+  });
+});
+
+describe("PluginList", () => {
+  const [a, b, c] = ["a", "b", "c"].map((id) => createPlugin({ id })) as [never, never, never];
+  const list = new PluginList([a, b]);
+
+  it("adds, removes and replaces by id, and leaves the list it came from alone", () => {
+    expect(list.with(c).ids).toEqual(["a", "b", "c"]);
+    expect(list.without("a").ids).toEqual(["b"]);
+    expect(list.replace("a", c).ids).toEqual(["c", "b"]);
+    expect([...list].map(({ id }) => id)).toEqual(["a", "b"]);
+  });
+
+  it("names what is there when an id is not", () => {
+    expect(() => list.without("x")).toThrow('There is no plugin "x" in the list (a, b)');
+    expect(() => list.replace("x", c)).toThrow(ConfigurationError);
+  });
+});
+
+describe("entities of plugins", () => {
+  const trail = entity("trail", { text: string });
+  const app = entity("app", { trail: belongsTo(() => trail).optional() });
+
+  it("become part of the app, with relations to and from its own", async () => {
+    const schema = schemaFromEntities([trail], { internal: true });
+    expect(schema.entities["trail"]).toMatchObject({ internal: true, relations: {}, actions: {} });
+    expect(Object.keys(schema.entities["trail"]?.fields ?? {})).toEqual(["text"]);
+    const kernel = createKernel({
+      entities: [app],
+      driver: memoryDriver(),
+      plugins: [createPlugin({ id: "trails", schema })],
+      logger: noopLogger,
+    });
+    expect(kernel.model.get("trail")?.internal).toBe(true);
+    expect(kernel.model.relation(kernel.model.get("app") as never, "trail")?.target.name).toBe("trail");
+    await kernel.close();
+  });
+
+  it("collide by name with the app's own", () => {
+    const plugin = createPlugin({ id: "trails", schema: schemaFromEntities([entity("app", {})]) });
+    const boot = () =>
+      createKernel({ entities: [entity("app", {})], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
+    expect(boot).toThrow('entity "app" is defined twice');
+  });
+
+  it("count only when schemaFromEntities made them", async () => {
+    const plugin = createPlugin({ id: "odd", schema: { entities: {} } });
+    const kernel = createKernel({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
+    expect(kernel.model.entities).toEqual([]);
+    await kernel.close();
+  });
+});
+
+describe("a plugin that fails in setup with an error that is no configuration error", () => {
+  it("ends the boot with that error", () => {
+    const plugin = createPlugin({
+      id: "broken",
+      setup: () => {
+        throw new TypeError("a bug");
+      },
+    });
+    const boot = () => createKernel({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
+    expect(boot).toThrow(TypeError);
+  });
+});
+
+describe("an entity that fails to build with an error that is no configuration error", () => {
+  it("ends the boot with that error", () => {
+    const broken = {
+      build: () => {
+        throw new TypeError("a bug");
+      },
+    };
+    const boot = () => createKernel({ entities: [broken], driver: memoryDriver(), plugins: [], logger: noopLogger });
+    expect(boot).toThrow(TypeError);
+  });
+});

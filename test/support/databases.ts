@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { serverUrl } from "./postgres-server.ts";
+
+async function ask(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** An empty PostgreSQL database of its own. */
+export async function freshPostgres(): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const server = await serverUrl();
+  const name = `keelson_${randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  await ask(server, `CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => ask(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+/** The name of a SQLite file that does not exist yet, in a folder of its own. */
+export async function freshSqliteFile(): Promise<{ readonly file: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), "keelson-sqlite-"));
+  return { file: join(folder, "app.db"), remove: () => rm(folder, { recursive: true, force: true }) };
+}

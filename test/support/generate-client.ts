@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import ts from "typescript";
+import type { AnyPrismaClient } from "../../src/drivers/prisma/index.ts";
+import { toPrismaSchema } from "../../src/drivers/prisma/index.ts";
+import type { EntityLike } from "../../src/entity/index.ts";
+
+const CACHE = fileURLToPath(new URL("../../node_modules/.cache/keelson-test/", import.meta.url));
+const VERSION = "7.10.0";
+
+type Generator = typeof import("@prisma/client-generator-ts");
+type ClientClass = new (options: Record<string, unknown>) => AnyPrismaClient;
+
+/** What `prisma generate` runs, without the command line around it, which begins by downloading an engine. */
+async function generate(schema: string, provider: "sqlite" | "postgresql", folder: string): Promise<void> {
+  // The package's ES modules import each other without extensions; its CommonJS ones work.
+  const { generateClient, getDMMF } = createRequire(import.meta.url)("@prisma/client-generator-ts") as Generator;
+  const schemaPath = join(folder, "schema.prisma");
+  await generateClient({
+    datamodel: schema,
+    schemaPath,
+    runtimeBase: "@prisma/client/runtime",
+    outputDir: folder,
+    generator: {
+      name: "client",
+      provider: { value: "prisma-client", fromEnvVar: null },
+      output: { value: folder, fromEnvVar: null },
+      config: {},
+      binaryTargets: [],
+      previewFeatures: [],
+      sourceFilePath: schemaPath,
+    },
+    dmmf: await getDMMF({ datamodel: [["schema.prisma", schema]] }),
+    datasources: [],
+    binaryPaths: {},
+    engineVersion: VERSION,
+    clientVersion: VERSION,
+    activeProvider: provider,
+    target: "nodejs",
+    generatedFileExtension: "ts",
+    importFileExtension: "js",
+    moduleFormat: "esm",
+    tsNoCheckPreamble: true,
+    compilerBuild: "fast",
+  });
+}
+
+/** Node 20 runs no TypeScript. */
+async function transpile(folder: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true });
+  for (const name of files.filter((file) => file.endsWith(".ts"))) {
+    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true };
+    const source = await readFile(join(folder, name), "utf8");
+    const { outputText } = ts.transpileModule(source, { compilerOptions: options });
+    await writeFile(join(folder, name.replace(/\.ts$/, ".js")), outputText);
+  }
+}
+
+/** The class of a client that Prisma generated from the printed schema of entities. */
+export async function generatedClient(
+  entities: readonly EntityLike[],
+  provider: "sqlite" | "postgresql",
+): Promise<ClientClass> {
+  const schema = toPrismaSchema(entities, { provider });
+  const key = createHash("sha256").update(`${VERSION} ${provider} ${schema}`).digest("hex").slice(0, 16);
+  const folder = join(CACHE, `client-${key}`);
+  const entry = pathToFileURL(join(folder, "client.js")).href;
+  const load = async (): Promise<ClientClass> => ((await import(entry)) as { PrismaClient: ClientClass }).PrismaClient;
+  try {
+    return await load();
+  } catch {
+    // Not generated yet. Made aside and moved, so that nobody sees half of it.
+    await mkdir(dirname(folder), { recursive: true });
+    const draft = await mkdtemp(join(CACHE, "draft-"));
+    await generate(schema, provider, draft);
+    await transpile(draft);
+    await rename(draft, folder).catch(() => cp(draft, folder, { recursive: true }));
+    await rm(draft, { recursive: true, force: true });
+    return load();
+  }
+}

