@@ -13,7 +13,7 @@ export interface DemoTokens {
 
 /**
  * Bearer tokens for a demo: two random ones per database, in a file that only its owner can read. They never expire and
- * cannot be revoked, so production refuses them; a real application verifies signed tokens or sessions in `getUser`.
+ * cannot be revoked, so production refuses them; a real application verifies signed tokens in `getUser`.
  * @throws ConfigurationError in production, or when the file is not one of ours
  */
 export async function openDemoTokens(file: string): Promise<DemoTokens> {

@@ -15,23 +15,27 @@ async function start(): Promise<void> {
   const port = portFrom(process.env.PORT);
   const file = process.env.FILMS_FILE ?? ".keelson/films.db";
   const beside = (suffix: string): string => join(dirname(file), `${parse(file).name}-${suffix}.json`);
-  await assertFree(port);
+  const release = await reserve(port);
   await mkdir(dirname(file), { recursive: true });
   const tokens = await openDemoTokens(beside("tokens"));
   const api = createFilms({ file, getUser: tokens.getUser });
+  let running: { close(): Promise<void> } = api;
   try {
     await api.ready;
     if (!(await isImported(api))) {
       const rows = await readMovies();
       console.log(`Importing ${rows.length.toLocaleString("en")} films into ${file}`);
+      const begin = performance.now();
       const report = await importFilms(api, rows, { onProgress: showProgress(process.stdout) });
       await writeReport(beside("import-report"), report);
-      console.log(summarize(report, beside("import-report")));
+      console.log(summarize(report, beside("import-report"), performance.now() - begin));
     }
-    const { url } = await serve(api, { port });
-    console.log(await banner({ api, url, file, tokens }));
+    await release();
+    const served = await serve(api, { port });
+    running = served;
+    console.log(await banner({ api, url: served.url, file, tokens }));
   } catch (error) {
-    await api.close();
+    await running.close();
     throw error;
   }
 }
@@ -41,15 +45,19 @@ function portFrom(text = "3000"): number {
   throw new ConfigurationError(`PORT is "${text}"; it must be a number from 0 (any free port) to 65535`);
 }
 
-/** Asked before the import, so that nobody waits for it in vain. */
-function assertFree(port: number): Promise<void> {
+/**
+ * Takes the port until it is served, because an import comes first: nobody waits for it in vain, and a second start
+ * does not import the same films at the same time.
+ */
+function reserve(port: number): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) => {
+    const holder = createServer((socket) => socket.destroy());
+    holder.once("error", (error: NodeJS.ErrnoException) => {
       const reason = error.code === "EADDRINUSE" ? "is taken" : `cannot be used (${error.code})`;
       reject(new ConfigurationError(`Port ${port} ${reason}. Choose another one: PORT=${port + 1} npm start`));
     });
-    probe.listen(port, () => probe.close(() => resolve()));
+    const release = (): Promise<void> => new Promise((released) => holder.close(() => released()));
+    holder.unref().listen(port, () => resolve(release));
   });
 }
 

@@ -40,12 +40,15 @@ type DataValue<V> =
 
 type Declared<F> = { [K in keyof F & string as DataKey<K, F[K]>]: DataValue<F[K]> };
 type Timestamps<T> = T extends false ? unknown : { createdAt: Date; updatedAt: Date };
-type Flatten<T> = { [K in keyof T]: T[K] };
+// `extends infer D` makes the results nameless mapped types. A named one would keep the entity as its type argument, and
+// inference through a record (`.then`, `.map`) would walk on from there to all entities that can be reached.
 
 /** A stored record: id, timestamps, fields and foreign keys; without `.omit()` and `.password()` fields. */
 export type InferEntityData<E> =
   Parts<E> extends { fields: infer F; timestamps: infer T }
-    ? Flatten<{ id: string } & Declared<F> & Timestamps<T>>
+    ? { id: string } & Declared<F> & Timestamps<T> extends infer D
+      ? { [K in keyof D]: D[K] }
+      : never
     : never;
 
 /** Key under which callers write a member (omitted and password fields too); readonly fields have none. */
@@ -89,7 +92,11 @@ type CreateInput<F, TOwner> = {
 
 /** What create takes: no id, no timestamps; optional fields, fields with a default and the owner's key may be left out. */
 export type InferCreateInput<E> =
-  Parts<E> extends { fields: infer F; owner: infer O } ? Flatten<CreateInput<F, O>> : never;
+  Parts<E> extends { fields: infer F; owner: infer O }
+    ? CreateInput<F, O> extends infer D
+      ? { [K in keyof D]: D[K] }
+      : never
+    : never;
 
 /** What update takes: any part of it. */
 export type InferUpdateInput<E> =

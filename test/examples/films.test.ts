@@ -147,8 +147,8 @@ describe("the list of good dramas", () => {
     const included = body.flatMap((film: Film) =>
       film.reviews.map(({ stars, author }) => [film.id, stars, author.name]),
     );
-    expect(included).toHaveLength(4);
-    expect(included).toEqual(expect.arrayContaining(reviews));
+    expect(reviews.length).toBeGreaterThan(0);
+    expect(included.sort()).toEqual(reviews.sort());
   });
 
   it("counts the films of every genre as the data set does", async () => {

@@ -1,3 +1,5 @@
+import { createClient } from "@libsql/client";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { belongsTo, bool, defineRule, type Driver, embedded, entity, noopLogger, postgres, string, type User } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
@@ -79,6 +81,20 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   },
 };
 
+/** The same in SQL, by hand: which rows a caller's list must show. */
+const SQL: Readonly<Record<RuleName, (callerId: string | undefined, isAdmin: boolean) => string>> = {
+  everyone: () => "1 = 1",
+  authenticated: (id) => (id === undefined ? "1 = 0" : "1 = 1"),
+  owner: (id) => `"authorId" = '${id}'`,
+  admin: (_id, isAdmin) => (isAdmin ? "1 = 1" : "1 = 0"),
+  ownerOrAdmin: (id, isAdmin) => (isAdmin ? "1 = 1" : `"authorId" = '${id}'`),
+  published: () => `"published" = true`,
+  recordIsMine: (id) => `"authorId" = '${id}'`,
+  none: () => "1 = 0",
+  empty: () => "1 = 0",
+  hidden: (id) => `"authorId" = '${id}'`,
+};
+
 const LETTER: Readonly<Record<Caller, string>> = { anonymous: "a", ann: "a", bob: "b", admin: "c" };
 const OWNER: Readonly<Record<string, string>> = { a: "ann", b: "bob", c: "adm" };
 
@@ -93,41 +109,66 @@ function seedRows(): Record<string, unknown>[] {
   return all.map((id) => ({ id, title: `Title ${id}`, published: id.endsWith("1"), authorId: OWNER[id.charAt(0)] }));
 }
 
-const BACKENDS: readonly (readonly [string, () => Promise<{ driver: Driver; drop: () => Promise<void> }>])[] = [
+interface Backend {
+  readonly driver: Driver;
+  /** Ids that a statement selects, asked past the framework. */
+  ids(statement: string): Promise<string[]>;
+  drop(): Promise<void>;
+}
+
+const BACKENDS: readonly (readonly [string, () => Promise<Backend>])[] = [
   [
     "SQLite",
     async () => {
-      const file = await freshSqliteFile();
-      return { driver: embedded({ file: file.file }), drop: () => file.remove() };
+      const { file, remove } = await freshSqliteFile();
+      return {
+        driver: embedded({ file }),
+        async ids(statement) {
+          const client = createClient({ url: `file:${file}` });
+          const { rows } = await client.execute(statement);
+          client.close();
+          return rows.map((row) => String(row["id"]));
+        },
+        drop: remove,
+      };
     },
   ],
   [
     "PostgreSQL",
     async () => {
-      const database = await freshPostgres();
-      return { driver: postgres(database.url), drop: database.drop };
+      const { url, drop } = await freshPostgres();
+      return {
+        driver: postgres(url),
+        async ids(statement) {
+          const client = new pg.Client({ connectionString: url });
+          await client.connect();
+          const { rows } = await client.query<{ id: string }>(statement);
+          await client.end();
+          return rows.map(({ id }) => id);
+        },
+        drop,
+      };
     },
   ],
 ];
 
 describe.each(BACKENDS)("access on %s", (_name, open_) => {
   let app: ReturnType<typeof makeApp>;
-  let drop: () => Promise<void>;
+  let backend: Backend;
   let calls = 0;
 
   const makeApp = (driver: Driver) =>
     createTestApp({ entities: [user, ...Object.values(entities)], driver: counting(driver, () => calls++), logger: noopLogger, production: false });
 
   beforeAll(async () => {
-    const backend = await open_();
-    drop = backend.drop;
+    backend = await open_();
     app = makeApp(backend.driver);
     await app.api.ready;
     for (const id of ["ann", "bob", "adm"]) await app.api.asSystem().user.create({ id, name: id });
   });
   afterAll(async () => {
     await app.close();
-    await drop();
+    await backend.drop();
   });
 
   const reset = async (rule: RuleName): Promise<void> => {
@@ -191,10 +232,13 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         }
         expect((listed.body as { id: string }[]).map(({ id }) => id)).toEqual(grant.list);
         expect(listed.headers.get("x-total-count")).toBe(String(grant.list.length));
-        const caller_ = USERS[caller];
-        if (caller_ === null) return;
-        const client = app.api.as(caller_)[entities[rule].name];
-        expect(await client?.count()).toBe(grant.list.length);
+        const asked = USERS[caller];
+        const where = SQL[rule](asked?.id, asked?.["role"] === "admin");
+        const inSql = await backend.ids(`SELECT "id" FROM "${entities[rule].name}" WHERE ${where} ORDER BY "id"`);
+        expect(inSql).toEqual(grant.list);
+        if (asked === null) return;
+        const client = app.api.as(asked)[entities[rule].name];
+        expect(await client?.count()).toBe(inSql.length);
       });
     });
   });

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 import type { AnyPrismaClient } from "../../src/drivers/prisma/index.ts";
@@ -67,18 +68,15 @@ export async function generatedClient(
   const schema = toPrismaSchema(entities, { provider });
   const key = createHash("sha256").update(`${VERSION} ${provider} ${schema}`).digest("hex").slice(0, 16);
   const folder = join(CACHE, `client-${key}`);
-  const entry = pathToFileURL(join(folder, "client.js")).href;
-  const load = async (): Promise<ClientClass> => ((await import(entry)) as { PrismaClient: ClientClass }).PrismaClient;
-  try {
-    return await load();
-  } catch {
-    // Not generated yet. Made aside and moved, so that nobody sees half of it.
-    await mkdir(dirname(folder), { recursive: true });
+  const entry = join(folder, "client.js");
+  if (!existsSync(entry)) {
+    // Made aside and moved, so that nobody sees half of it.
+    await mkdir(CACHE, { recursive: true });
     const draft = await mkdtemp(join(CACHE, "draft-"));
     await generate(schema, provider, draft);
     await transpile(draft);
-    await rename(draft, folder).catch(() => cp(draft, folder, { recursive: true }));
-    await rm(draft, { recursive: true, force: true });
-    return load();
+    await writeFile(join(draft, "package.json"), '{ "type": "module" }\n');
+    await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
   }
+  return ((await import(pathToFileURL(entry).href)) as { PrismaClient: ClientClass }).PrismaClient;
 }

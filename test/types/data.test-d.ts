@@ -128,6 +128,19 @@ describe("RelatedData", () => {
     expectTypeOf<RelatedData<typeof post, "nope">>().toBeNever();
   });
 
+  it("needs a function, because the other entity may not exist yet", () => {
+    belongsTo(() => user);
+    belongsTo(function late() {
+      return user;
+    });
+    // @ts-expect-error a name is no entity
+    belongsTo("user");
+    // @ts-expect-error the entity itself may not exist yet
+    belongsTo(user);
+    // @ts-expect-error only selfRef knows its target
+    belongsTo();
+  });
+
   it("has a name for every relation", () => {
     expectTypeOf<RelationNames<typeof post>>().toEqualTypeOf<"author" | "editor" | "tags" | "parent" | "replies">();
     expectTypeOf<RelationNames<typeof user>>().toEqualTypeOf<"posts" | "profile">();

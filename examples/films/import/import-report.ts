@@ -23,10 +23,10 @@ export async function writeReport(file: string, report: ImportReport): Promise<v
 const SHOWN = 3;
 
 /** The report in a few lines: every count, the first notes of each kind, and where the rest is. */
-export function summarize(report: ImportReport, file: string): string {
+export function summarize(report: ImportReport, file: string, milliseconds: number): string {
   const { imported, repaired, rejected } = report;
   return [
-    `Imported ${count(imported)} films (${count(repaired.length)} repaired), rejected ${count(rejected.length)} of ${count(report.rows)} rows.`,
+    `Imported ${count(imported)} of ${count(report.rows)} rows in ${(milliseconds / 1000).toFixed(1)} s: ${count(repaired.length)} repaired, ${count(rejected.length)} rejected.`,
     ...notes("rejected", rejected),
     ...notes("repaired", repaired),
     `  Every note: ${file}`,

@@ -27,15 +27,15 @@ export function expressAdapter<TRequest = ExpressRequest>(
 ): ExpressHandler {
   const take: Take = (request, response, view) => {
     const owned = api.owns?.(view.url, view.base) ?? true;
-    if (owned) void answer(api, request, response, { ...view, getUser });
+    if (owned) void answer(api, request, response, view);
     return owned;
   };
   const handler: ExpressHandler = (request, response, next) => {
     const base = request.baseUrl || undefined;
-    const view = { base, url: urlOf(request, base), body: () => expressBody(request) };
+    const view = { base, url: urlOf(request, base), getUser, body: () => expressBody(request) };
     if (!take(request, response, view)) next();
   };
-  return api.owns === undefined ? handler : withShortcut(handler, take);
+  return api.owns === undefined ? handler : withShortcut(handler, take, getUser);
 }
 
 /** What is below the mount path, as it was sent: express 4 takes a slash too many off `/v1//films`. */

@@ -29,7 +29,7 @@ const PLAIN_MOUNT = /^\/$|^(?:\/[A-Za-z0-9_-]+)+$/;
  * Express tells only mounted apps where they are mounted, by `emit("mount", app)`, and takes everything that has
  * `handle` and `set` for one.
  */
-export function withShortcut(handler: ExpressHandler, take: Take): ExpressHandler {
+export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostView["getUser"]): ExpressHandler {
   function emit(this: { readonly mountpath?: unknown }, _event: "mount", app: ExpressApp): void {
     const { mountpath } = this;
     const first = (app._router ?? app.router)?.stack.filter(({ name }) => !BUILT_IN.has(name)).length === 1;
@@ -41,7 +41,7 @@ export function withShortcut(handler: ExpressHandler, take: Take): ExpressHandle
       const raw = () => asExpress(app, request, response, baseUrl, url);
       // `baseUrl` is there when the app is part of another one.
       const ours = request.baseUrl === undefined && url !== undefined;
-      if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw }))
+      if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw, getUser }))
         usual.call(this, request, response, done);
     };
   }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { DatabaseUnavailableError } from "../../kernel/index.ts";
 import type { HandlingApp } from "./answer.ts";
 import { drain } from "./drain.ts";
 import { listen } from "./listen.ts";
@@ -45,7 +46,7 @@ const CLOSE_MS = 5_000;
 
 /**
  * Serves an app over node:http, with timeouts set and a graceful end (public-api.md, "Adapters").
- * Resolves when it is listening, which is after `api.ready`.
+ * Resolves when it is listening, which is after `api.ready`; while the database is away it listens and answers 503.
  * @throws ConfigurationError when the port is taken or may not be used
  * @example const { url } = await serve(api, { port: 3000 });
  */
@@ -64,7 +65,10 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
   });
   server.on("clientError", (error, socket) => refuseMalformed(error, socket as Socket, inFlight));
 
-  await api.ready;
+  // A database that is away comes back, and the app with it: until then it answers 503. Nothing else may be served.
+  await api.ready.catch((error: unknown) => {
+    if (!(error instanceof DatabaseUnavailableError)) throw error;
+  });
   const address = await listen(server, port, hostname);
   const shutDown = async () => {
     await drain(server, inFlight, gracePeriod);

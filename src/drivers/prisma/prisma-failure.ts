@@ -42,7 +42,8 @@ export class PrismaFailure extends KeelsonError {
 
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
-    const code = text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
+    const code =
+      lostConnection(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
     super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
@@ -61,6 +62,13 @@ function text(value: unknown): string | undefined {
 function sqlStateOf({ meta }: Thrown): string | undefined {
   const cause = meta?.driverAdapterError?.cause;
   return text(cause?.originalCode) ?? text(cause?.code);
+}
+
+/** What adapters call a database that does not answer; raw queries wrap it in a code of their own (P2010). */
+const LOST_CONNECTION = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout", "TooManyConnections"]);
+
+function lostConnection({ meta }: Thrown): string | undefined {
+  return LOST_CONNECTION.has(String(meta?.driverAdapterError?.cause?.kind)) ? "NO_CONNECTION" : undefined;
 }
 
 /** The pool and its connections throw errors without a code; these mean that there is no connection. */

@@ -1,6 +1,7 @@
 import { type ColumnDefinition, type ColumnType, isJsonValue } from "../../entity/index.ts";
 import { DatabaseError, type Row } from "../../kernel/index.ts";
 import type { EntityPlan } from "./entity-plan.ts";
+import { exactNumber } from "./exact-number.ts";
 
 const INT32 = 2 ** 31;
 
@@ -34,7 +35,7 @@ export function toPrismaData({ entity, jsonColumns }: EntityPlan, data: Row, dbN
     const value = data[name];
     if (value === undefined) continue;
     if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
-    if (!jsonColumns.has(name)) given[name] = value;
+    if (!jsonColumns.has(name)) given[name] = exactNumber(value);
     else given[name] = value === null ? dbNull : structuredClone(value);
   }
   return given;

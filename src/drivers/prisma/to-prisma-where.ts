@@ -3,6 +3,7 @@ import type { CompareOperator, Condition } from "../../kernel/index.ts";
 import type { Args } from "./client-shape.ts";
 import { complement } from "./complement.ts";
 import type { Dialect } from "./dialect.ts";
+import { exactNumber } from "./exact-number.ts";
 import { printedRelation } from "./schema/relation-sides.ts";
 
 /** What a translation needs to know besides the condition. */
@@ -79,16 +80,22 @@ function compareWhere(condition: Compare, context: WhereContext): Args {
 }
 
 function negatedWhere({ column, operator, value }: Compare, context: WhereContext): Args {
-  if (operator === "eq") return { [column.name]: { not: value } };
-  if (operator === "in") return { [column.name]: { notIn: value } };
+  if (operator === "eq") return { [column.name]: { not: exactNumber(value) } };
+  if (operator === "in") return { [column.name]: { notIn: exactNumbers(value) } };
   return { NOT: { [column.name]: filter(operator, value, context) } };
+}
+
+function exactNumbers(values: unknown): unknown {
+  const list = values as readonly unknown[];
+  return typeof list[0] === "number" ? list.map(exactNumber) : list;
 }
 
 const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" } as const;
 
 function filter(operator: CompareOperator, value: unknown, { dialect }: WhereContext): unknown {
-  if (operator === "eq") return value;
-  if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: value };
+  if (operator === "eq") return exactNumber(value);
+  if (operator === "in") return { in: exactNumbers(value) };
+  if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: exactNumber(value) };
   const text = dialect.wildcards === "escaped" ? escapeWildcards(value as string) : value;
   const name = TEXT_FILTERS[operator];
   return dialect.insensitiveMode ? { [name]: text, mode: "insensitive" } : { [name]: text };

@@ -80,6 +80,9 @@ function requestInfo(request: KernelRequest): RequestInfo {
         return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
       },
     },
-    raw: request.raw,
+    // Making the host's own request may cost something; few ask for it.
+    get raw() {
+      return request.raw;
+    },
   };
 }

@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express5, { type Express, type RequestHandler } from "express";
+import { expect, it } from "vitest";
 import { expressAdapter } from "../../../src/adapters/express/index.ts";
 import type { Parser } from "../../support/adapter-case.ts";
 import { type StartHost, testAdapter } from "../../support/adapter-contract.ts";
+import { createContractApp } from "../../support/contract-app.ts";
+import { rawRequest, requestBytes } from "../../support/http.ts";
+import { listen } from "../listen.ts";
 
 // The alias has no types of its own; the parts used here are the same in both versions.
 const { default: express4 } = (await import("express4" as string)) as { default: typeof express5 };
@@ -49,6 +53,35 @@ for (const [version, express] of [
     `${version} below /v1/deep behind another middleware`,
     inside((app) => app.use(pass), "/v1/deep"),
   );
+
+  it(`leaves to the other routes of ${version} what is not the API's, however it is spelled`, async () => {
+    for (const before of [[], [pass]]) {
+      const api = await createContractApp();
+      const app = express().use(...before, expressAdapter(api));
+      app.use((request, response) => void response.send(`mine: ${request.originalUrl}`));
+      const port = await listen(app);
+      const answerTo = async (target: string) => {
+        const [response] = await rawRequest(port, requestBytes("GET", target));
+        return response?.status === 200 ? response.body : response?.status;
+      };
+      for (const target of [
+        "/",
+        "/about",
+        "/files/a%2Fb",
+        "/files//x",
+        "/%zz",
+        "/a/../api/films",
+        "/apis",
+        "/API/films",
+      ])
+        expect(await answerTo(target)).toBe(`mine: ${target}`);
+      expect(await answerTo("/health/live")).toBe('{"status":"ok"}');
+      expect(await answerTo("/api/nowhere")).toBe(404);
+      expect(await answerTo("/api")).toBe(404);
+      expect(await answerTo("/api/films/../../about")).toBe(400);
+      expect(await answerTo("/api/%zz")).toBe(400);
+    }
+  });
 
   const limit = "3mb";
   const type = () => true;

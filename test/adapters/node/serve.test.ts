@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ServableApp, type Served, type ServeOptions, serve } from "../../../src/adapters/node/index.ts";
+import { DatabaseUnavailableError } from "../../../src/kernel/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { rawRequest, request, requestBytes } from "../../support/http.ts";
 import { headerOf } from "../../support/raw-response.ts";
@@ -39,6 +40,12 @@ describe("starting", () => {
   it("fails with what keeps the app from being ready", async () => {
     const ready = Promise.reject(new RangeError("no database"));
     await expect(start(hello({ ready }))).rejects.toThrow("no database");
+  });
+
+  it("listens while the database is away, so that it can say so", async () => {
+    const ready = Promise.reject(new DatabaseUnavailableError());
+    const { url } = await start(hello({ ready }));
+    expect((await request(url, "GET", "/")).json).toBe("hello");
   });
 
   it("fails with a ConfigurationError when the port is taken", async () => {

@@ -20,6 +20,8 @@ import { propertyOptions } from "../properties.ts";
 import { type RandomBlog, randomBlog, randomSort, randomWhere } from "./arbitraries.ts";
 import { type Database, empty, entityNamed, insert } from "./database.ts";
 
+/** Milliseconds. Each example is a few dozen statements. */
+const PATIENCE = 300_000;
 const ENTITIES = ["post", "user", "comment", "tag", "category"] as const;
 
 async function plant(driver: Driver, { rows, tags }: RandomBlog): Promise<void> {
@@ -58,7 +60,7 @@ export async function followCursors(driver: Driver, name: string, where: Where, 
 /** The same rules, on data and questions nobody thought of. */
 export function describeProperties(database: Database): void {
   describe("for any rows", () => {
-    it("any condition is answered as it is in memory", async () => {
+    it("any condition is answered as it is in memory", { timeout: PATIENCE }, async () => {
       const question = fc
         .constantFrom(...ENTITIES)
         .chain((entity) => fc.record({ entity: fc.constant(entity), wheres: fc.array(randomWhere(entity), { minLength: 3, maxLength: 5 }) }));
@@ -78,7 +80,7 @@ export function describeProperties(database: Database): void {
       );
     });
 
-    it("following cursors visits each row once, in any order with nulls", async () => {
+    it("following cursors visits each row once, in any order with nulls", { timeout: PATIENCE }, async () => {
       await fc.assert(
         fc.asyncProperty(randomBlog, randomSort("post"), fc.integer({ min: 1, max: 4 }), fc.boolean(), async (blog, sort, limit, narrow) => {
           const { driver } = database;

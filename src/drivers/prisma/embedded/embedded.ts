@@ -1,16 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver } from "../../../kernel/index.ts";
+import type { Client } from "../client-shape.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { EMBEDDED_DIALECT } from "../dialect.ts";
 import { PrismaFailure } from "../prisma-failure.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
 import { loadPeers } from "./load-peers.ts";
-import { ENGINE_PACKAGES } from "./schema-engine.ts";
-import { sqliteAdapter } from "./sqlite-adapter.ts";
+import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
+import { openSqlite } from "./sqlite-adapter.ts";
 import { sqliteTables } from "./sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 
@@ -65,30 +67,38 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         pending: async () => pendingChanges(await target()),
       };
     },
-    async open({ model }) {
+    async open({ model, production }) {
+      // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
+      void compileCompiler("sqlite");
       const packages = await loadPeers("embedded", PACKAGES);
-      void compileCompiler("sqlite"); // awaited by the client's first statement
+      if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
       const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-      await makeFolder(path);
-      const adapter = sqliteAdapter(new PrismaLibSql({ url }));
-      const schema = toPrismaSchema(model, { provider: "sqlite", output: false });
-      const client = buildClient(packages, schema, "sqlite", adapter);
+      const adapter = await openFile(path, new PrismaLibSql({ url }));
       try {
-        await client.$queryRawUnsafe("SELECT 1");
+        const schema = toPrismaSchema(model, { provider: "sqlite", output: false });
+        const { provider, adapterName } = adapter;
+        const client = buildClient(packages, schema, "sqlite", { provider, adapterName, connect: async () => adapter });
+        return { client, dialect: EMBEDDED_DIALECT, close: () => closeAll(client, adapter) };
       } catch (error) {
-        await client.$disconnect();
-        const cause = new PrismaFailure(error, { operation: "connect" });
-        throw new ConfigurationError(`embedded cannot open the SQLite file ${file}`, { cause });
+        await adapter.dispose();
+        throw error;
       }
-      return { client, dialect: EMBEDDED_DIALECT, close: () => client.$disconnect() };
     },
   });
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function openFile(path: string, factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
   try {
     await mkdir(dirname(path), { recursive: true });
-  } catch (cause) {
-    throw new ConfigurationError(`embedded cannot make the folder ${dirname(path)}`, { cause });
+    return await openSqlite(factory);
+  } catch (error) {
+    const cause = new PrismaFailure(error, { operation: "connect" });
+    throw new ConfigurationError(`embedded cannot open the SQLite file ${path} (${cause.code})`, { cause });
   }
+}
+
+/** The client disposes of its adapter once it has used it; a client that never did leaves that to us. */
+async function closeAll(client: Client, adapter: SqlDriverAdapter): Promise<void> {
+  await client.$disconnect();
+  await adapter.dispose();
 }

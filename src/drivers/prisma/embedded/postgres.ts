@@ -9,7 +9,7 @@ import { toKeelsonError } from "../to-keelson-error.ts";
 import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
 import { loadPeers } from "./load-peers.ts";
 import { postgresTables } from "./postgres-tables.ts";
-import { ENGINE_PACKAGES } from "./schema-engine.ts";
+import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
 import { statementNames } from "./statement-names.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 
@@ -107,9 +107,11 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         pending: async () => pendingChanges(await target()),
       };
     },
-    async open({ model, log }) {
+    async open({ model, log, production }) {
+      // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
+      void compileCompiler("postgresql");
       const packages = await loadPeers("postgres", PACKAGES);
-      void compileCompiler("postgresql"); // awaited by the client's first statement
+      if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
       const { PrismaPg } = packages["@prisma/adapter-pg"];
       const schema = toPrismaSchema(model, { provider: "postgresql", output: false });
       const pool = new packages.pg.default.Pool({

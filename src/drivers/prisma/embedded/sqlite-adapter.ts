@@ -64,29 +64,23 @@ async function beginTransaction(writer: SqlDriverAdapter): Promise<Transaction> 
 }
 
 /**
- * Prisma's adapter for a SQLite file with a reading and a writing connection.
+ * Prisma's adapter for a SQLite file, with a reading and a writing connection that are opened at once.
  * @param factory Prisma's own, which opens a connection each time
  */
-export function sqliteAdapter(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
+export async function openSqlite(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+  const writer = await openConnection(factory);
+  const reader = await openConnection(factory);
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
-    async connect(): Promise<SqlDriverAdapter> {
-      const writer = await openConnection(factory);
-      const reader = await openConnection(factory);
-      return {
-        provider: factory.provider,
-        adapterName: factory.adapterName,
-        queryRaw: (query) => (query.sql.startsWith("SELECT") ? reader : writer).queryRaw(withEscape(query)),
-        executeRaw: (query) => writer.executeRaw(withEscape(query)),
-        executeScript: (script) => writer.executeScript(script),
-        startTransaction: () => beginTransaction(writer),
-        getConnectionInfo: () => ({ supportsRelationJoins: false, maxBindValues: MAX_PARAMETERS }),
-        async dispose() {
-          await reader.dispose();
-          await writer.dispose();
-        },
-      };
+    queryRaw: (query) => (query.sql.startsWith("SELECT") ? reader : writer).queryRaw(withEscape(query)),
+    executeRaw: (query) => writer.executeRaw(withEscape(query)),
+    executeScript: (script) => writer.executeScript(script),
+    startTransaction: () => beginTransaction(writer),
+    getConnectionInfo: () => ({ supportsRelationJoins: false, maxBindValues: MAX_PARAMETERS }),
+    async dispose() {
+      await reader.dispose();
+      await writer.dispose();
     },
   };
 }

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { entity, type Keelson, keelson, noopLogger, postgres, string } from "../../src/index.ts";
+import { freshPostgres } from "../support/databases.ts";
+import { request, startApp } from "../support/http.ts";
+import { openTcpGate, type TcpGate } from "../support/tcp-gate.ts";
+
+const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function behindGate(options: { shutFirst: boolean }): Promise<{ api: Keelson; gate: TcpGate; url: string }> {
+  const database = await freshPostgres();
+  cleanups.push(database.drop);
+  const direct = new URL(database.url);
+  const gate = await openTcpGate({ host: direct.hostname, port: Number(direct.port || 5432) });
+  cleanups.push(gate.shut);
+  const through = new URL(database.url);
+  through.host = `127.0.0.1:${gate.port}`;
+  if (options.shutFirst) await gate.shut();
+  const api = keelson({ entities: [note], driver: postgres(through.href), logger: noopLogger }) as unknown as Keelson;
+  const { url, close } = await startApp(api);
+  cleanups.push(close);
+  return { api, gate, url };
+}
+
+/** Asks until the answer is right; the suite's time limit ends it otherwise. */
+async function until(url: string, path: string, status: number): Promise<Awaited<ReturnType<typeof request>>> {
+  for (;;) {
+    const answer = await request(url, "GET", path);
+    if (answer.status === status) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe("a database that goes away", () => {
+  it("gives 503 with Retry-After while it is gone, and 200 again by itself when it is back", async () => {
+    const { gate, url } = await behindGate({ shutFirst: false });
+    expect((await request(url, "POST", "/api/notes", { body: { text: "before" } })).status).toBe(201);
+    await gate.shut();
+    for (const [method, body] of [["GET"], ["POST", { text: "lost" }]] as const) {
+      const down = await request(url, method, "/api/notes", body === undefined ? {} : { body });
+      expect(down.status).toBe(503);
+      expect(down.json).toMatchObject({ code: "DATABASE_UNAVAILABLE", status: 503 });
+      expect(new Headers(down.headers as HeadersInit).get("retry-after")).toMatch(/^\d+$/);
+      expect(JSON.stringify(down.json)).not.toMatch(/127\.0\.0\.1|ECONN|prisma/i);
+    }
+    expect((await request(url, "GET", "/health/live")).status).toBe(200);
+    await until(url, "/health/ready", 503);
+    await gate.open();
+    const back = await until(url, "/api/notes", 200);
+    expect((back.json as { text: string }[]).map(({ text }) => text)).toEqual(["before"]);
+    await until(url, "/health/ready", 200);
+  });
+
+  it("at the start lets the app come up by itself when it is back", async () => {
+    const { api, gate, url } = await behindGate({ shutFirst: true });
+    await expect(api.ready).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    expect((await request(url, "GET", "/health/live")).status).toBe(200);
+    expect((await request(url, "GET", "/api/notes")).status).toBe(503);
+    await gate.open();
+    expect((await until(url, "/api/notes", 200)).json).toEqual([]);
+  });
+});
