@@ -110,11 +110,12 @@ export function createFakeKernel(): FakeKernel {
     declared.push(id);
     services.set(id, factory);
   };
-  const needDriver = (): Driver => {
-    if (driver === undefined)
+  /** Complains only when it is used: many plugins never touch a driver. */
+  const missingDriver = new Proxy({} as Driver, {
+    get(): never {
       throw new ConfigurationError("The fake kernel has no driver; give it one with .withDriver(memoryDriver())");
-    return driver;
-  };
+    },
+  });
   const principal = (): Principal =>
     user === null
       ? { kind: "anonymous", user: null, isAdmin: false }
@@ -136,7 +137,7 @@ export function createFakeKernel(): FakeKernel {
       for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run as HookFunction<HookName>, hook);
     const runtime = compileRuntime({
       model,
-      driver: needDriver(),
+      driver: driver ?? missingDriver,
       limits: DEFAULT_LIMITS,
       log,
       production: false,
@@ -196,7 +197,7 @@ export function createFakeKernel(): FakeKernel {
         },
         log,
         get driver() {
-          return needDriver();
+          return driver ?? missingDriver;
         },
         problem: (sentence) => void problems.push(sentence),
       };

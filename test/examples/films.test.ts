@@ -109,7 +109,7 @@ describe("a bad row", () => {
     ["a date that does not exist", { ...good, "Release Date": "Feb 30 1999" }, /^releaseDate /],
     ["a rating beyond the scale", { ...good, "IMDB Rating": 11 }, /^imdbRating .*10/],
     ["votes that are text", { ...good, "IMDB Votes": "many" }, /^imdbVotes /],
-    ["an unheard-of audience rating", { ...good, "MPAA Rating": "XXX" }, /^mpaaRating /],
+    ["an unheard-of audience rating", { ...good, "MPAA Rating": "PG-99" }, /^mpaaRating /],
     ["the title and day of another row", good, /row 1 /],
   ];
 

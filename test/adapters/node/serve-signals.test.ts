@@ -24,9 +24,9 @@ function told<K extends keyof Message>(child: ChildProcess, key: K, value?: Mess
 }
 
 /** A child process with a server and twenty requests that it has not answered. */
-async function startBusy(gracePeriod: number) {
+async function startBusy(gracePeriod: number, ...more: string[]) {
   const script = fileURLToPath(new URL("serve.child.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, String(gracePeriod)], {
+  const child = spawn(process.execPath, ["--import", "tsx", script, String(gracePeriod), ...more], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -71,6 +71,13 @@ describe("a process that is told to end", () => {
     expect((await answers).flat()).toEqual([]);
     expect(await closed).toBe(true);
     expect(await ended).toEqual([0, null]);
+  });
+
+  it("exits with 1 when the app cannot be closed", async () => {
+    const { child, answers, ended } = await startBusy(50, "broken");
+    child.kill("SIGTERM");
+    await answers;
+    expect(await ended).toEqual([1, null]);
   });
 
   it("exits with 1 at once when it is told again", async () => {

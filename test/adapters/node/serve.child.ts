@@ -1,4 +1,5 @@
-// A server that holds its answers back until its parent says "go". Started by serve-signals.test.ts.
+// A server that holds its answers back until its parent says "go", and may fail to close. Started by
+// serve-signals.test.ts with the grace period in milliseconds and, for the failure, "broken".
 import { serve } from "../../../src/adapters/node/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { reply, stubApp } from "../stub-app.ts";
@@ -12,6 +13,7 @@ const handle = async () => {
 };
 const close = async () => {
   process.send?.({ closed: true });
+  if (process.argv[3] === "broken") throw new RangeError("no way to close");
 };
 const { port } = await serve(stubApp(handle, { close }), {
   port: 0,

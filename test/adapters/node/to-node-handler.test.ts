@@ -88,6 +88,34 @@ describe("the request", () => {
   });
 });
 
+describe("a slow reader", () => {
+  it("holds back the client, and gets everything in the end", async () => {
+    const go = deferred<void>();
+    const started = deferred<IncomingMessage>();
+    const size = 40_000_000;
+    const api = stubApp(async ({ body, raw }) => {
+      if (body?.kind !== "stream") return reply("no stream", 500);
+      let read = 0;
+      for await (const chunk of body.stream) {
+        if (read === 0) started.resolve(raw as IncomingMessage);
+        read += chunk.length;
+        await go.promise;
+      }
+      return reply(read);
+    });
+    const port = await listen(toNodeHandler(api));
+    const head = Buffer.from(requestBytes("POST", "/", [`Content-Length: ${size}`]));
+    const answer = one(port, Buffer.concat([head, Buffer.alloc(size, "x")]));
+    const { socket } = await started.promise;
+    // Buffers of the operating system fill up first; then nothing more is taken in.
+    for (let before = -1; before !== socket.bytesRead; await new Promise((resolve) => setTimeout(resolve, 100)))
+      before = socket.bytesRead;
+    expect(socket.bytesRead).toBeLessThan(size / 4);
+    go.resolve();
+    expect((await answer).body).toBe(String(size));
+  });
+});
+
 describe("base", () => {
   const paths = [
     ["/v1/deep/films?x=1", { url: "/films?x=1", base: "/v1/deep" }],
