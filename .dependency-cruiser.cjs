@@ -27,9 +27,9 @@ module.exports = {
     {
       name: "no-circular",
       comment:
-        "What a cycle evaluates first depends on who imports it. Types have no such order, and two may name each other.",
+        "What a cycle evaluates first depends on who imports it. Types have no such order, and two may name each other; entity definitions neither, since relations are functions that run later.",
       severity: "error",
-      from: {},
+      from: { pathNot: "^examples/[^/]+/entities/" },
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     {

@@ -15,6 +15,8 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    // One PostgreSQL for the whole run, on machines where none answers.
+    globalSetup: ["test/support/postgres-server.ts"],
     typecheck: { enabled: true, checker: "tsc", include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
     // One process per file: native database bindings and signal handlers do not share one.
     pool: "forks",

@@ -18,14 +18,24 @@ function expectedPage(): Post[] {
     .slice(20, 40);
 }
 
-type Ask = (status: number, path: string, method?: "POST" | "PUT", headers?: Record<string, string>, body?: string) => Promise<unknown>;
+type Ask = (
+  status: number,
+  path: string,
+  method?: "POST" | "PUT",
+  headers?: Record<string, string>,
+  body?: string,
+) => Promise<unknown>;
 
 function asker(port: number): Ask {
   return async (status, path, method, headers, body) => {
     const init = { method: method ?? "GET", ...(headers && { headers }), ...(body !== undefined && { body }) };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
     const text = await response.text();
-    strictEqual(response.status, status, `${init.method} ${path} answered ${response.status}, expected ${status}: ${text.slice(0, 300)}`);
+    strictEqual(
+      response.status,
+      status,
+      `${init.method} ${path} answered ${response.status}, expected ${status}: ${text.slice(0, 300)}`,
+    );
     match(response.headers.get("content-type") ?? "", /^application\/json/, `${path} did not answer JSON`);
     return JSON.parse(text) as unknown;
   };
@@ -62,7 +72,13 @@ const checks: Record<string, (ask: Ask) => Promise<void>> = {
     await ask(400, "/api/posts", "POST", jsonHeaders(7), "{ not JSON");
   },
   async "create stores the record and makes the caller its author"(ask) {
-    const created = (await ask(201, "/api/posts", "POST", jsonHeaders(7), JSON.stringify({ ...valid, published: true }))) as Post;
+    const created = (await ask(
+      201,
+      "/api/posts",
+      "POST",
+      jsonHeaders(7),
+      JSON.stringify({ ...valid, published: true }),
+    )) as Post;
     const { id, createdAt, updatedAt, ...rest } = created;
     deepStrictEqual(rest, { ...valid, published: true, views: 0, authorId: userId(7) });
     ok(typeof id === "string" && id.length > 0, "no id");
@@ -75,7 +91,13 @@ const checks: Record<string, (ask: Ask) => Promise<void>> = {
   },
   async "update by somebody else is 403"(ask) {
     notStrictEqual(owner, 7);
-    await ask(403, `/api/posts/${postId(subject)}`, "PUT", { ...anonymous, authorization: `Bearer ${tokenOf(7)}` }, JSON.stringify(valid));
+    await ask(
+      403,
+      `/api/posts/${postId(subject)}`,
+      "PUT",
+      { ...anonymous, authorization: `Bearer ${tokenOf(7)}` },
+      JSON.stringify(valid),
+    );
     deepStrictEqual(await ask(200, `/api/posts/${postId(subject)}`), seedPost(subject));
   },
   async "update of an unknown id is 404"(ask) {
@@ -86,7 +108,13 @@ const checks: Record<string, (ask: Ask) => Promise<void>> = {
   },
   async "update by the owner changes title and body and nothing else"(ask) {
     const before = seedPost(subject);
-    const updated = (await ask(200, `/api/posts/${postId(subject)}`, "PUT", jsonHeaders(owner), JSON.stringify(valid))) as Post;
+    const updated = (await ask(
+      200,
+      `/api/posts/${postId(subject)}`,
+      "PUT",
+      jsonHeaders(owner),
+      JSON.stringify(valid),
+    )) as Post;
     match(updated.updatedAt, isoDate);
     ok(updated.updatedAt > before.updatedAt, "updatedAt did not move");
     deepStrictEqual(updated, { ...before, ...valid, updatedAt: updated.updatedAt });

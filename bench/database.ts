@@ -59,8 +59,12 @@ export async function openDatabase(): Promise<BenchDatabase> {
   // Autovacuum would start in the middle of somebody's measurement; restore() does its work at known moments.
   await client.query(`ALTER TABLE "post" SET (autovacuum_enabled = false)`);
   await client.query(`CREATE UNLOGGED TABLE "post_seed" (LIKE "post")`);
-  await client.query(`INSERT INTO "user" SELECT * FROM json_populate_recordset(null::"user", $1)`, [JSON.stringify(seedUsers())]);
-  await client.query(`INSERT INTO "post_seed" SELECT * FROM json_populate_recordset(null::"post_seed", $1)`, [JSON.stringify(seedPosts())]);
+  await client.query(`INSERT INTO "user" SELECT * FROM json_populate_recordset(null::"user", $1)`, [
+    JSON.stringify(seedUsers()),
+  ]);
+  await client.query(`INSERT INTO "post_seed" SELECT * FROM json_populate_recordset(null::"post_seed", $1)`, [
+    JSON.stringify(seedPosts()),
+  ]);
   await client.query(`VACUUM (ANALYZE) "user"`);
 
   const restore = async (): Promise<void> => {

@@ -2,10 +2,16 @@ import { z } from "zod";
 
 /** Validation of the hand-written contenders: one schema for all of them, so that they differ in what is measured only. */
 const listQuery = z.object({
-  published: z.enum(["true", "false"]).transform((value) => value === "true").optional(),
+  published: z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
+    .optional(),
   authorId: z.string().max(64).optional(),
   views_lte: z.coerce.number().int().optional(),
-  _sort: z.string().regex(/^-?(?:id|title|views|createdAt)$/).optional(),
+  _sort: z
+    .string()
+    .regex(/^-?(?:id|title|views|createdAt)$/)
+    .optional(),
   _start: z.coerce.number().int().min(0).default(0),
   _end: z.coerce.number().int().min(1).default(20),
   _total: z.literal("none").optional(),

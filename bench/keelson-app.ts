@@ -49,7 +49,11 @@ const count = createPlugin({
       async handler({ scope, search }) {
         parse ??= services.resolve<QueryParser>("crud.query").reads(["filter"]);
         const query = parse;
-        const { total } = await scope.run({ kind: "count", entity: "post", query: ({ entity: counted }) => query(search, counted, scope) });
+        const { total } = await scope.run({
+          kind: "count",
+          entity: "post",
+          query: ({ entity: counted }) => query(search, counted, scope),
+        });
         return { count: total };
       },
     });

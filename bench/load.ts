@@ -6,7 +6,8 @@ import { requestsOf } from "./workloads.ts";
 // How often autocannon looks whether the time is up.
 const checkEveryMs = 20;
 
-const percentile = (sorted: Float64Array, share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+const percentile = (sorted: Float64Array, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
 async function send(job: LoadJob): Promise<LoadResult> {
   const dealt = requestsOf(job.workload, job.connections);

@@ -40,9 +40,15 @@ export interface Bench {
 }
 
 /** The same list, begun at another place. */
-const rotate = <T>(items: readonly T[], by: number): T[] => items.map((_, index) => items[(index + by) % items.length] as T);
+const rotate = <T>(items: readonly T[], by: number): T[] =>
+  items.map((_, index) => items[(index + by) % items.length] as T);
 
-async function sampleOf(bench: Bench, { contender, server }: Running, workload: WorkloadId, round: number): Promise<Sample> {
+async function sampleOf(
+  bench: Bench,
+  { contender, server }: Running,
+  workload: WorkloadId,
+  round: number,
+): Promise<Sample> {
   const { options, load, database } = bench;
   const job = { port: server.port, workload, connections: options.connections };
   // The first round also meets code that is not compiled yet.

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { contenders, type Contender } from "./contenders.ts";
+import { type Contender, contenders } from "./contenders.ts";
 import { type WorkloadId, workloadIds } from "./workloads.ts";
 
 /** How a run is done. */

@@ -1,5 +1,5 @@
 import { PrismaPg } from "@prisma/adapter-pg";
-import { type GetPrismaClientConfig, dmmfToRuntimeDataModel, getPrismaClient } from "@prisma/client/runtime/client";
+import { dmmfToRuntimeDataModel, type GetPrismaClientConfig, getPrismaClient } from "@prisma/client/runtime/client";
 import { getInternalDMMF } from "@prisma/get-dmmf";
 import { buildAndSerializeParamGraph } from "@prisma/param-graph-builder";
 import { benchDatabaseUrl, poolSize } from "./database.ts";
@@ -26,8 +26,13 @@ export interface PostDelegate {
     include?: { author: true };
   }): Promise<PostRecord[]>;
   count(args: { where: PostWhere }): Promise<number>;
-  create(args: { data: Pick<Post, "title" | "body" | "authorId"> & Partial<Pick<Post, "published" | "views">> }): Promise<PostRecord>;
-  update(args: { where: { id: string }; data: Partial<Pick<Post, "title" | "body" | "published" | "views">> }): Promise<PostRecord>;
+  create(args: {
+    data: Pick<Post, "title" | "body" | "authorId"> & Partial<Pick<Post, "published" | "views">>;
+  }): Promise<PostRecord>;
+  update(args: {
+    where: { id: string };
+    data: Partial<Pick<Post, "title" | "body" | "published" | "views">>;
+  }): Promise<PostRecord>;
 }
 
 /** The part of a PrismaClient that the contenders use. */

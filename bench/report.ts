@@ -44,7 +44,9 @@ const throughput: Figure = (sample) => sample.requestsPerSecond;
 const absent = "–";
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
 
 function ratioText(ratio: Ratio | undefined): string | undefined {
   if (!ratio) return undefined;
@@ -56,7 +58,9 @@ function ratioText(ratio: Ratio | undefined): string | undefined {
 function grid(results: Results, cell: (contender: string, workload: WorkloadId) => string | undefined): string {
   const rows = results.contenders.map((contender) => [
     contender.id,
-    ...results.workloads.map((workload) => (contender.lacks?.[workload] === undefined ? (cell(contender.id, workload) ?? absent) : "n/a")),
+    ...results.workloads.map((workload) =>
+      contender.lacks?.[workload] === undefined ? (cell(contender.id, workload) ?? absent) : "n/a",
+    ),
   ]);
   return table(["contender", ...results.workloads], rows);
 }
@@ -87,7 +91,10 @@ function processTable(results: Results): string {
     one.contender,
     ...[one.startMs, one.startCpuMs, one.rssStartMb, one.rssAfterMb].map((value) => value.toFixed(0)),
   ]);
-  return table(["contender", "start to first answer, ms", "CPU until then, ms", "RSS at start, MB", "RSS after load, MB"], rows);
+  return table(
+    ["contender", "start to first answer, ms", "CPU until then, ms", "RSS at start, MB", "RSS after load, MB"],
+    rows,
+  );
 }
 
 function conditions({ settings }: Results): string {
@@ -103,18 +110,40 @@ function conditions({ settings }: Results): string {
 export function renderResults(results: Results): string {
   const sections: [string, string][] = [];
   for (const reference of references)
-    sections.push([`Server CPU per request, times that of ${reference} (lower is better)`, ratioGrid(results, reference, cpu)]);
+    sections.push([
+      `Server CPU per request, times that of ${reference} (lower is better)`,
+      ratioGrid(results, reference, cpu),
+    ]);
   for (const reference of references)
-    sections.push([`Requests per second, times those of ${reference} (higher is better)`, ratioGrid(results, reference, throughput)]);
+    sections.push([
+      `Requests per second, times those of ${reference} (higher is better)`,
+      ratioGrid(results, reference, throughput),
+    ]);
   sections.push(
     ["Server CPU per request, µs", medianGrid(results, cpu, (value) => value.toFixed(0))],
-    ["PostgreSQL CPU per request, µs", medianGrid(results, (sample) => sample.postgresUs, (value) => value.toFixed(0))],
+    [
+      "PostgreSQL CPU per request, µs",
+      medianGrid(
+        results,
+        (sample) => sample.postgresUs,
+        (value) => value.toFixed(0),
+      ),
+    ],
     ["Requests per second", medianGrid(results, throughput, (value) => value.toFixed(0))],
-    ["Share of its core that the server used, %", medianGrid(results, (sample) => sample.busy * 100, (value) => value.toFixed(0))],
+    [
+      "Share of its core that the server used, %",
+      medianGrid(
+        results,
+        (sample) => sample.busy * 100,
+        (value) => value.toFixed(0),
+      ),
+    ],
     ["Latency p50 / p99, ms", latencyGrid(results)],
     ["Start and memory", processTable(results)],
   );
-  const partial = results.settings.complete ? "" : "\n**A quick or partial run: these figures show that it works and nothing more.**\n";
+  const partial = results.settings.complete
+    ? ""
+    : "\n**A quick or partial run: these figures show that it works and nothing more.**\n";
   const lacks = results.contenders.flatMap((contender) =>
     Object.entries(contender.lacks ?? {}).map(([workload, reason]) => `- n/a: ${contender.id}, ${workload}: ${reason}`),
   );

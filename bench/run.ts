@@ -9,13 +9,15 @@ import { type BenchDatabase, openDatabase, poolSize } from "./database.ts";
 import { type LoadProcess, startLoad } from "./load-process.ts";
 import { measure, type Running, type Sample } from "./measure.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
-import { type ProcessFigures, renderResults, type Results, type Settings } from "./report.ts";
+import { type ProcessFigures, type Results, renderResults, type Settings } from "./report.ts";
 import { startServer } from "./server-process.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 function packageVersions(): Record<string, string> {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { devDependencies: Record<string, string> };
+  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
   const shown = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server", "autocannon"];
   return Object.fromEntries(shown.map((name) => [name, manifest.devDependencies[name] ?? "unknown"]));
 }
@@ -82,7 +84,13 @@ async function run(options: BenchOptions): Promise<void> {
     load = startLoad();
     const samples = await measure({ options, database, load, running, report: (sample) => say(describe(sample)) });
     const processes = await Promise.all(running.map(processFigures));
-    write({ settings: settingsOf(options, database), contenders: options.contenders, workloads: options.workloads, processes, samples });
+    write({
+      settings: settingsOf(options, database),
+      contenders: options.contenders,
+      workloads: options.workloads,
+      processes,
+      samples,
+    });
   } finally {
     load?.stop();
     await Promise.all(running.map(({ server }) => server.stop()));

@@ -22,7 +22,12 @@ export const callers: ReadonlyMap<string, { readonly id: string; readonly role: 
 
 /** A seeded user. */
 export function seedUser(index: number): User {
-  return { id: userId(index), name: `User ${index}`, email: `user${index}@example.com`, role: index === 0 ? "admin" : "user" };
+  return {
+    id: userId(index),
+    name: `User ${index}`,
+    email: `user${index}@example.com`,
+    role: index === 0 ? "admin" : "user",
+  };
 }
 
 /** A seeded post. */

@@ -59,7 +59,11 @@ export async function startServer(contender: string): Promise<ServerProcess> {
   const port = await freePort();
   const startedAt = performance.now();
   const probe = pathToFileURL(join(outputFolder, "probe.mjs")).href;
-  const [command, args] = onCore(serverCore, process.execPath, ["--import", probe, join(outputFolder, `contender-${contender}.mjs`)]);
+  const [command, args] = onCore(serverCore, process.execPath, [
+    "--import",
+    probe,
+    join(outputFolder, `contender-${contender}.mjs`),
+  ]);
   const child = spawn(command, args, {
     env: { ...process.env, PORT: String(port), NODE_ENV: "production" },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -78,7 +82,9 @@ export async function startServer(contender: string): Promise<ServerProcess> {
     if (answer?.ok) break;
     if (performance.now() - startedAt > patienceMs) {
       await stop();
-      throw new Error(`${contender} gave no good answer within ${patienceMs} ms; the last one was ${answer?.status ?? "no connection"}`);
+      throw new Error(
+        `${contender} gave no good answer within ${patienceMs} ms; the last one was ${answer?.status ?? "no connection"}`,
+      );
     }
     await delay(5);
   }

@@ -5,7 +5,9 @@ import type { WorkloadId } from "./workloads.ts";
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
 /** A ratio over the rounds. */
@@ -18,7 +20,12 @@ export interface Ratio {
 /** The number in a sample that a table is about. */
 export type Figure = (sample: Sample) => number | undefined;
 
-function valuesByRound(samples: readonly Sample[], contender: string, workload: WorkloadId, figure: Figure): Map<number, number> {
+function valuesByRound(
+  samples: readonly Sample[],
+  contender: string,
+  workload: WorkloadId,
+  figure: Figure,
+): Map<number, number> {
   const values = new Map<number, number>();
   for (const sample of samples) {
     const value = sample.contender === contender && sample.workload === workload ? figure(sample) : undefined;
@@ -28,7 +35,12 @@ function valuesByRound(samples: readonly Sample[], contender: string, workload: 
 }
 
 /** Median of a figure over the rounds, or `undefined` if it was not measured. */
-export function medianOf(samples: readonly Sample[], contender: string, workload: WorkloadId, figure: Figure): number | undefined {
+export function medianOf(
+  samples: readonly Sample[],
+  contender: string,
+  workload: WorkloadId,
+  figure: Figure,
+): number | undefined {
   const values = [...valuesByRound(samples, contender, workload, figure).values()];
   return values.length === 0 ? undefined : median(values);
 }
@@ -50,5 +62,7 @@ export function ratioOf(
     const other = others.get(round);
     if (other !== undefined) ratios.push(value / other);
   }
-  return ratios.length === 0 ? undefined : { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
+  return ratios.length === 0
+    ? undefined
+    : { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
 }

@@ -2,7 +2,17 @@
 export { expressAdapter } from "./adapters/express/index.ts";
 export { serve } from "./adapters/node/index.ts";
 export { memoryDriver } from "./drivers/memory/index.ts";
-export { type AnyPrismaClient, type EmbeddedOptions, embedded, type PostgresOptions, type PrismaOptions, type PrismaSchemaOptions, postgres, prisma, toPrismaSchema } from "./drivers/prisma/index.ts";
+export {
+  type AnyPrismaClient,
+  type EmbeddedOptions,
+  embedded,
+  type PostgresOptions,
+  type PrismaOptions,
+  type PrismaSchemaOptions,
+  postgres,
+  prisma,
+  toPrismaSchema,
+} from "./drivers/prisma/index.ts";
 export * from "./entity/index.ts";
 export {
   type DefaultPluginOptions,

@@ -9,7 +9,10 @@ import { callers } from "../seed.ts";
 
 // TIMESTAMP(3) holds UTC; turning its text into ISO text skips a Date on the way. PostgreSQL drops trailing zeros.
 const timestamp = 1114;
-types.setTypeParser(timestamp, (text) => `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(3, "0")}Z`);
+types.setTypeParser(
+  timestamp,
+  (text) => `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(3, "0")}Z`,
+);
 
 const pool = new Pool({ connectionString: benchDatabaseUrl(), max: poolSize });
 
@@ -41,7 +44,10 @@ async function list(input: ListInput): Promise<Post[]> {
 
 function send(response: ServerResponse, status: number, value: unknown): void {
   const text = JSON.stringify(value);
-  response.writeHead(status, { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(text) });
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": Buffer.byteLength(text),
+  });
   response.end(text);
 }
 
@@ -95,7 +101,8 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
-  const query = (): ListInput | undefined => parseList(Object.fromEntries(new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1))));
+  const query = (): ListInput | undefined =>
+    parseList(Object.fromEntries(new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1))));
 
   if (path === "/api/posts") {
     if (request.method === "POST") return create(request, response);
@@ -107,7 +114,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
     const input = query();
     if (!input) return refuse(response, 400, "INVALID_QUERY");
     const values: unknown[] = [];
-    const { rows } = await pool.query<{ count: number }>(`SELECT count(*)::int FROM "post" p${conditions(input.where, values)}`, values);
+    const { rows } = await pool.query<{ count: number }>(
+      `SELECT count(*)::int FROM "post" p${conditions(input.where, values)}`,
+      values,
+    );
     return send(response, 200, rows[0]);
   }
   if (path.startsWith("/api/posts/")) {

@@ -5,7 +5,19 @@ export interface Doors {
 }
 
 const TYPES = ["InferAll", "InferCreateInput", "InferEntityData", "InferUpdateInput", "RelatedData"];
-const VALUES = ["belongsTo", "bool", "datetime", "entity", "enums", "float", "hasMany", "int", "json", "string", "text"];
+const VALUES = [
+  "belongsTo",
+  "bool",
+  "datetime",
+  "entity",
+  "enums",
+  "float",
+  "hasMany",
+  "int",
+  "json",
+  "string",
+  "text",
+];
 
 function definition(index: number, count: number): string {
   const next = `e${(index + 1) % count}`;
@@ -56,7 +68,7 @@ export function generateSource(count: number, doors: Doors): string {
       : [
           `export const entities = [${list}] as const;`,
           "export type All = InferAll<typeof entities>;",
-          "export const names: All[\"EntityNames\"][] = [];",
+          'export const names: All["EntityNames"][] = [];',
           `export const api = keelson({ entities: [${list}] });`,
         ]),
     ...indexes.map(uses),

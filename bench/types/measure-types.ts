@@ -33,7 +33,11 @@ export function measureTypes(count: number): Diagnostics {
   try {
     const doors = { entity: join(root, "src/entity/index.ts"), keelson: join(root, "src/keelson.ts") };
     writeFileSync(join(folder, "app.ts"), generateSource(count, doors));
-    const config = { extends: join(root, "tsconfig.json"), compilerOptions: { typeRoots: [join(root, "node_modules/@types")] }, include: ["app.ts"] };
+    const config = {
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: { typeRoots: [join(root, "node_modules/@types")] },
+      include: ["app.ts"],
+    };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const output = compile(folder);
     return {
@@ -50,7 +54,9 @@ export function measureTypes(count: number): Diagnostics {
 function compile(folder: string): string {
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   try {
-    return execFileSync(process.execPath, [compiler, "--project", folder, "--extendedDiagnostics"], { encoding: "utf8" });
+    return execFileSync(process.execPath, [compiler, "--project", folder, "--extendedDiagnostics"], {
+      encoding: "utf8",
+    });
   } catch (error) {
     throw new Error(`the generated app does not type-check:\n${(error as { stdout: string }).stdout.slice(0, 4_000)}`);
   }

@@ -1,4 +1,4 @@
-import { type Diagnostics, costOfEntities, measureTypes } from "./measure-types.ts";
+import { costOfEntities, type Diagnostics, measureTypes } from "./measure-types.ts";
 
 // What entities cost the compiler. Counts do not depend on the machine, times and memory do.
 
@@ -10,6 +10,8 @@ function line(label: string, { types, instantiations, checkTime, memory }: Diagn
 }
 
 const empty = measureTypes(0);
-process.stdout.write(`${"".padEnd(14)}${"instantiations".padStart(14)}${"types".padStart(14)}${"check".padStart(12)}${"memory".padStart(10)}\n`);
+process.stdout.write(
+  `${"".padEnd(14)}${"instantiations".padStart(14)}${"types".padStart(14)}${"check".padStart(12)}${"memory".padStart(10)}\n`,
+);
 process.stdout.write(`${line("Keelson alone", empty)}\n`);
 for (const count of COUNTS) process.stdout.write(`${line(`+ ${count} entities`, costOfEntities(count, empty))}\n`);

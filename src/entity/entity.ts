@@ -150,7 +150,11 @@ export class EntityBuilder<
 }
 
 /** What a member says; a name that an import cycle left undefined is the usual reason for having none. */
-function definitionOf(entity: string, name: string, member: FieldMap[string] | undefined): FieldDefinition | RelationDefinition {
+function definitionOf(
+  entity: string,
+  name: string,
+  member: FieldMap[string] | undefined,
+): FieldDefinition | RelationDefinition {
   if (typeof member === "object" && member !== null) {
     if ("definition" in member) return member.definition;
     if ("relation" in member) return member.relation;

@@ -74,7 +74,8 @@ function indexProblems(entity: AnyEntity): string[] {
         problems.push(
           `${entity.name}: an index names "${name}", which is not a column; foreign keys go by their own name (authorId)`,
         );
-      else if (!column.kind.sortable) problems.push(`${entity.name}: a ${column.kind.name} field cannot be indexed (${name})`);
+      else if (!column.kind.sortable)
+        problems.push(`${entity.name}: a ${column.kind.name} field cannot be indexed (${name})`);
     }
   }
   return problems;

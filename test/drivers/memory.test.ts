@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
-import { ConfigurationError, createModel, type EntityLike } from "../../src/entity/index.ts";
+import { ConfigurationError, createModel, type EntityLike, entity, json, string } from "../../src/entity/index.ts";
 import { type Driver, noopLogger, type Row } from "../../src/kernel/index.ts";
 import { testDriver } from "../support/driver-contract.ts";
 import { fixtureEntities } from "../support/entities.ts";
@@ -68,7 +68,10 @@ describe("the memory driver", () => {
     await driver.delete("tag", { id: "t1" });
     await driver.create("tag", { id: "t2", name: "green" });
     await driver.disconnect();
-    await connected(driver, fixtureEntities.filter(({ name }) => name !== "sample"));
+    await connected(
+      driver,
+      fixtureEntities.filter(({ name }) => name !== "sample"),
+    );
     expect(names(await driver.findMany("tag"))).toEqual(["green"]);
     await expect(driver.create("tag", { id: "t3", name: "green" })).rejects.toMatchObject({ fields: ["name"] });
   });
@@ -126,19 +129,54 @@ describe("the memory driver", () => {
       const driver = await connected(
         memoryDriver({
           comment: [{ text: "first", postId: "post-0001" }],
-          post: [{ title: "one", authorId: "ann", tagsIds: ["t1"] }, { title: "two", authorId: "ann", views: 3 }],
-          category: [{ id: "leaf", name: "leaf", parentId: "root" }, { id: "root", name: "root" }],
+          post: [
+            { title: "one", authorId: "ann", tagsIds: ["t1"] },
+            { title: "two", authorId: "ann", views: 3 },
+          ],
+          category: [
+            { id: "leaf", name: "leaf", parentId: "root" },
+            { id: "root", name: "root" },
+          ],
           tag: [{ id: "t1", name: "red" }],
           user: [{ id: "ann", name: "ann", email: "ann@example.com" }],
         }),
       );
       const [one, two] = await driver.findMany("post");
-      expect(one).toMatchObject({ id: "post-0001", title: "one", views: 0, published: false, status: "draft", body: null });
+      expect(one).toMatchObject({
+        id: "post-0001",
+        title: "one",
+        views: 0,
+        published: false,
+        status: "draft",
+        body: null,
+      });
       expect(one?.createdAt).toBeInstanceOf(Date);
       expect(one?.updatedAt).toBeInstanceOf(Date);
       expect(two).toMatchObject({ id: "post-0002", views: 3 });
       expect(await driver.findMany("comment")).toMatchObject([{ id: "comment-0001", text: "first" }]);
       expect(await driver.links("tag", "posts", ["t1"])).toEqual([{ source: "t1", target: "post-0001" }]);
+    });
+
+    it("fills in what the framework would have set", async () => {
+      const ticket = entity("ticket", {
+        code: string.default(() => "made"),
+        tags: json.default(["literal"]),
+        note: string.optional(),
+      }).versioned();
+      const driver = await connected(memoryDriver({ ticket: [{}, { code: "given", version: 7 }] }), [ticket]);
+      expect(await driver.findMany("ticket")).toMatchObject([
+        { id: "ticket-0001", code: "made", tags: ["literal"], note: null, version: 1 },
+        { id: "ticket-0002", code: "given", version: 7 },
+      ]);
+    });
+
+    it("lets an error of a default through", async () => {
+      const failure = new RangeError("no code left");
+      const failing = (): never => {
+        throw failure;
+      };
+      const ticket = entity("ticket", { code: string.default(failing) });
+      await expect(connected(memoryDriver({ ticket: [{}] }), [ticket])).rejects.toBe(failure);
     });
 
     it("is not changed by it, nor by what happens to its rows afterwards", async () => {
@@ -152,10 +190,23 @@ describe("the memory driver", () => {
       ["an entity that does not exist", { nope: [{ id: "1" }] }, /names "nope"/],
       ["a column that does not exist", { tag: [{ id: "t1", name: "red", nope: 1 }] }, /seed of tag .* "nope"/],
       ["a required value that is missing", { tag: [{ id: "t1" }] }, /tag\.name needs a value/],
-      ["a repeated id", { tag: [{ id: "t1", name: "a" }, { id: "t1", name: "b" }] }, /two rows with the id "t1"/],
+      [
+        "a repeated id",
+        {
+          tag: [
+            { id: "t1", name: "a" },
+            { id: "t1", name: "b" },
+          ],
+        },
+        /two rows with the id "t1"/,
+      ],
       ["a repeated unique value", { tag: [{ name: "a" }, { name: "a" }] }, /does not fit: .* \(name\)/],
       ["a reference to nothing", { category: [{ name: "a", parentId: "b" }] }, /does not fit: .* \(parentId\)/],
-      ["a link to nothing", { user: [{ id: "u1", name: "a", email: "a@example.com", friendsIds: ["u2"] }] }, /\(friendsIds\)/],
+      [
+        "a link to nothing",
+        { user: [{ id: "u1", name: "a", email: "a@example.com", friendsIds: ["u2"] }] },
+        /\(friendsIds\)/,
+      ],
     ])("refuses one with %s", async (_, seed, message) => {
       const failure = await connected(memoryDriver(seed)).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(ConfigurationError);

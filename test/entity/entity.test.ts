@@ -86,7 +86,15 @@ describe("an entity", () => {
     expect(plain.ownedBy).toBeUndefined();
     expect(plain.plural).toBeUndefined();
     expect(plain.versioned).toBeUndefined();
-    expect(plain).toMatchObject({ timestamps: true, internal: false, hideForbidden: false, indexes: [], uniques: [], validators: [], actions: {} });
+    expect(plain).toMatchObject({
+      timestamps: true,
+      internal: false,
+      hideForbidden: false,
+      indexes: [],
+      uniques: [],
+      validators: [],
+      actions: {},
+    });
   });
 
   it("has a column per field and foreign key, between those the framework keeps", () => {
@@ -121,7 +129,10 @@ describe("an entity", () => {
   it("is not changed by what happens to the lists it was given", () => {
     const columns = ["name"];
     const fields = ["name"];
-    const definition = entity("tag", { name: string }).unique(columns).validate(() => true, "x", { fields }).build();
+    const definition = entity("tag", { name: string })
+      .unique(columns)
+      .validate(() => true, "x", { fields })
+      .build();
     columns.push("nope");
     fields.push("nope");
     expect(definition.uniques).toEqual([["name"]]);
@@ -141,7 +152,9 @@ describe("an entity", () => {
     const start = entity("post", { title: string, author: belongsTo(() => user) });
     const one = start.ownedBy("author").rules({ read: [] }).plural("x").versioned().internal().index(["title"]);
     const other = start.index(["title"]).internal().versioned().plural("x").rules({ read: [] }).ownedBy("author");
-    expect(JSON.stringify(Object.entries(other.build()).sort())).toBe(JSON.stringify(Object.entries(one.build()).sort()));
+    expect(JSON.stringify(Object.entries(other.build()).sort())).toBe(
+      JSON.stringify(Object.entries(one.build()).sort()),
+    );
   });
 
   it("is found behind its builder, and behind itself", () => {
@@ -156,7 +169,9 @@ describe("a definition is refused", () => {
     "when a field is called %s",
     (name) => {
       expect(problemsWith({ [name]: string })).toContain(`post.${name}: "${name}" is a reserved name`);
-      expect(problemsWith({ author: belongsTo(() => user).foreignKey(name) })).toContain(`post.author: "${name}" is a reserved name`);
+      expect(problemsWith({ author: belongsTo(() => user).foreignKey(name) })).toContain(
+        `post.author: "${name}" is a reserved name`,
+      );
     },
   );
 
@@ -181,48 +196,154 @@ describe("a definition is refused", () => {
   });
 
   it.each<[string, FieldMap, string]>([
-    ["hashes and encrypts a field", { pw: string.password().encrypted() }, "post.pw: a field is hashed (.password()) or encrypted (.encrypted()), not both"],
-    ["encrypts and hashes a field", { pw: string.encrypted({ searchable: true }).password() }, "post.pw: a field is hashed (.password()) or encrypted (.encrypted()), not both"],
-    ["trims a password", { pw: string.password().trim() }, "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()"],
-    ["lowers a password", { pw: string.lower().password() }, "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()"],
-    ["uppers a password", { pw: string.password().upper() }, "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()"],
-    ["has a unique password", { pw: string.unique().password() }, "post.pw: a password cannot be .unique(): equal passwords have different hashes"],
-    ["has a unique encrypted field", { ssn: string.unique().encrypted() }, "post.ssn: .unique() on an encrypted field needs .encrypted({ searchable: true })"],
+    [
+      "hashes and encrypts a field",
+      { pw: string.password().encrypted() },
+      "post.pw: a field is hashed (.password()) or encrypted (.encrypted()), not both",
+    ],
+    [
+      "encrypts and hashes a field",
+      { pw: string.encrypted({ searchable: true }).password() },
+      "post.pw: a field is hashed (.password()) or encrypted (.encrypted()), not both",
+    ],
+    [
+      "trims a password",
+      { pw: string.password().trim() },
+      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+    ],
+    [
+      "lowers a password",
+      { pw: string.lower().password() },
+      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+    ],
+    [
+      "uppers a password",
+      { pw: string.password().upper() },
+      "post.pw: a password is taken exactly as submitted; remove .trim(), .lower() or .upper()",
+    ],
+    [
+      "has a unique password",
+      { pw: string.unique().password() },
+      "post.pw: a password cannot be .unique(): equal passwords have different hashes",
+    ],
+    [
+      "has a unique encrypted field",
+      { ssn: string.unique().encrypted() },
+      "post.ssn: .unique() on an encrypted field needs .encrypted({ searchable: true })",
+    ],
     ["has a unique json field", { meta: json.unique() }, "post.meta: a json field cannot be .unique()"],
     ["leaves no room between bounds", { views: int.min(5).max(4) }, "post.views: .min(5) is greater than .max(4)"],
-    ["wants a length its bounds forbid", { code: string.length(3).min(4) }, "post.code: no value has .length(3) and fits .min() and .max() as well"],
-    ["wants a length above its maximum", { code: string.length(3).max(2) }, "post.code: no value has .length(3) and fits .min() and .max() as well"],
+    [
+      "wants a length its bounds forbid",
+      { code: string.length(3).min(4) },
+      "post.code: no value has .length(3) and fits .min() and .max() as well",
+    ],
+    [
+      "wants a length above its maximum",
+      { code: string.length(3).max(2) },
+      "post.code: no value has .length(3) and fits .min() and .max() as well",
+    ],
     ["has a bound that is no number", { views: int.min(Number.NaN) }, "post.views: .min() takes a finite number"],
-    ["has an endless bound", { title: string.max(Number.POSITIVE_INFINITY) }, "post.title: .max() takes a finite number"],
-    ["empties a key that cannot be empty", { author: belongsTo(() => user).onDelete("setNull") }, 'post.author: .onDelete("setNull") needs .optional()'],
-    ["says on the side without the key what deleting does", { comments: hasMany(() => user).onDelete("cascade") }, "post.comments: .onDelete() belongs to the side with the key (belongsTo)"],
-    ["uses the name of a foreign key", { authorId: string, author: belongsTo(() => user) }, 'post.author: the name "authorId" is already used by post.authorId'],
-    ["gives two keys one name", { author: belongsTo(() => user).foreignKey("by"), editor: belongsTo(() => user).foreignKey("by") }, 'post.editor: the name "by" is already used by post.author'],
-    ["calls a key like its relation", { author: belongsTo(() => user).foreignKey("author") }, 'post.author: the name "author" is already used by post.author'],
-    ["uses the name of a list of links", { tags: manyToMany(() => user), tagsIds: string }, 'post.tagsIds: the name "tagsIds" is already used by post.tags'],
+    [
+      "has an endless bound",
+      { title: string.max(Number.POSITIVE_INFINITY) },
+      "post.title: .max() takes a finite number",
+    ],
+    [
+      "empties a key that cannot be empty",
+      { author: belongsTo(() => user).onDelete("setNull") },
+      'post.author: .onDelete("setNull") needs .optional()',
+    ],
+    [
+      "says on the side without the key what deleting does",
+      { comments: hasMany(() => user).onDelete("cascade") },
+      "post.comments: .onDelete() belongs to the side with the key (belongsTo)",
+    ],
+    [
+      "uses the name of a foreign key",
+      { authorId: string, author: belongsTo(() => user) },
+      'post.author: the name "authorId" is already used by post.authorId',
+    ],
+    [
+      "gives two keys one name",
+      { author: belongsTo(() => user).foreignKey("by"), editor: belongsTo(() => user).foreignKey("by") },
+      'post.editor: the name "by" is already used by post.author',
+    ],
+    [
+      "calls a key like its relation",
+      { author: belongsTo(() => user).foreignKey("author") },
+      'post.author: the name "author" is already used by post.author',
+    ],
+    [
+      "uses the name of a list of links",
+      { tags: manyToMany(() => user), tagsIds: string },
+      'post.tagsIds: the name "tagsIds" is already used by post.tags',
+    ],
   ])("when it %s", (_, fields, problem) => {
     expect(problemsWith(fields)).toEqual([problem]);
   });
 
   it.each<[string, (builder: EntityBuilder<"post", FieldMap>) => { build(): unknown }, string]>([
-    ["a field owns it", (post) => post.ownedBy("title"), 'post: .ownedBy("title") must name a belongsTo relation, or "id"'],
-    ["nobody owns it", (post) => post.ownedBy("nope"), 'post: .ownedBy("nope") must name a belongsTo relation, or "id"'],
-    ["a list owns it", (post) => post.ownedBy("comments"), 'post: .ownedBy("comments") must name a belongsTo relation, or "id"'],
-    ["the foreign key owns it", (post) => post.ownedBy("authorId"), 'post: .ownedBy("authorId") must name a belongsTo relation, or "id"'],
-    ["an inherited name owns it", (post) => post.ownedBy("toString"), 'post: .ownedBy("toString") must name a belongsTo relation, or "id"'],
-    ["an index names no column", (post) => post.index(["author"]), 'post: an index names "author", which is not a column; foreign keys go by their own name (authorId)'],
-    ["a unique index names no column", (post) => post.unique(["title", "nope"]), 'post: an index names "nope", which is not a column; foreign keys go by their own name (authorId)'],
+    [
+      "a field owns it",
+      (post) => post.ownedBy("title"),
+      'post: .ownedBy("title") must name a belongsTo relation, or "id"',
+    ],
+    [
+      "nobody owns it",
+      (post) => post.ownedBy("nope"),
+      'post: .ownedBy("nope") must name a belongsTo relation, or "id"',
+    ],
+    [
+      "a list owns it",
+      (post) => post.ownedBy("comments"),
+      'post: .ownedBy("comments") must name a belongsTo relation, or "id"',
+    ],
+    [
+      "the foreign key owns it",
+      (post) => post.ownedBy("authorId"),
+      'post: .ownedBy("authorId") must name a belongsTo relation, or "id"',
+    ],
+    [
+      "an inherited name owns it",
+      (post) => post.ownedBy("toString"),
+      'post: .ownedBy("toString") must name a belongsTo relation, or "id"',
+    ],
+    [
+      "an index names no column",
+      (post) => post.index(["author"]),
+      'post: an index names "author", which is not a column; foreign keys go by their own name (authorId)',
+    ],
+    [
+      "a unique index names no column",
+      (post) => post.unique(["title", "nope"]),
+      'post: an index names "nope", which is not a column; foreign keys go by their own name (authorId)',
+    ],
     ["an index names nothing", (post) => post.unique([]), "post: an index needs at least one column"],
     ["an index is over json", (post) => post.index(["meta"]), "post: a json field cannot be indexed (meta)"],
-    ["rules have an access that does not exist", (post) => post.rules({ raed: [] } as never), 'post: .rules() has no access "raed"; there are create, read, update, delete'],
+    [
+      "rules have an access that does not exist",
+      (post) => post.rules({ raed: [] } as never),
+      'post: .rules() has no access "raed"; there are create, read, update, delete',
+    ],
   ])("when %s", (_, change, problem) => {
-    const fields: FieldMap = { title: string, meta: json, author: belongsTo(() => user), comments: hasMany(() => user) };
+    const fields: FieldMap = {
+      title: string,
+      meta: json,
+      author: belongsTo(() => user),
+      comments: hasMany(() => user),
+    };
     expect(problemsOf(() => change(entity("post", fields)))).toEqual([problem]);
   });
 
   it("with all its problems at once", () => {
     const build = (): unknown =>
-      entity("1post", { id: string, pw: string.password().encrypted().trim(), views: int.min(2).max(1), q: json.unique() })
+      entity("1post", {
+        id: string,
+        pw: string.password().encrypted().trim(),
+        views: int.min(2).max(1),
+        q: json.unique(),
+      })
         .ownedBy("nope" as never)
         .index(["nope"])
         .build();
@@ -231,7 +352,13 @@ describe("a definition is refused", () => {
   });
 
   it("when a member is neither a field nor a relation", () => {
-    const cases: [unknown, string][] = [[undefined, "undefined"], [null, "null"], ["string", "text"], [{}, "an object"], [string.min, "a method"]];
+    const cases: [unknown, string][] = [
+      [undefined, "undefined"],
+      [null, "null"],
+      ["string", "text"],
+      [{}, "an object"],
+      [string.min, "a method"],
+    ];
     for (const [member, what] of cases)
       expect(() => entity("post", { title: member } as never), what).toThrow(
         new ConfigurationError("post.title is neither a field nor a relation"),
@@ -248,7 +375,9 @@ describe("a definition is refused", () => {
       parent: selfRef().optional().onDelete("setNull"),
       code: string.length(3).min(3).max(3),
     };
-    expect(problemsOf(() => entity("post", fields).ownedBy("id").unique(["at", "parentId"]).index(["createdAt"]))).toEqual([]);
+    expect(
+      problemsOf(() => entity("post", fields).ownedBy("id").unique(["at", "parentId"]).index(["createdAt"])),
+    ).toEqual([]);
     expect(problemsOf(() => entity("empty", {}).timestamps(false))).toEqual([]);
   });
 });

@@ -17,7 +17,19 @@ import {
 import { changeable } from "../support/frozen.ts";
 import { propertyOptions } from "../support/properties.ts";
 
-const FIELDS = { string, text, email, int, float, bool, boolean, datetime, json, jsonTyped: jsonTyped<{ a: 1 }>(), enums: enums("a", "b") };
+const FIELDS = {
+  string,
+  text,
+  email,
+  int,
+  float,
+  bool,
+  boolean,
+  datetime,
+  json,
+  jsonTyped: jsonTyped<{ a: 1 }>(),
+  enums: enums("a", "b"),
+};
 
 const isEven = (value: unknown): boolean => Number(value) % 2 === 0;
 const make = (): never => "made" as never;
@@ -52,7 +64,10 @@ const STRING: readonly Modifier[] = [
 ];
 
 const apply = (field: AnyField, modifiers: readonly Modifier[]): AnyField =>
-  modifiers.reduce((chain, [name, ...args]) => (chain as unknown as Chain)[name]?.(...args) as unknown as AnyField, field);
+  modifiers.reduce(
+    (chain, [name, ...args]) => (chain as unknown as Chain)[name]?.(...args) as unknown as AnyField,
+    field,
+  );
 
 describe("field constructors", () => {
   it.each(Object.entries(FIELDS))("%s gives a required field with nothing said about it", (_, field) => {
@@ -187,13 +202,21 @@ describe("modifiers", () => {
 
   it("keep every validator and pattern, in the order they were given", () => {
     const isOdd = (): boolean => true;
-    const { validators, patterns } = string.validate(isEven, "even").regex(/a/).validate(isOdd, "odd").regex(/b/, "b").definition;
+    const { validators, patterns } = string
+      .validate(isEven, "even")
+      .regex(/a/)
+      .validate(isOdd, "odd")
+      .regex(/b/, "b").definition;
     expect(validators.map(({ message }) => message)).toEqual(["even", "odd"]);
     expect(patterns.map(({ regex }) => regex.source)).toEqual(["a", "b"]);
   });
 
   it("make nothing that can be changed", () => {
-    for (const field of [...Object.values(FIELDS), apply(string, [...COMMON, ...STRING]), apply(int, [...COMMON, ...NUMBER])]) {
+    for (const field of [
+      ...Object.values(FIELDS),
+      apply(string, [...COMMON, ...STRING]),
+      apply(int, [...COMMON, ...NUMBER]),
+    ]) {
       expect(Object.isFrozen(field)).toBe(true);
       expect(changeable(field.definition)).toEqual([]);
     }

@@ -24,9 +24,13 @@ function shown(entities: readonly EntityLike[]): string[] {
   const model = createModel(entities);
   expect(model.problems).toEqual([]);
   return model.entities.flatMap((one) =>
-    model.relationsOf(one).map(({ source, name, target, inverse, foreignKey, many }) =>
-      [`${source.name}.${name}`, many ? "→→" : "→", `${target.name}.${inverse ?? "-"}`, foreignKey].filter(Boolean).join(" "),
-    ),
+    model
+      .relationsOf(one)
+      .map(({ source, name, target, inverse, foreignKey, many }) =>
+        [`${source.name}.${name}`, many ? "→→" : "→", `${target.name}.${inverse ?? "-"}`, foreignKey]
+          .filter(Boolean)
+          .join(" "),
+      ),
   );
 }
 
@@ -48,7 +52,8 @@ describe("a model", () => {
     const user = entity("user", { friends: manyToMany(() => user), parent: selfRef().optional() });
     const model = createModel([user]);
     const relations = model.relationsOf(model.get("user") as AnyEntity);
-    for (const value of [model, model.entities, model.problems, relations, ...relations]) expect(Object.isFrozen(value)).toBe(true);
+    for (const value of [model, model.entities, model.problems, relations, ...relations])
+      expect(Object.isFrozen(value)).toBe(true);
   });
 
   it("takes one of two definitions of a name and says so", () => {
@@ -102,7 +107,9 @@ describe("relations", () => {
       owner: belongsTo(() => user).onDelete("restrict"),
     });
     const model = createModel([user, post]);
-    const actions = model.relationsOf(model.get("post") as AnyEntity).map(({ onDelete, optional }) => `${onDelete} ${optional}`);
+    const actions = model
+      .relationsOf(model.get("post") as AnyEntity)
+      .map(({ onDelete, optional }) => `${onDelete} ${optional}`);
     expect(actions).toEqual(["restrict false", "setNull true", "cascade true", "restrict false"]);
   });
 
@@ -165,15 +172,25 @@ describe("relations", () => {
     const post = entity("post", { tags: manyToMany(() => tag), hidden: manyToMany(() => tag) });
     const tag = entity("tag", { posts: manyToMany(() => post).inverse("tags") });
     expect(shown([post, tag])).toEqual(["post.tags →→ tag.posts", "post.hidden →→ tag.-", "tag.posts →→ post.tags"]);
-    const article = entity("article", { labels: manyToMany(() => label).inverse("articles"), other: manyToMany(() => label) });
+    const article = entity("article", {
+      labels: manyToMany(() => label).inverse("articles"),
+      other: manyToMany(() => label),
+    });
     const label = entity("label", { articles: manyToMany(() => article) });
-    expect(shown([article, label])).toEqual(["article.labels →→ label.articles", "article.other →→ label.-", "label.articles →→ article.labels"]);
+    expect(shown([article, label])).toEqual([
+      "article.labels →→ label.articles",
+      "article.other →→ label.-",
+      "label.articles →→ article.labels",
+    ]);
   });
 
   it("of many to many between records of one entity are two things until somebody says otherwise", () => {
     const user = entity("user", { friends: manyToMany(() => user), blocked: manyToMany(() => user) });
     expect(shown([user])).toEqual(["user.friends →→ user.-", "user.blocked →→ user.-"]);
-    const fan = entity("fan", { followers: manyToMany(() => fan), follows: manyToMany(() => fan).inverse("followers") });
+    const fan = entity("fan", {
+      followers: manyToMany(() => fan),
+      follows: manyToMany(() => fan).inverse("followers"),
+    });
     expect(shown([fan])).toEqual(["fan.followers →→ fan.follows", "fan.follows →→ fan.followers"]);
   });
 
@@ -206,8 +223,14 @@ describe("a problem is reported, and nothing is thrown,", () => {
     const early = (): never => {
       throw new ReferenceError("Cannot access 'user' before initialization");
     };
-    const post = entity("post", { author: belongsTo(() => undefined), editor: belongsTo(() => null), owner: belongsTo(early) });
-    expect(problems([post])).toEqual(["author", "editor", "owner"].map((name) => `post.${name}: the related entity is undefined`));
+    const post = entity("post", {
+      author: belongsTo(() => undefined),
+      editor: belongsTo(() => null),
+      owner: belongsTo(early),
+    });
+    expect(problems([post])).toEqual(
+      ["author", "editor", "owner"].map((name) => `post.${name}: the related entity is undefined`),
+    );
   });
 
   it("when definitions are wrong in themselves, without blaming those that point to them", () => {
@@ -222,6 +245,16 @@ describe("a problem is reported, and nothing is thrown,", () => {
       'tag.q: "q" is a reserved name',
     ]);
     expect(problems([order])).toEqual(['account.format: "format" is a reserved name']);
+  });
+
+  it("but for what is no problem of a definition", () => {
+    const failure = new RangeError("not a configuration error");
+    const failing = {
+      build(): never {
+        throw failure;
+      },
+    };
+    expect(() => createModel([failing])).toThrow(failure);
   });
 
   it("when nothing has the key", () => {
@@ -242,7 +275,10 @@ describe("a problem is reported, and nothing is thrown,", () => {
   });
 
   it("when .inverse() names nothing", () => {
-    const person = entity("person", { posts: hasMany(() => post).inverse("writer"), likes: manyToMany(() => post).inverse("fans") });
+    const person = entity("person", {
+      posts: hasMany(() => post).inverse("writer"),
+      likes: manyToMany(() => post).inverse("fans"),
+    });
     const post = entity("post", { author: belongsTo(() => person).inverse("articles") });
     expect(problems([person, post])).toEqual([
       'person.posts: post has no belongsTo relation to person named "writer"',
@@ -263,8 +299,13 @@ describe("a problem is reported, and nothing is thrown,", () => {
   });
 
   it("when two manyToMany relations name the same other side", () => {
-    const post = entity("post", { tags: manyToMany(() => tag).inverse("posts"), hidden: manyToMany(() => tag).inverse("posts") });
+    const post = entity("post", {
+      tags: manyToMany(() => tag).inverse("posts"),
+      hidden: manyToMany(() => tag).inverse("posts"),
+    });
     const tag = entity("tag", { posts: manyToMany(() => post) });
-    expect(problems([post, tag])).toContain("tag.posts: several relations of post say they are its other side (tags, hidden)");
+    expect(problems([post, tag])).toContain(
+      "tag.posts: several relations of post say they are its other side (tags, hidden)",
+    );
   });
 });

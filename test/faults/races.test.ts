@@ -25,7 +25,8 @@ afterAll(async () => {
   for (const cleanup of cleanups) await cleanup();
 });
 
-const fifty = <T>(make: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 50 }, (_, i) => make(i)));
+const fifty = <T>(make: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 50 }, (_, i) => make(i)));
 const tally = (answers: readonly { status: number }[]): Record<number, number> => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -34,7 +35,9 @@ const tally = (answers: readonly { status: number }[]): Record<number, number> =
 
 describe("races on PostgreSQL", () => {
   it("of 50 creates on one unique value one wins, and 49 are told which field is taken", async () => {
-    const answers = await fifty((i) => request(url, "POST", "/api/accounts", { body: { email: "One@x.org", name: `N${i}` } }));
+    const answers = await fifty((i) =>
+      request(url, "POST", "/api/accounts", { body: { email: "One@x.org", name: `N${i}` } }),
+    );
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
     for (const { status, json } of answers)
       if (status === 409) expect(json).toMatchObject({ code: "CONFLICT", errors: { email: "is already taken" } });
@@ -42,9 +45,13 @@ describe("races on PostgreSQL", () => {
   });
 
   it("of 50 updates to one unique value one wins", async () => {
-    const made = await fifty((i) => request(url, "POST", "/api/accounts", { body: { email: `u${i}@x.org`, name: "N" } }));
+    const made = await fifty((i) =>
+      request(url, "POST", "/api/accounts", { body: { email: `u${i}@x.org`, name: "N" } }),
+    );
     const answers = await Promise.all(
-      made.map(({ json }) => request(url, "PUT", `/api/accounts/${(json as { id: string }).id}`, { body: { email: "two@x.org" } })),
+      made.map(({ json }) =>
+        request(url, "PUT", `/api/accounts/${(json as { id: string }).id}`, { body: { email: "two@x.org" } }),
+      ),
     );
     expect(tally(answers)).toEqual({ 200: 1, 409: 49 });
   });
@@ -55,6 +62,6 @@ describe("races on PostgreSQL", () => {
     const answers = await fifty(() => request(url, "POST", "/api/members", { body: { accountId, team: "red" } }));
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
     const refused = answers.find(({ status }) => status === 409);
-    expect(Object.keys((refused?.json as { errors: object }).errors).sort()).toEqual(["accountId", "team"]);
+    expect(Object.keys(refused?.json.errors ?? {}).sort()).toEqual(["accountId", "team"]);
   });
 });

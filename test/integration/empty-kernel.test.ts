@@ -3,7 +3,12 @@ import { createKernel, entity, memoryDriver, noopLogger, string } from "../../sr
 
 describe("a kernel without plugins", () => {
   const boot = () =>
-    createKernel({ entities: [entity("thing", { name: string })], driver: memoryDriver(), plugins: [], logger: noopLogger });
+    createKernel({
+      entities: [entity("thing", { name: string })],
+      driver: memoryDriver(),
+      plugins: [],
+      logger: noopLogger,
+    });
 
   it("boots, answers 404 to everything, and stops", async () => {
     const kernel = boot();
@@ -17,7 +22,7 @@ describe("a kernel without plugins", () => {
 
   it("denies every operation, since nobody allowed it", async () => {
     const kernel = boot();
-    const things = kernel.as({ id: "u1", role: "admin" })["thing"];
+    const things = kernel.as({ id: "u1", role: "admin" }).thing;
     await expect(things?.list()).rejects.toMatchObject({ status: 403 });
     await expect(things?.create({ name: "x" } as never)).rejects.toMatchObject({ status: 403 });
     await expect(things?.delete("1")).rejects.toMatchObject({ status: 403 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { ConfigurationError, defaultPlugins, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import {
+  ConfigurationError,
+  defaultPlugins,
+  entity,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../src/index.ts";
 
 const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
 

@@ -62,7 +62,9 @@ describe("the start-up report", () => {
   it("names both owners of a name that is taken", () => {
     expect(problemsOf({ entities: [entity("a", {}), entity("a", {})] })).toEqual(['entity "a" is defined twice']);
     const people = [entity("person", {}), entity("human", {}).plural("people")];
-    expect(problemsOf({ entities: people })).toEqual([expect.stringContaining('entities "person" and "human" share the path /people')]);
+    expect(problemsOf({ entities: people })).toEqual([
+      expect.stringContaining('entities "person" and "human" share the path /people'),
+    ]);
     expect(problemsOf({ plugins: [health()] })).toEqual(['Plugin "health" is in the list twice']);
   });
 
@@ -73,8 +75,12 @@ describe("the start-up report", () => {
   });
 
   it("tells what to do about a factory that nobody called, and about strangers", () => {
-    expect(problemsOf({ plugins: [health as never] })).toEqual(["The plugin list contains a function (health); call it: health()"]);
-    expect(problemsOf({ plugins: [{ id: "x" } as never] })).toEqual([expect.stringContaining("createPlugin did not make")]);
+    expect(problemsOf({ plugins: [health as never] })).toEqual([
+      "The plugin list contains a function (health); call it: health()",
+    ]);
+    expect(problemsOf({ plugins: [{ id: "x" } as never] })).toEqual([
+      expect.stringContaining("createPlugin did not make"),
+    ]);
   });
 
   it("refuses a prefix that is no path", () => {

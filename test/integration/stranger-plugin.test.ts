@@ -3,9 +3,16 @@ import { archive, mineOrAdmin } from "../../examples/stranger-plugin/archive-plu
 import { belongsTo, bool, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
-const user = entity("user", { name: string }).ownedBy("id").rules({ read: ["everyone"] });
+const user = entity("user", { name: string })
+  .ownedBy("id")
+  .rules({ read: ["everyone"] });
 const fields = { title: string, archived: bool.default(false), author: belongsTo(() => user) };
-const access = (rule: string | { name: string }) => ({ read: [rule], create: ["authenticated"], update: [rule], delete: [rule] });
+const access = (rule: string | { name: string }) => ({
+  read: [rule],
+  create: ["authenticated"],
+  update: [rule],
+  delete: [rule],
+});
 const ours = entity("our", fields).ownedBy("author").rules(access("ownerOrAdmin"));
 const theirs = entity("their", fields).ownedBy("author").rules(access(mineOrAdmin));
 

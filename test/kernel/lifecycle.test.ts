@@ -74,7 +74,7 @@ describe("starting", () => {
       const kernel = boot(driver);
       await kernel.ready.catch(() => {});
       expect((await get(kernel, "/count"))[0]).toBe(503);
-      await expect(kernel.as({ id: "u" })["thing"]?.count()).rejects.toMatchObject({ status: 503 });
+      await expect(kernel.as({ id: "u" }).thing?.count()).rejects.toMatchObject({ status: 503 });
       fail(undefined);
       expect((await get(kernel, "/count"))[0]).toBe(503);
       vi.setSystemTime(Date.now() + 1_001);
@@ -145,7 +145,7 @@ describe("two apps in one process", () => {
     const [one, two] = [boot(memoryDriver()), boot(memoryDriver())];
     one.registerService("only-one", () => 1);
     expect(two.container.has("only-one")).toBe(false);
-    await one.asSystem()["thing"]?.create({ name: "x" } as never);
+    await one.asSystem().thing?.create({ name: "x" } as never);
     expect(await get(one, "/count")).toEqual([200, "1"]);
     expect(await get(two, "/count")).toEqual([200, "0"]);
     await Promise.all([one.close(), two.close()]);

@@ -58,7 +58,7 @@ describe("the serializer", () => {
 
   it("answers 500 for what cannot be written", async () => {
     const circular: Record<string, unknown> = {};
-    circular["self"] = circular;
+    circular.self = circular;
     expect(await answer(() => circular)).toBe(500);
     expect(await answer(() => 1n)).toBe(500);
     expect(await answer(() => () => 1)).toBe(500);

@@ -8,8 +8,13 @@ import { repositoryRoot } from "../support/source-files.ts";
 
 const readme = readFileSync(join(repositoryRoot, "README.md"), "utf8");
 const blocks = (language: string): string[] =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map((match) => match[1] as string);
-const programs = blocks("ts").map((code, index) => ({ code, file: join(repositoryRoot, ".cache", "readme", `block-${index}.ts`) }));
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    (match) => match[1] as string,
+  );
+const programs = blocks("ts").map((code, index) => ({
+  code,
+  file: join(repositoryRoot, ".cache", "readme", `block-${index}.ts`),
+}));
 const folder = join(repositoryRoot, ".cache", "readme");
 const tsx = createRequire(import.meta.url).resolve("tsx");
 
@@ -32,18 +37,29 @@ function run(file: string, env: Record<string, string> = {}) {
 describe("README.md", () => {
   it("has blocks that compile as they stand", () => {
     const config = ts.getParsedCommandLineOfConfigFile(join(repositoryRoot, "tsconfig.json"), {}, ts.sys as never);
-    const program = ts.createProgram(programs.map(({ file }) => file), { ...config?.options, noEmit: true });
-    const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => `${file?.fileName.split("/").at(-1)}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`);
+    const program = ts.createProgram(
+      programs.map(({ file }) => file),
+      { ...config?.options, noEmit: true },
+    );
+    const problems = ts
+      .getPreEmitDiagnostics(program)
+      .map(
+        ({ file, messageText }) =>
+          `${file?.fileName.split("/").at(-1)}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
+      );
     expect(problems).toEqual([]);
   }, 120_000);
 
-  it.each(programs.slice(1).map(({ file }, i) => [i + 1, file] as const))("runs block %i to its end", async (_index, file) => {
-    const child = run(file);
-    let output = "";
-    child.stderr.on("data", (chunk: Buffer) => (output += chunk));
-    const code = await new Promise((resolve) => child.on("exit", resolve));
-    expect([code, output]).toEqual([0, ""]);
-  });
+  it.each(programs.slice(1).map(({ file }, i) => [i + 1, file] as const))(
+    "runs block %i to its end",
+    async (_index, file) => {
+      const child = run(file);
+      let output = "";
+      child.stderr.on("data", (chunk: Buffer) => (output += chunk));
+      const code = await new Promise((resolve) => child.on("exit", resolve));
+      expect([code, output]).toEqual([0, ""]);
+    },
+  );
 
   it("answers its curl lines as it says", async () => {
     const child = run((programs[0] as { file: string }).file, { PORT: "0" });
@@ -65,7 +81,10 @@ describe("README.md", () => {
         const { code, body } = await curl(command.replace(/localhost:3000/g, new URL(url).host));
         expect(code, command).toBe(Number(status));
         // "…" in the README stands for anything.
-        const pattern = answer.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s\\S]*");
+        const pattern = answer
+          .split("…")
+          .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+          .join("[\\s\\S]*");
         expect(body).toMatch(new RegExp(`^${pattern}$`));
       }
     } finally {
@@ -75,7 +94,9 @@ describe("README.md", () => {
   });
 
   it("names scripts that exist", () => {
-    const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { scripts: Record<string, string> };
+    const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
     expect(readme.match(/npm (?:run )?(?:start|test)/g)?.length).toBeGreaterThan(1);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "test", "check", "bench"]));
   });
@@ -83,7 +104,9 @@ describe("README.md", () => {
 
 /** What a shell would do with one of the README's commands: the parts it uses, and no others. */
 async function curl(command: string): Promise<{ code: number; body: string }> {
-  const words = [...command.replace(/\\\n/g, " ").matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? (match[2] as string));
+  const words = [...command.replace(/\\\n/g, " ").matchAll(/'([^']*)'|(\S+)/g)].map(
+    (match) => match[1] ?? (match[2] as string),
+  );
   const headers = new Headers();
   let body: string | undefined;
   let address = "";
@@ -95,6 +118,10 @@ async function curl(command: string): Promise<{ code: number; body: string }> {
     } else if (word === "-d") body = words[++i];
     else if (word !== "-s") address = word;
   }
-  const response = await fetch(`http://${address}`, { method: body === undefined ? "GET" : "POST", headers, body: body ?? null });
+  const response = await fetch(`http://${address}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers,
+    body: body ?? null,
+  });
   return { code: response.status, body: await response.text() };
 }

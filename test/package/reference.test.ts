@@ -13,9 +13,19 @@ function column(page: string, index = 1): string[] {
 }
 
 describe("docs/reference/errors.md", () => {
-  const classes = Object.entries(keelson).filter(([name, value]) => typeof value === "function" && name.endsWith("Error") && name !== "KeelsonError" && /^[A-Z]/.test(name));
+  const classes = Object.entries(keelson).filter(
+    ([name, value]) =>
+      typeof value === "function" && name.endsWith("Error") && name !== "KeelsonError" && /^[A-Z]/.test(name),
+  );
   const made = classes.map(([name, make]) => {
-    const argument = name === "MethodNotAllowedError" ? ["GET"] : name === "PayloadTooLargeError" || name === "RateLimitedError" ? 1 : name === "ValidationFailedError" ? {} : "x";
+    const argument =
+      name === "MethodNotAllowedError"
+        ? ["GET"]
+        : name === "PayloadTooLargeError" || name === "RateLimitedError"
+          ? 1
+          : name === "ValidationFailedError"
+            ? {}
+            : "x";
     const { code, status } = new (make as new (argument: unknown) => keelson.KeelsonError)(argument);
     return `${code} ${status} ${name}`;
   });
@@ -40,7 +50,9 @@ function membersOf(file: string, name: string): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
-  return (found as ts.InterfaceDeclaration).members.map((member) => (member.name as ts.StringLiteral | ts.Identifier).text);
+  return (found as ts.InterfaceDeclaration).members.map(
+    (member) => (member.name as ts.StringLiteral | ts.Identifier).text,
+  );
 }
 
 describe("docs/reference/hooks.md", () => {

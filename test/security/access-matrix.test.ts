@@ -1,22 +1,41 @@
 import { createClient } from "@libsql/client";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { belongsTo, bool, defineRule, type Driver, embedded, entity, noopLogger, postgres, string, type User } from "../../src/index.ts";
+import {
+  belongsTo,
+  bool,
+  type Driver,
+  defineRule,
+  embedded,
+  entity,
+  noopLogger,
+  postgres,
+  string,
+  type User,
+} from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 
 // One entity per rule; every access of an entity is governed by that one rule. What the matrix expects is written by
 // hand below, from the documents, not computed from the code.
 
-const user = entity("user", { name: string }).ownedBy("id").rules({ read: ["everyone"] });
+const user = entity("user", { name: string })
+  .ownedBy("id")
+  .rules({ read: ["everyone"] });
 const published = defineRule("published", () => ({ published: true }));
-const recordIsMine = defineRule("recordIsMine", ({ user: caller, record }) => caller !== null && record?.["authorId"] === caller.id, {
-  where: ({ user: caller }) => (caller === null ? false : { authorId: caller.id }),
-});
+const recordIsMine = defineRule(
+  "recordIsMine",
+  ({ user: caller, record }) => caller !== null && record?.authorId === caller.id,
+  {
+    where: ({ user: caller }) => (caller === null ? false : { authorId: caller.id }),
+  },
+);
 
 const fields = { title: string, published: bool.default(false), author: belongsTo(() => user) };
 const ruled = (name: string, rule: string | { name: string }) =>
-  entity(name, fields).ownedBy("author").rules({ create: [rule], read: [rule], update: [rule], delete: [rule] });
+  entity(name, fields)
+    .ownedBy("author")
+    .rules({ create: [rule], read: [rule], update: [rule], delete: [rule] });
 
 const entities = {
   everyone: ruled("docEveryone", "everyone"),
@@ -53,7 +72,13 @@ interface Grant {
 }
 const all = ["a1", "a2", "b1", "b2", "c1", "c2"];
 const open = { own: 200, foreign: 200, missing: 404, create: 201, list: all };
-const shut = (status: number): Grant => ({ own: status, foreign: status, missing: status, create: status, list: status });
+const shut = (status: number): Grant => ({
+  own: status,
+  foreign: status,
+  missing: status,
+  create: status,
+  list: status,
+});
 const mine = (list: readonly string[]): Grant => ({ own: 200, foreign: 403, missing: 404, create: 201, list });
 
 const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
@@ -127,7 +152,7 @@ const BACKENDS: readonly (readonly [string, () => Promise<Backend>])[] = [
           const client = createClient({ url: `file:${file}` });
           const { rows } = await client.execute(statement);
           client.close();
-          return rows.map((row) => String(row["id"]));
+          return rows.map((row) => String(row.id));
         },
         drop: remove,
       };
@@ -158,7 +183,12 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
   let calls = 0;
 
   const makeApp = (driver: Driver) =>
-    createTestApp({ entities: [user, ...Object.values(entities)], driver: counting(driver, () => calls++), logger: noopLogger, production: false });
+    createTestApp({
+      entities: [user, ...Object.values(entities)],
+      driver: counting(driver, () => calls++),
+      logger: noopLogger,
+      production: false,
+    });
 
   beforeAll(async () => {
     backend = await open_();
@@ -178,10 +208,13 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
     for (const row of seedRows()) await app.api.driver.create(name, { ...row, createdAt: now, updatedAt: now });
   };
   const pathOf = (rule: RuleName): string => {
-    const route = app.api.routes.find((candidate) => candidate.entity?.name === entities[rule].name && candidate.action === "list");
+    const route = app.api.routes.find(
+      (candidate) => candidate.entity?.name === entities[rule].name && candidate.action === "list",
+    );
     return `/api${route?.path}`;
   };
-  const idsIn = async (rule: RuleName): Promise<string[]> => (await app.api.driver.findMany(entities[rule].name)).map((row) => String(row["id"]));
+  const idsIn = async (rule: RuleName): Promise<string[]> =>
+    (await app.api.driver.findMany(entities[rule].name)).map((row) => String(row.id));
 
   const rules = Object.keys(entities) as RuleName[];
   const callers = Object.keys(USERS) as Caller[];
@@ -195,12 +228,13 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         await reset(rule);
         const url = `${pathOf(rule)}/${idOf(caller, target)}`;
         const as = app.as(USERS[caller]);
-        for (const method of ["GET", "HEAD"]) expect((await as.request(method, url)).status, method).toBe(grant[target]);
+        for (const method of ["GET", "HEAD"])
+          expect((await as.request(method, url)).status, method).toBe(grant[target]);
         for (const method of ["PUT", "PATCH"]) {
           expect((await as.request(method, url, { title: "Changed" })).status, method).toBe(grant[target]);
         }
         const row = await app.api.driver.findOne(entities[rule].name, { id: idOf(caller, target) });
-        if (row !== null) expect(row["title"] === "Changed").toBe(grant[target] === 200);
+        if (row !== null) expect(row.title === "Changed").toBe(grant[target] === 200);
         const removed = await as.request("DELETE", url);
         expect(removed.status).toBe(grant[target]);
         const left = await idsIn(rule);
@@ -216,7 +250,8 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         const created = await as.request("POST", pathOf(rule), body);
         expect(created.status).toBe(grant.create);
         expect(await app.api.driver.count(entities[rule].name)).toBe(grant.create === 201 ? 7 : 6);
-        if (created.status === 201 && ownId !== undefined) expect((created.body as { authorId: string }).authorId).toBe(ownId);
+        if (created.status === 201 && ownId !== undefined)
+          expect((created.body as { authorId: string }).authorId).toBe(ownId);
         if (ownId === undefined || caller === "admin") return;
         const stolen = await as.request("POST", pathOf(rule), { title: "New", authorId: "adm" });
         expect(stolen.status).toBe(grant.create === 201 ? 403 : grant.create);
@@ -233,7 +268,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         expect((listed.body as { id: string }[]).map(({ id }) => id)).toEqual(grant.list);
         expect(listed.headers.get("x-total-count")).toBe(String(grant.list.length));
         const asked = USERS[caller];
-        const where = SQL[rule](asked?.id, asked?.["role"] === "admin");
+        const where = SQL[rule](asked?.id, asked?.role === "admin");
         const inSql = await backend.ids(`SELECT "id" FROM "${entities[rule].name}" WHERE ${where} ORDER BY "id"`);
         expect(inSql).toEqual(grant.list);
         if (asked === null) return;

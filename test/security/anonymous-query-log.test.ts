@@ -1,11 +1,24 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AnyPrismaClient, belongsTo, entity, hasMany, type Keelson, keelson, noopLogger, postgres, prisma, string } from "../../src/index.ts";
+import {
+  type AnyPrismaClient,
+  belongsTo,
+  entity,
+  hasMany,
+  type Keelson,
+  keelson,
+  noopLogger,
+  postgres,
+  prisma,
+  string,
+} from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { generatedClient } from "../support/generate-client.ts";
 import { request, startApp } from "../support/http.ts";
 
-const user = entity("user", { name: string, notes: hasMany(() => note) }).ownedBy("id").rules({ read: ["authenticated"] });
+const user = entity("user", { name: string, notes: hasMany(() => note) })
+  .ownedBy("id")
+  .rules({ read: ["authenticated"] });
 const note = entity("note", { text: string, author: belongsTo(() => user) })
   .ownedBy("author")
   .rules({ read: ["owner"], create: ["authenticated"], update: ["ownerOrAdmin"], delete: ["admin"] });

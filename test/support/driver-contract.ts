@@ -9,8 +9,6 @@ import { describeValues } from "./driver-contract/values.ts";
 import { describeWrites } from "./driver-contract/writes.ts";
 import { fixtureEntities } from "./entities.ts";
 
-export type { DriverUnderTest, MakeDriver } from "./driver-contract/database.ts";
-
 /**
  * The one contract of all drivers: what the port promises, on every kind of value, condition, constraint and race.
  * @param name What the suite is called.

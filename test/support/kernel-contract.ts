@@ -94,7 +94,15 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
 
   it("resolves services of plugins lazily and across plugins", async () => {
     const made: string[] = [];
-    const one = createPlugin({ id: "one", services: { "one.clock": () => (made.push("clock"), { time: "noon" }) } });
+    const one = createPlugin({
+      id: "one",
+      services: {
+        "one.clock": () => {
+          made.push("clock");
+          return { time: "noon" };
+        },
+      },
+    });
     const two = createPlugin({
       id: "two",
       requires: ["one"],

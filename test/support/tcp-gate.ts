@@ -1,4 +1,4 @@
-import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** A TCP proxy that can be shut: connections are cut and new ones refused, as when the server behind it is gone. */
 export interface TcpGate {

@@ -10,7 +10,7 @@ import {
   type RelationNames,
   string,
 } from "../../src/entity/index.ts";
-import { type Post, post, profile, tag, type User, user } from "./blog.ts";
+import { type Post, type post, type profile, type tag, type User, user } from "./blog.ts";
 
 describe("InferEntityData", () => {
   it("has id, fields, foreign keys and timestamps", () => {
@@ -75,7 +75,9 @@ describe("InferCreateInput", () => {
 
   it("takes no id, no timestamps and no readonly field", () => {
     type Keys = keyof InferCreateInput<typeof post>;
-    expectTypeOf<Extract<Keys, "id" | "createdAt" | "updatedAt" | "slug" | "author" | "tags" | "replies">>().toBeNever();
+    expectTypeOf<
+      Extract<Keys, "id" | "createdAt" | "updatedAt" | "slug" | "author" | "tags" | "replies">
+    >().toBeNever();
   });
 
   it("refuses a word that the enum does not have", () => {
@@ -113,7 +115,11 @@ describe("RelatedData", () => {
     expectTypeOf<RelatedData<typeof post, "author">>().toEqualTypeOf<User | null>();
     expectTypeOf<RelatedData<typeof post, "editor">>().toEqualTypeOf<User | null>();
     expectTypeOf<RelatedData<typeof user, "posts">>().toEqualTypeOf<Post[]>();
-    expectTypeOf<RelatedData<typeof user, "profile">>().toEqualTypeOf<{ id: string; bio: string | null; userId: string } | null>();
+    expectTypeOf<RelatedData<typeof user, "profile">>().toEqualTypeOf<{
+      id: string;
+      bio: string | null;
+      userId: string;
+    } | null>();
     expectTypeOf<RelatedData<typeof post, "tags">>().toEqualTypeOf<{ id: string; name: string }[]>();
     expectTypeOf<RelatedData<typeof tag, "posts">>().toEqualTypeOf<Post[]>();
   });

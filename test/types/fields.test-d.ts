@@ -2,7 +2,7 @@ import { describe, expectTypeOf, it } from "vitest";
 import {
   bool,
   datetime,
-  email,
+  type email,
   entity,
   enums,
   type Field,
@@ -12,7 +12,7 @@ import {
   json,
   jsonTyped,
   string,
-  text,
+  type text,
 } from "../../src/entity/index.ts";
 
 type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
@@ -73,7 +73,19 @@ describe("modifiers", () => {
   });
 
   it("stay available after others", () => {
-    string.optional().unique().default("a").readable("owner").writable("admin").omit().encrypted().readonly().describe("x").example("a").min(1).password();
+    string
+      .optional()
+      .unique()
+      .default("a")
+      .readable("owner")
+      .writable("admin")
+      .omit()
+      .encrypted()
+      .readonly()
+      .describe("x")
+      .example("a")
+      .min(1)
+      .password();
     int.optional().unique().default(1).readable(["owner", "admin"]).omit().readonly().example(1).positive();
     // @ts-expect-error still no text
     int.optional().default(1).trim();

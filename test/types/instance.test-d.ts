@@ -1,5 +1,13 @@
 import { describe, expectTypeOf, it } from "vitest";
-import type { $Infer, EntityNamesOf, EntityOf, InferAll, InferCreateInput, InferEntityData, InferUpdateInput } from "../../src/entity/index.ts";
+import type {
+  $Infer,
+  EntityNamesOf,
+  EntityOf,
+  InferAll,
+  InferCreateInput,
+  InferEntityData,
+  InferUpdateInput,
+} from "../../src/entity/index.ts";
 import { keelson } from "../../src/keelson.ts";
 import type { ClientList } from "../../src/kernel/index.ts";
 import { type Post, post, profile, tag, type User, user } from "./blog.ts";

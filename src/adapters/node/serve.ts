@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { DatabaseUnavailableError } from "../../kernel/index.ts";
+import { isKeelsonError } from "../../entity/index.ts";
 import type { HandlingApp } from "./answer.ts";
 import { drain } from "./drain.ts";
 import { listen } from "./listen.ts";
@@ -67,7 +67,7 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
 
   // A database that is away comes back, and the app with it: until then it answers 503. Nothing else may be served.
   await api.ready.catch((error: unknown) => {
-    if (!(error instanceof DatabaseUnavailableError)) throw error;
+    if (!isKeelsonError(error) || error.code !== "DATABASE_UNAVAILABLE") throw error;
   });
   const address = await listen(server, port, hostname);
   const shutDown = async () => {

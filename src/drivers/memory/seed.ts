@@ -26,7 +26,8 @@ export function plant(store: Store, seed: Seed): void {
   const links: (() => void)[] = [];
   for (const [name, list] of Object.entries(seed)) {
     const entity = model.get(name);
-    if (entity === undefined) throw new ConfigurationError(`the seed names "${name}", which is not an entity of this app`);
+    if (entity === undefined)
+      throw new ConfigurationError(`the seed names "${name}", which is not an entity of this app`);
     const rows = new Map<string, Row | null>();
     list.forEach((row, index) => {
       const data = filledIn(entity, row, index);
@@ -38,7 +39,10 @@ export function plant(store: Store, seed: Seed): void {
         links.push(() => explained(name, () => link(store, relation, id, ids)));
       }
       if (rows.has(id)) throw new ConfigurationError(`the seed of "${name}" has two rows with the id "${id}"`);
-      rows.set(id, explained(name, () => newRow(entity, takeIn(entity, data))));
+      rows.set(
+        id,
+        explained(name, () => newRow(entity, takeIn(entity, data))),
+      );
     });
     changes.set(entity, rows);
   }

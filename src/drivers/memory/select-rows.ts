@@ -1,5 +1,13 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import { BadRequestError, type Condition, matches, type RelatedRows, type Row, type SortKey, totalOrder } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  type Condition,
+  matches,
+  type RelatedRows,
+  type Row,
+  type SortKey,
+  totalOrder,
+} from "../../kernel/index.ts";
 import { linkTableOf, type Store } from "./store.ts";
 
 /** The one id that a condition asks for, or undefined when it could hold for several records. */

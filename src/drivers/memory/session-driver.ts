@@ -26,12 +26,14 @@ export interface Session {
 }
 
 function one(entity: AnyEntity, condition: Condition): Condition {
-  if (idOf(condition) === undefined) throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
+  if (idOf(condition) === undefined)
+    throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
   return condition;
 }
 
 function some(entity: AnyEntity, condition: Condition): Condition {
-  if (isAlways(condition)) throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
+  if (isAlways(condition))
+    throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
   return condition;
 }
 

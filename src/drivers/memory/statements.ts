@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
-import { ConflictError, type Condition, type Link, type Row } from "../../kernel/index.ts";
+import { type Condition, ConflictError, type Link, type Row } from "../../kernel/index.ts";
 import { applyChanges, danglingReference, deletion } from "./changes.ts";
 import { changedRow, newRow } from "./rows.ts";
 import { filterRows } from "./select-rows.ts";

@@ -15,7 +15,8 @@ export function checkClient(client: StatementClient, model: EntityModel): void {
       continue;
     }
     for (const name of Object.keys(entity.columns))
-      if (!Object.hasOwn(fields, name)) problems.push(`model ${entity.name} of the Prisma client has no field "${name}"`);
+      if (!Object.hasOwn(fields, name))
+        problems.push(`model ${entity.name} of the Prisma client has no field "${name}"`);
   }
   if (problems.length === 0) return;
   throw new ConfigurationError([

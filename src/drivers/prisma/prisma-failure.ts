@@ -43,7 +43,11 @@ export class PrismaFailure extends KeelsonError {
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
     const code =
-      lostConnection(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
+      lostConnection(thrown) ??
+      text(thrown.code) ??
+      text(thrown.errorCode) ??
+      plainFailure(thrown.message) ??
+      "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
     super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));

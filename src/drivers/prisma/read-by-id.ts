@@ -13,8 +13,7 @@ export function createReadById(session: Session): (plan: EntityPlan, select: Arg
 
   function alone({ entity, delegate }: EntityPlan, select: Args): ReadById {
     const statement = { model: entity.name, operation: "findOne" };
-    return (id) =>
-      session.read(statement, (client) => modelApi(client, delegate).findFirst({ where: { id }, select }));
+    return (id) => session.read(statement, (client) => modelApi(client, delegate).findFirst({ where: { id }, select }));
   }
 
   function together(plan: EntityPlan, select: Args): ReadById {

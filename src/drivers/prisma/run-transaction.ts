@@ -1,9 +1,9 @@
 import { DatabaseError } from "../../kernel/index.ts";
 import type { StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
+import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
-import { withRetries } from "./retry.ts";
 
 /** Prisma keeps its own, later clock, so that ours decides what the error says. */
 const PRISMA_GRACE_MS = 1_000;

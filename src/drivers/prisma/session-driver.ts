@@ -32,7 +32,8 @@ function one({ entity }: EntityPlan, condition: Condition): Condition {
 }
 
 function some({ entity }: EntityPlan, condition: Condition): Condition {
-  if (isAlways(condition)) throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
+  if (isAlways(condition))
+    throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
   return condition;
 }
 
@@ -60,7 +61,11 @@ export function sessionStatements(session: Session, transaction: Driver["transac
     return relation;
   }
 
-  async function findOne(ref: EntityRef, where: Where, options?: { select?: readonly string[] | undefined }): Promise<Row | null> {
+  async function findOne(
+    ref: EntityRef,
+    where: Where,
+    options?: { select?: readonly string[] | undefined },
+  ): Promise<Row | null> {
     const open = session.connection();
     const plan = open.planOf(ref);
     const select = selection(plan, options?.select);

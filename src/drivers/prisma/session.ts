@@ -50,8 +50,7 @@ export function databaseSession(name: string, current: () => Connection | undefi
     },
     write(statement, work) {
       const open = connection();
-      const attempt = () =>
-        withRetries(() => guarded(open, statement, () => work(open.client)), retryDelays(open));
+      const attempt = () => withRetries(() => guarded(open, statement, () => work(open.client)), retryDelays(open));
       return open.dialect.singleWriter ? turns(attempt) : attempt();
     },
   };

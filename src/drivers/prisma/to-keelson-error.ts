@@ -53,7 +53,8 @@ export function toKeelsonError(error: unknown, statement: Statement, model?: Ent
   }
   if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
   if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
-  if (isUnavailable(cause) || isTransactionStartTimeout(error)) return new DatabaseUnavailableError(undefined, { cause });
+  if (isUnavailable(cause) || isTransactionStartTimeout(error))
+    return new DatabaseUnavailableError(undefined, { cause });
   if (code === "P2028") return new DatabaseError("The transaction is over", { cause });
   if (MISFITS.has(code))
     return new DatabaseError(`The tables do not fit the definition of ${statement.model ?? "an entity"}`, { cause });

@@ -16,9 +16,7 @@ export function insertRow(session: Session, plan: EntityPlan, data: Row): Promis
   const given = toPrismaData(plan, data, dbNull);
   const statement = { model: plan.entity.name, operation: "create" };
   return namingDangling(session, plan, [given], () =>
-    session.write(statement, (client) =>
-      modelApi(client, plan.delegate).create({ data: given, select: plan.columns }),
-    ),
+    session.write(statement, (client) => modelApi(client, plan.delegate).create({ data: given, select: plan.columns })),
   );
 }
 
@@ -42,12 +40,7 @@ export function needsSeveralInserts(rows: readonly Row[]): boolean {
 }
 
 /** Changes the one row that matches: one UPDATE with the whole condition. */
-export function updateRow(
-  session: Session,
-  plan: EntityPlan,
-  condition: Condition,
-  data: Row,
-): Promise<Row | null> {
+export function updateRow(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
   const open = session.connection();
   const given = toPrismaData(plan, data, open.dbNull);
   if (Object.hasOwn(given, "id")) {
@@ -81,12 +74,7 @@ async function changeOne(
   }
 }
 
-export async function updateRows(
-  session: Session,
-  plan: EntityPlan,
-  condition: Condition,
-  data: Row,
-): Promise<number> {
+export async function updateRows(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
   const given = toPrismaData(plan, data, open.dbNull);
   if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);

@@ -3,4 +3,3 @@ export { datetimeKind } from "./datetime.ts";
 export { isJsonValue, jsonKind } from "./json.ts";
 export { floatKind, intKind } from "./number.ts";
 export { emailKind, enumKind, idKind, stringKind, textKind } from "./string.ts";
-export { codePoints } from "./string-schema.ts";

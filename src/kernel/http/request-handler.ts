@@ -10,9 +10,9 @@ import {
 import { describeError, handleError } from "../errors/handle-error.ts";
 import type { RequestEvent, RouteAuthorization } from "../hooks/hook-map.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
-import { ANONYMOUS } from "../ports/principal.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
+import { ANONYMOUS } from "../ports/principal.ts";
 import { present } from "../records/serialize.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
@@ -140,7 +140,11 @@ export class RequestHandler {
     else log.debug("Request refused", { requestId, method: request.method, path, status });
     const accept = request.headers.accept;
     const problemJson = typeof accept === "string" && accept.includes("application/problem+json");
-    const { headers, body, ...reply } = handleError(error, { requestId, problemJson, instance: (request.base ?? "") + path });
+    const { headers, body, ...reply } = handleError(error, {
+      requestId,
+      problemJson,
+      instance: (request.base ?? "") + path,
+    });
     return { status: reply.status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
   }
 
@@ -200,7 +204,10 @@ function dropBody(response: KernelResponse): void {
   const { body } = response;
   if (typeof body === "string" || body instanceof Uint8Array)
     response.headers["content-length"] = String(Buffer.byteLength(body));
-  else void body?.[Symbol.asyncIterator]().return?.().catch(() => {});
+  else
+    void body?.[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => {});
   response.body = null;
 }
 

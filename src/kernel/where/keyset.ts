@@ -83,7 +83,8 @@ export async function* streamByKeyset(
   batchSize = 1_000,
 ): AsyncIterable<Row[]> {
   const order = totalOrder(query.sort);
-  const extra = query.select === undefined ? [] : order.map(({ field }) => field).filter((field) => !query.select?.includes(field));
+  const extra =
+    query.select === undefined ? [] : order.map(({ field }) => field).filter((field) => !query.select?.includes(field));
   const select = query.select && [...query.select, ...extra];
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   let offset = query.offset;

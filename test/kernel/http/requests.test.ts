@@ -209,7 +209,10 @@ describe("request handling", () => {
       id: scope.services.resolve("requestId") === scope.requestId,
       limit: scope.limits.pageSize,
     });
-    const asks = createPlugin({ id: "asks", setup: ({ services, problem }) => void (services.has("clock") || problem("no clock")) });
+    const asks = createPlugin({
+      id: "asks",
+      setup: ({ services, problem }) => void (services.has("clock") || problem("no clock")),
+    });
     const kernel = await boot({ "GET /look": look }, { services: { clock: () => "noon" }, plugins: [asks] });
     const { json: body } = await send(kernel, "GET", "/api/look", { raw: { native: true } });
     expect(body).toEqual({ raw: { native: true }, has: true, clock: "noon", id: true, limit: 100 });

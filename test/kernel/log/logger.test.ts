@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { consoleLogger, createPrefixedLogger, getLogger, noopLogger, safeLogger, setLogger } from "../../../src/kernel/index.ts";
+import {
+  consoleLogger,
+  createPrefixedLogger,
+  getLogger,
+  noopLogger,
+  safeLogger,
+  setLogger,
+} from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;

@@ -55,7 +55,7 @@ function boot(options: Partial<KernelOptions> = {}): Kernel {
 
 /** The untyped client of the kernel, for books. */
 // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
-const booksOf = (kernel: Kernel): any => kernel.as({ id: "u1" })["book"];
+const booksOf = (kernel: Kernel): any => kernel.as({ id: "u1" }).book;
 const only =
   (where: Where): Decide =>
   (operation) => {
@@ -202,7 +202,7 @@ describe("a guard", () => {
       expect(() => Object.assign(record, { pages: 1_000 })).toThrow(TypeError);
       expect(Reflect.defineProperty(record, "pages", { value: 1 })).toBe(false);
       expect(Reflect.deleteProperty(record, "pages")).toBe(false);
-      return record["pages"] === 10;
+      return record.pages === 10;
     });
     expect(await booksOf(kernel).update("b1", { title: "Same" })).toMatchObject({ pages: 10 });
     await kernel.close();
@@ -213,7 +213,11 @@ describe("queries", () => {
   it("reach nothing the caller may not read, whatever the surface", async () => {
     const kernel = boot();
     const refusal = async (options: object): Promise<string> =>
-      ((await booksOf(kernel).list(options).catch((error: unknown) => error)) as Error).message;
+      (
+        (await booksOf(kernel)
+          .list(options)
+          .catch((error: unknown) => error)) as Error
+      ).message;
     const unknown = (name: string): string => `book has no field "${name}".`;
     expect(await refusal({ where: { secret: "s1" } })).toBe(unknown("secret"));
     expect(await refusal({ where: { OR: [{ NOT: { secret: { starts: "s" } } }] } })).toBe(unknown("secret"));
@@ -262,14 +266,18 @@ describe("queries", () => {
     await kernel.close();
   });
 
-  it.each([{ limit: 0 }, { limit: 1001 }, { limit: 1.5 }, { page: 0 }, { page: 1e9 }, { sort: ["a", "b", "c", "d", "e", "f"] }])(
-    "refuse %j",
-    async (options) => {
-      const kernel = boot();
-      await expect(booksOf(kernel).list(options)).rejects.toMatchObject({ status: 400 });
-      await kernel.close();
-    },
-  );
+  it.each([
+    { limit: 0 },
+    { limit: 1001 },
+    { limit: 1.5 },
+    { page: 0 },
+    { page: 1e9 },
+    { sort: ["a", "b", "c", "d", "e", "f"] },
+  ])("refuse %j", async (options) => {
+    const kernel = boot();
+    await expect(booksOf(kernel).list(options)).rejects.toMatchObject({ status: 400 });
+    await kernel.close();
+  });
 
   it("give selected columns only, whatever else had to be fetched", async () => {
     const kernel = boot();
@@ -303,7 +311,7 @@ function workRoute(work: (scope: OperationScope) => Promise<unknown>) {
 describe("transactions of a scope", () => {
   it("commit or roll back several operations together, and announce them after the commit", async () => {
     const seen: string[] = [];
-    const hooks = { "operation:committed": ({ data }: Operation) => void seen.push(String(data["title"])) };
+    const hooks = { "operation:committed": ({ data }: Operation) => void seen.push(String(data.title)) };
     const watcher = createPlugin({ id: "watcher", hooks });
     let fail = true;
     const work = workRoute((scope) =>

@@ -35,14 +35,15 @@ describe("createPluginFactory", () => {
 
   it("turns options into plugins, with and without options", () => {
     expect(audit().id).toBe("audit");
-    expect(audit({ table: "trail" }).endpoints?.["where"]?.handler({} as never)).toBe("trail");
-    expect(audit().endpoints?.["where"]?.handler({} as never)).toBe("log");
+    expect(audit({ table: "trail" }).endpoints?.where?.handler({} as never)).toBe("trail");
+    expect(audit().endpoints?.where?.handler({} as never)).toBe("log");
   });
 
   it("is told from its plugins and from strangers", () => {
     expect(detectPluginType(audit)).toBe("factory");
     expect(detectPluginType(audit())).toBe("plugin");
-    for (const stranger of [() => 1, {}, null, "audit", { id: "x" }]) expect(detectPluginType(stranger)).toBe("unknown");
+    for (const stranger of [() => 1, {}, null, "audit", { id: "x" }])
+      expect(detectPluginType(stranger)).toBe("unknown");
     expect(isValidPlugin(audit())).toBe(true);
     expect(isValidPlugin({ ...audit() })).toBe(true);
     expect(isValidPlugin({ id: 5, version: "1", requires: [], provides: [] })).toBe(false);
@@ -72,8 +73,8 @@ describe("entities of plugins", () => {
 
   it("become part of the app, with relations to and from its own", async () => {
     const schema = schemaFromEntities([trail], { internal: true });
-    expect(schema.entities["trail"]).toMatchObject({ internal: true, relations: {}, actions: {} });
-    expect(Object.keys(schema.entities["trail"]?.fields ?? {})).toEqual(["text"]);
+    expect(schema.entities.trail).toMatchObject({ internal: true, relations: {}, actions: {} });
+    expect(Object.keys(schema.entities.trail?.fields ?? {})).toEqual(["text"]);
     const kernel = createKernel({
       entities: [app],
       driver: memoryDriver(),

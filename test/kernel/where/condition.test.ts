@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ResolvedRelation } from "../../../src/entity/index.ts";
-import { ALWAYS, allOf, BadRequestError, compileWhere, isAlways, matches, NEVER, type Row, type Where } from "../../../src/kernel/index.ts";
+import {
+  ALWAYS,
+  allOf,
+  BadRequestError,
+  compileWhere,
+  isAlways,
+  matches,
+  NEVER,
+  type Row,
+  type Where,
+} from "../../../src/kernel/index.ts";
 import { randomBlog, randomWhere } from "../../support/driver-contract/arbitraries.ts";
 import { entityNamed } from "../../support/driver-contract/database.ts";
 import { fixtureModel } from "../../support/entities.ts";
@@ -39,7 +49,10 @@ describe("compiling a where", () => {
     expect(compile({ views: { gte: 1 }, rating: null })).toEqual({ kind: "and", parts: [gte, absent] });
     expect(compile({ NOT: { views: { gte: 1 }, rating: null } })).toEqual({
       kind: "or",
-      parts: [{ ...gte, negated: true }, { ...absent, negated: true }],
+      parts: [
+        { ...gte, negated: true },
+        { ...absent, negated: true },
+      ],
     });
   });
 
@@ -68,7 +81,10 @@ describe("compiling a where", () => {
     expect(compile({ rating: { in: [1, null, 2] } })).toEqual({ kind: "or", parts: [list, absent] });
     expect(compile({ rating: { nin: [1, null, 2] } })).toEqual({
       kind: "and",
-      parts: [{ ...list, negated: true }, { ...absent, negated: true }],
+      parts: [
+        { ...list, negated: true },
+        { ...absent, negated: true },
+      ],
     });
     expect(compile({ rating: [null] })).toEqual(absent);
     expect(compile({ rating: [] })).toEqual(NEVER);
@@ -103,15 +119,27 @@ describe("compiling a where", () => {
 describe("isAlways", () => {
   const always = (where: Where): boolean => isAlways(compileWhere(fixtureModel, post, where));
 
-  it.each<Where>([{}, { AND: [] }, { AND: [{}, {}] }, { OR: [{ views: 1 }, {}] }, { NOT: { OR: [] } }, { id: { nin: [] } }, { NOT: { id: [] } }, { NOT: [] }])(
-    "is true for %j",
-    (where) => expect(always(where)).toBe(true),
-  );
+  it.each<Where>([
+    {},
+    { AND: [] },
+    { AND: [{}, {}] },
+    { OR: [{ views: 1 }, {}] },
+    { NOT: { OR: [] } },
+    { id: { nin: [] } },
+    { NOT: { id: [] } },
+    { NOT: [] },
+  ])("is true for %j", (where) => expect(always(where)).toBe(true));
 
-  it.each<Where>([{ views: 1 }, { OR: [] }, { NOT: {} }, { id: [] }, { AND: [{}, { views: 1 }] }, { NOT: { views: 1 } }, { author: {} }, { id: { null: false } }])(
-    "is false for %j",
-    (where) => expect(always(where)).toBe(false),
-  );
+  it.each<Where>([
+    { views: 1 },
+    { OR: [] },
+    { NOT: {} },
+    { id: [] },
+    { AND: [{}, { views: 1 }] },
+    { NOT: { views: 1 } },
+    { author: {} },
+    { id: { null: false } },
+  ])("is false for %j", (where) => expect(always(where)).toBe(false));
 });
 
 describe("allOf", () => {
@@ -130,7 +158,9 @@ describe("matching in memory", () => {
       fc.property(randomBlog, randomWhere("post"), ({ rows }, where) => {
         const related = ({ type, target, foreignKey }: ResolvedRelation, row: Row): readonly Row[] => {
           const key = foreignKey as string;
-          return (rows[target.name] ?? []).filter((other) => (type === "belongsTo" ? other.id === row[key] : other[key] === row.id));
+          return (rows[target.name] ?? []).filter((other) =>
+            type === "belongsTo" ? other.id === row[key] : other[key] === row.id,
+          );
         };
         const plain = compileWhere(fixtureModel, post, where);
         const negated = compileWhere(fixtureModel, post, { NOT: where });

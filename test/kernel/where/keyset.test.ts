@@ -37,7 +37,13 @@ describe("a total order", () => {
 
 describe("a cursor", () => {
   const order = totalOrder([desc("publishedAt"), asc("rating"), asc("published")]);
-  const row: Row = { id: "p1", publishedAt: new Date("2024-01-01T00:00:00.001Z"), rating: null, published: true, title: "not in it" };
+  const row: Row = {
+    id: "p1",
+    publishedAt: new Date("2024-01-01T00:00:00.001Z"),
+    rating: null,
+    published: true,
+    title: "not in it",
+  };
 
   it("gives back the values of its row, typed", () => {
     expect(decodeCursor(post, order, encodeCursor(order, row))).toEqual([row.publishedAt, null, true, "p1"]);
@@ -85,7 +91,10 @@ describe("records after a position", () => {
       OR: [{ AND: [{ rating: null }, { id: { gt: "p1" } }] }],
     });
     expect(keysetWhere(post, [desc("rating"), asc("id")], [1, "p1"])).toEqual({
-      OR: [{ AND: [{ OR: [{ rating: { lt: 1 } }, { rating: null }] }] }, { AND: [{ rating: 1 }, { id: { gt: "p1" } }] }],
+      OR: [
+        { AND: [{ OR: [{ rating: { lt: 1 } }, { rating: null }] }] },
+        { AND: [{ rating: 1 }, { id: { gt: "p1" } }] },
+      ],
     });
   });
 });
@@ -112,7 +121,11 @@ describe("paging by keyset", () => {
           { id: "u1", name: "a", email: "a@example.com" },
           { id: "u2", name: "b", email: "b@example.com" },
         ]);
-        await insert(driver, "post", list.map((row, index) => ({ ...row, id: `p${(index * 7) % 26}`, authorId: "u1" })));
+        await insert(
+          driver,
+          "post",
+          list.map((row, index) => ({ ...row, id: `p${(index * 7) % 26}`, authorId: "u1" })),
+        );
         const all = await driver.findMany("post", { sort: totalOrder(sort) });
         expect(all).toHaveLength(list.length);
         expect(await followCursors(driver, "post", {}, sort, limit)).toEqual(all.map((row) => row.id));
@@ -147,7 +160,10 @@ describe("streaming by keyset", () => {
   it("stops asking when the reader stops", async () => {
     await plantBlog(driver);
     let pages = 0;
-    const counting = { ...driver, findMany: (...args: Parameters<typeof driver.findMany>) => driver.findMany(...args).finally(() => pages++) };
+    const counting = {
+      ...driver,
+      findMany: (...args: Parameters<typeof driver.findMany>) => driver.findMany(...args).finally(() => pages++),
+    };
     for await (const batch of streamByKeyset(counting, post, {}, 1)) if (batch[0]?.id === "p2") break;
     expect(pages).toBe(2);
   });

@@ -10,7 +10,9 @@ export interface RandomBlog {
   readonly tags: readonly Link[];
 }
 
-const moments = ["2024-01-01T00:00:00.000Z", "2024-01-01T00:00:00.001Z", "1999-12-31T23:59:59.999Z"].map((text) => new Date(text));
+const moments = ["2024-01-01T00:00:00.000Z", "2024-01-01T00:00:00.001Z", "1999-12-31T23:59:59.999Z"].map(
+  (text) => new Date(text),
+);
 // Lower-case letters and digits sort alike in every collation.
 const words = ["a", "ab", "b", "b2", "c1"];
 // What patterns and quoting could get wrong. Compared for equality only, never for order.
@@ -20,7 +22,8 @@ const fragments = ["", "%", "_", "a", "B", "\\", "\\%", "'", "%b", "0"];
 /** Values a column has in random rows and conditions: few, so that they meet. */
 function valuesOf(entity: string, column: ColumnDefinition): readonly unknown[] {
   const { role, relation, name } = column;
-  if (role === "foreignKey") return idsOf(fixtureModel.relation(entityNamed(entity), relation as string)?.target.name as string);
+  if (role === "foreignKey")
+    return idsOf(fixtureModel.relation(entityNamed(entity), relation as string)?.target.name as string);
   if (role === "id") return idsOf(entity);
   const byName: Record<string, readonly unknown[]> = {
     body: phrases,
@@ -37,8 +40,17 @@ function valuesOf(entity: string, column: ColumnDefinition): readonly unknown[] 
   return byName[name] ?? words;
 }
 
-const SIZES: Readonly<Record<string, number>> = { user: 3, category: 2, tag: 2, profile: 2, badge: 2, post: 6, comment: 5 };
-const idsOf = (entity: string): string[] => Array.from({ length: SIZES[entity] ?? 0 }, (_, index) => `${entity[0]}${index}`);
+const SIZES: Readonly<Record<string, number>> = {
+  user: 3,
+  category: 2,
+  tag: 2,
+  profile: 2,
+  badge: 2,
+  post: 6,
+  comment: 5,
+};
+const idsOf = (entity: string): string[] =>
+  Array.from({ length: SIZES[entity] ?? 0 }, (_, index) => `${entity[0]}${index}`);
 const UNIQUE: Readonly<Record<string, Row>> = { user: { nickname: null }, post: { slug: null } };
 
 function rowsOf(entity: string): Arbitrary<Row[]> {
@@ -50,11 +62,19 @@ function rowsOf(entity: string): Arbitrary<Row[]> {
     cells[column.name] = column.optional ? fc.option(value) : value;
   }
   const row = fc.record(cells);
-  return fc.tuple(...idsOf(entity).map((id) => fc.option(row, { freq: 4 }).map((made) => made && { ...made, id }))).map((made) =>
-    made
-      .filter((one) => one !== null)
-      .map((one) => rowOf(entityNamed(entity), { ...one, ...UNIQUE[entity], ...(columns.email ? { email: `${one.id}@example.com` } : {}) })),
-  );
+  return fc
+    .tuple(...idsOf(entity).map((id) => fc.option(row, { freq: 9 }).map((made) => made && { ...made, id })))
+    .map((made) =>
+      made
+        .filter((one) => one !== null)
+        .map((one) =>
+          rowOf(entityNamed(entity), {
+            ...one,
+            ...UNIQUE[entity],
+            ...(columns.email ? { email: `${one.id}@example.com` } : {}),
+          }),
+        ),
+    );
 }
 
 /** A blog whose references all exist: those to rows that were left out are emptied, or the row goes too. */
@@ -116,9 +136,13 @@ function columnCondition(entity: string, column: ColumnDefinition): Arbitrary<Wh
   const operators = [...column.kind.operators].filter((operator) => values !== phrases || !ORDER.has(operator));
   const condition = fc
     .uniqueArray(fc.constantFrom(...operators), { minLength: 1, maxLength: 2 })
-    .chain((chosen) => fc.record(Object.fromEntries(chosen.map((operator) => [operator, operandOf(operator, values)]))));
+    .chain((chosen) =>
+      fc.record(Object.fromEntries(chosen.map((operator) => [operator, operandOf(operator, values)]))),
+    );
   const short = column.kind.operators.has("eq") ? operandOf("eq", values) : fc.constant(null);
-  return fc.oneof({ weight: 3, arbitrary: condition }, { weight: 1, arbitrary: short }).map((made) => ({ [column.name]: made }));
+  return fc
+    .oneof({ weight: 3, arbitrary: condition }, { weight: 1, arbitrary: short })
+    .map((made) => ({ [column.name]: made }));
 }
 
 /** A where on an entity: every operator, logic, and conditions on related records, nested. */
@@ -129,9 +153,20 @@ export function randomWhere(entity: string, depth = 3): Arbitrary<Where> {
   const inner = fc.oneof(leaf, ...(depth > 1 ? [randomLogic(entity, depth - 1)] : []));
   const relations = fixtureModel.relationsOf(definition).filter(({ name }) => name !== "friends");
   const related = relations.map(({ name, target }) =>
-    fc.oneof({ weight: 5, arbitrary: randomWhere(target.name, Math.min(depth - 1, 1)) }, { weight: 1, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.constant(null) }).map((where) => ({ [name]: where })),
+    fc
+      .oneof(
+        { weight: 5, arbitrary: randomWhere(target.name, Math.min(depth - 1, 1)) },
+        { weight: 1, arbitrary: fc.constant({}) },
+        { weight: 1, arbitrary: fc.constant(null) },
+      )
+      .map((where) => ({ [name]: where })),
   );
-  return fc.oneof(leaf, inner, ...(related.length > 0 ? [fc.oneof(...related)] : []), randomLogicOf(fc.oneof(leaf, inner, ...related)));
+  return fc.oneof(
+    leaf,
+    inner,
+    ...(related.length > 0 ? [fc.oneof(...related)] : []),
+    randomLogicOf(fc.oneof(leaf, inner, ...related)),
+  );
 }
 
 function randomLogic(entity: string, depth: number): Arbitrary<Where> {
@@ -155,7 +190,10 @@ export function randomSort(entity: string): Arbitrary<SortKey[]> {
     (column) => column.kind.sortable && valuesOf(entity, column) !== phrases,
   );
   return fc.uniqueArray(
-    fc.record({ field: fc.constantFrom(...columns.map(({ name }) => name)), direction: fc.constantFrom("asc", "desc") }),
+    fc.record({
+      field: fc.constantFrom(...columns.map(({ name }) => name)),
+      direction: fc.constantFrom("asc", "desc"),
+    }),
     { selector: ({ field }) => field, maxLength: 3 },
   );
 }

@@ -124,7 +124,10 @@ const POSTS: Readonly<Record<string, readonly Case[]>> = {
     [{ AND: [{ published: true }, { views: { gt: 0 } }] }, ["p1", "p5"]],
     [{ NOT: { OR: [{ views: 5 }, { rating: 2.5 }] } }, ["p2"]],
     [{ NOT: { AND: [{ published: true }, { rating: 2.5 }] } }, ["p1", "p2", "p4"]],
-    [{ OR: [{ AND: [{ published: true }, { OR: [{ views: -3 }, { views: 10 }] }] }, { NOT: { views: { gte: 0 } } }] }, ["p3", "p5"]],
+    [
+      { OR: [{ AND: [{ published: true }, { OR: [{ views: -3 }, { views: 10 }] }] }, { NOT: { views: { gte: 0 } } }] },
+      ["p3", "p5"],
+    ],
   ],
   "a to-one relation": [
     [{ author: { name: "ann" } }, ["p1", "p2", "p5"]],
@@ -229,7 +232,9 @@ export function describeConditions(database: Database): void {
     beforeEach(() => plantBlog(database.driver));
 
     const idsOf = async (entity: string, where: Where): Promise<unknown[]> =>
-      (await database.driver.findMany(entity, { where, sort: [{ field: "id", direction: "asc" }] })).map((row) => row.id);
+      (await database.driver.findMany(entity, { where, sort: [{ field: "id", direction: "asc" }] })).map(
+        (row) => row.id,
+      );
 
     describe.each(Object.entries(POSTS))("on %s", (_, cases) => {
       it("hold for exactly the rows they describe", async () => {

@@ -37,13 +37,21 @@ function relatedIn({ rows, tags }: RandomBlog): RelatedRows {
     if (type === "belongsTo") return all.filter((other) => other.id === row[foreignKey as string]);
     if (type !== "manyToMany") return all.filter((other) => other[foreignKey as string] === row.id);
     return all.filter((other) =>
-      tags.some(({ source, target: to }) => (name === "tags" ? source === row.id && to === other.id : to === row.id && source === other.id)),
+      tags.some(({ source, target: to }) =>
+        name === "tags" ? source === row.id && to === other.id : to === row.id && source === other.id,
+      ),
     );
   };
 }
 
 /** Pages through everything that matches, each page beginning after the cursor of the last row before. */
-export async function followCursors(driver: Driver, name: string, where: Where, sort: readonly SortKey[], limit: number): Promise<unknown[]> {
+export async function followCursors(
+  driver: Driver,
+  name: string,
+  where: Where,
+  sort: readonly SortKey[],
+  limit: number,
+): Promise<unknown[]> {
   const entity = entityNamed(name);
   const order = totalOrder(sort);
   const ids: unknown[] = [];
@@ -61,9 +69,12 @@ export async function followCursors(driver: Driver, name: string, where: Where, 
 export function describeProperties(database: Database): void {
   describe("for any rows", () => {
     it("any condition is answered as it is in memory", { timeout: PATIENCE }, async () => {
-      const question = fc
-        .constantFrom(...ENTITIES)
-        .chain((entity) => fc.record({ entity: fc.constant(entity), wheres: fc.array(randomWhere(entity), { minLength: 3, maxLength: 5 }) }));
+      const question = fc.constantFrom(...ENTITIES).chain((entity) =>
+        fc.record({
+          entity: fc.constant(entity),
+          wheres: fc.array(randomWhere(entity), { minLength: 3, maxLength: 5 }),
+        }),
+      );
       await fc.assert(
         fc.asyncProperty(randomBlog, question, async (blog, { entity, wheres }) => {
           const { driver } = database;
@@ -72,7 +83,10 @@ export function describeProperties(database: Database): void {
             const condition = compileWhere(fixtureModel, entityNamed(entity), where);
             const expected = (blog.rows[entity] ?? []).filter((row) => matches(condition, row, relatedIn(blog)));
             const found = await driver.findMany(entity, { where, sort: [{ field: "id", direction: "asc" }] });
-            expect(found.map((row) => row.id), JSON.stringify(where)).toEqual(expected.map((row) => row.id));
+            expect(
+              found.map((row) => row.id),
+              JSON.stringify(where),
+            ).toEqual(expected.map((row) => row.id));
             expect(await driver.count(entity, where)).toBe(expected.length);
           }
         }),
@@ -82,13 +96,19 @@ export function describeProperties(database: Database): void {
 
     it("following cursors visits each row once, in any order with nulls", { timeout: PATIENCE }, async () => {
       await fc.assert(
-        fc.asyncProperty(randomBlog, randomSort("post"), fc.integer({ min: 1, max: 4 }), fc.boolean(), async (blog, sort, limit, narrow) => {
-          const { driver } = database;
-          await plant(driver, blog);
-          const where = narrow ? { NOT: { status: "done" } } : {};
-          const all = await driver.findMany("post", { where, sort: totalOrder(sort) });
-          expect(await followCursors(driver, "post", where, sort, limit)).toEqual(all.map((row) => row.id));
-        }),
+        fc.asyncProperty(
+          randomBlog,
+          randomSort("post"),
+          fc.integer({ min: 1, max: 4 }),
+          fc.boolean(),
+          async (blog, sort, limit, narrow) => {
+            const { driver } = database;
+            await plant(driver, blog);
+            const where = narrow ? { NOT: { status: "done" } } : {};
+            const all = await driver.findMany("post", { where, sort: totalOrder(sort) });
+            expect(await followCursors(driver, "post", where, sort, limit)).toEqual(all.map((row) => row.id));
+          },
+        ),
         propertyOptions(60),
       );
     });

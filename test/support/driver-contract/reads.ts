@@ -74,8 +74,13 @@ export function describeReads(database: Database): void {
 
     it("return just the columns they are asked for", async () => {
       const { driver } = database;
-      expect(await driver.findOne("post", { id: "p1" }, { select: ["title", "rating"] })).toEqual({ title: "alpha", rating: 1.5 });
-      expect(await driver.findMany("post", { where: { id: "p2" }, select: ["body", "id"] })).toEqual([{ id: "p2", body: null }]);
+      expect(await driver.findOne("post", { id: "p1" }, { select: ["title", "rating"] })).toEqual({
+        title: "alpha",
+        rating: 1.5,
+      });
+      expect(await driver.findMany("post", { where: { id: "p2" }, select: ["body", "id"] })).toEqual([
+        { id: "p2", body: null },
+      ]);
       const byViews = await driver.findMany("post", { select: ["title"], sort: sorted("views"), limit: 1 });
       expect(byViews).toEqual([{ title: "gamma" }]);
     });

@@ -142,7 +142,9 @@ export function describeTransactions(database: Database): void {
           }),
         ),
       );
-      expect(outcomes.map(({ status }) => status)).toEqual(numbers.map((number) => (number % 2 ? "rejected" : "fulfilled")));
+      expect(outcomes.map(({ status }) => status)).toEqual(
+        numbers.map((number) => (number % 2 ? "rejected" : "fulfilled")),
+      );
       expect(await driver.count("user", { name: "many" })).toBe(10);
       expect(await driver.count("post", { title: "many" })).toBe(10);
     });
@@ -156,9 +158,13 @@ export function describeTransactions(database: Database): void {
       const { driver } = database;
       const user = entityNamed("user");
       const outcomes = await Promise.allSettled(
-        fifty.map((number) => driver.create("user", rowOf(user, { id: `n${number}`, name: "n", email: "same@example.com" }))),
+        fifty.map((number) =>
+          driver.create("user", rowOf(user, { id: `n${number}`, name: "n", email: "same@example.com" })),
+        ),
       );
-      const failures = outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason as unknown);
+      const failures = outcomes
+        .filter((outcome) => outcome.status === "rejected")
+        .map(({ reason }) => reason as unknown);
       expect(failures.filter((failure) => !(failure instanceof ConflictError))).toEqual([]);
       expect(failures).toHaveLength(49);
       expect(failures.every((failure) => (failure as ConflictError).fields.join() === "email")).toBe(true);

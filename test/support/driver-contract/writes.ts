@@ -1,12 +1,25 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BadRequestError, ConflictError, ReferencedError, ValidationFailedError, type Where } from "../../../src/kernel/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  ReferencedError,
+  ValidationFailedError,
+  type Where,
+} from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, insert, plantBlog, rowOf } from "./database.ts";
 
 const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
   rowOf(entityNamed("post"), { id: "new", title: "new", authorId: "u1", ...values });
 
 /** Wheres that hold for every row: a bulk write with one of these is a mistake, whatever was meant. */
-const ALWAYS: readonly Where[] = [{}, { AND: [] }, { OR: [{}] }, { NOT: { OR: [] } }, { id: { nin: [] } }, { AND: [{}, { AND: [] }] }];
+const ALWAYS: readonly Where[] = [
+  {},
+  { AND: [] },
+  { OR: [{}] },
+  { NOT: { OR: [] } },
+  { id: { nin: [] } },
+  { AND: [{}, { AND: [] }] },
+];
 
 /** Creating, changing, deleting; constraints; all or nothing. */
 export function describeWrites(database: Database): void {
@@ -50,7 +63,11 @@ export function describeWrites(database: Database): void {
         const { driver } = database;
         const rows = [newPost({ id: "n1" }), newPost({ id: "n2" }), newPost({ id: "n3", slug: "a" })];
         expect(await conflict(() => driver.createMany("post", rows))).toEqual(["authorId", "slug"]);
-        expect(await dangling(() => driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2", authorId: "nope" })]))).toEqual(["authorId"]);
+        expect(
+          await dangling(() =>
+            driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2", authorId: "nope" })]),
+          ),
+        ).toEqual(["authorId"]);
       });
     });
 
@@ -59,7 +76,13 @@ export function describeWrites(database: Database): void {
         const { driver } = database;
         const before = await driver.findOne("post", { id: "p1" });
         const after = { ...before, title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" };
-        expect(await driver.update("post", { id: "p1" }, { title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" })).toEqual(after);
+        expect(
+          await driver.update(
+            "post",
+            { id: "p1" },
+            { title: "changed", rating: null, meta: { b: [2] }, editorId: "u3" },
+          ),
+        ).toEqual(after);
         expect(await driver.findOne("post", { id: "p1" })).toEqual(after);
         expect(await driver.update("post", { id: "p1" }, {})).toEqual(after);
         expect(await driver.count("post", { title: "changed" })).toBe(1);
@@ -76,7 +99,8 @@ export function describeWrites(database: Database): void {
           { id: "p1", NOT: { tags: { name: "red" } } },
           { AND: [{ id: "p1" }, { id: "p2" }] },
         ];
-        for (const where of misses) expect.soft(await driver.update("post", where, { title: "changed" }), JSON.stringify(where)).toBeNull();
+        for (const where of misses)
+          expect.soft(await driver.update("post", where, { title: "changed" }), JSON.stringify(where)).toBeNull();
         expect(await everything(driver)).toEqual(before);
         const hits: Where[] = [
           { id: "p1", authorId: "u1" },
@@ -102,7 +126,9 @@ export function describeWrites(database: Database): void {
           { author: { id: "u1" } },
         ];
         for (const where of wheres)
-          expect.soft(await failing(() => driver.update("post", where, { title: "changed" })), JSON.stringify(where)).toBeInstanceOf(BadRequestError);
+          expect
+            .soft(await failing(() => driver.update("post", where, { title: "changed" })), JSON.stringify(where))
+            .toBeInstanceOf(BadRequestError);
       });
     });
 
@@ -112,20 +138,28 @@ export function describeWrites(database: Database): void {
         expect(await driver.updateMany("post", { published: false }, { views: 99, editorId: "u3" })).toBe(2);
         expect((await driver.findMany("post", { where: { views: 99 } })).map((row) => row.id)).toEqual(["p2", "p4"]);
         expect(await driver.updateMany("post", { author: { name: "bob" } }, { status: "done" })).toBe(2);
-        expect(await driver.updateMany("post", { tags: { name: "red" }, NOT: { comments: { text: "bad" } } }, { rating: 9 })).toBe(1);
+        expect(
+          await driver.updateMany("post", { tags: { name: "red" }, NOT: { comments: { text: "bad" } } }, { rating: 9 }),
+        ).toBe(1);
         expect(await driver.updateMany("post", { id: [] }, { title: "changed" })).toBe(0);
         expect(await driver.updateMany("post", { id: { null: false } }, { title: "changed" })).toBe(5);
       });
 
       it("change none when one of them is refused", async () => {
         const { driver } = database;
-        expect(await conflict(() => driver.updateMany("user", { id: ["u2", "u3"] }, { email: "same@example.com" }))).toEqual(["email"]);
-        expect(await dangling(() => driver.updateMany("post", { published: true }, { editorId: "nope" }))).toEqual(["editorId"]);
+        expect(
+          await conflict(() => driver.updateMany("user", { id: ["u2", "u3"] }, { email: "same@example.com" })),
+        ).toEqual(["email"]);
+        expect(await dangling(() => driver.updateMany("post", { published: true }, { editorId: "nope" }))).toEqual([
+          "editorId",
+        ]);
       });
 
       it.each(ALWAYS)("refuse the condition %j", async (where) => {
         const { driver } = database;
-        expect(await failing(() => driver.updateMany("post", where, { title: "changed" }))).toBeInstanceOf(BadRequestError);
+        expect(await failing(() => driver.updateMany("post", where, { title: "changed" }))).toBeInstanceOf(
+          BadRequestError,
+        );
         expect(await failing(() => driver.deleteMany("comment", where))).toBeInstanceOf(BadRequestError);
       });
     });
@@ -137,7 +171,9 @@ export function describeWrites(database: Database): void {
         expect(await driver.delete("comment", { id: "m1", text: "bad" })).toBe(false);
         expect(await driver.delete("comment", { id: "m1", author: { name: "ann" } })).toBe(false);
         expect(await driver.count("comment")).toBe(3);
-        expect(await driver.delete("comment", { id: "m1", author: { name: "bob" }, post: { author: { name: "ann" } } })).toBe(true);
+        expect(
+          await driver.delete("comment", { id: "m1", author: { name: "bob" }, post: { author: { name: "ann" } } }),
+        ).toBe(true);
         expect(await driver.delete("comment", { id: "m1" })).toBe(false);
         expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2", "m3"]);
       });
@@ -145,7 +181,9 @@ export function describeWrites(database: Database): void {
       it("take an id when they remove one", async () => {
         const { driver } = database;
         for (const where of [{}, { text: "nice" }, { id: ["m1"] }, { NOT: { id: "m1" } }])
-          expect.soft(await failing(() => driver.delete("comment", where)), JSON.stringify(where)).toBeInstanceOf(BadRequestError);
+          expect
+            .soft(await failing(() => driver.delete("comment", where)), JSON.stringify(where))
+            .toBeInstanceOf(BadRequestError);
       });
 
       it("remove all that match and say how many", async () => {
@@ -179,7 +217,11 @@ export function describeWrites(database: Database): void {
         expect(await driver.deleteMany("post", { authorId: "u2" })).toBe(2);
         expect(await driver.delete("user", { id: "u2" })).toBe(true);
         expect(await driver.findMany("profile", { select: ["id"] })).toEqual([{ id: "r1" }]);
-        expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ editorId: null, title: "alpha", authorId: "u1" });
+        expect(await driver.findOne("post", { id: "p1" })).toMatchObject({
+          editorId: null,
+          title: "alpha",
+          authorId: "u1",
+        });
         expect(await driver.findOne("comment", { id: "m1" })).toMatchObject({ authorId: null, postId: "p1" });
         expect(await driver.delete("category", { id: "c1" })).toBe(true);
         expect(await driver.findOne("category", { id: "c2" })).toMatchObject({ parentId: null });
@@ -194,13 +236,24 @@ export function describeWrites(database: Database): void {
         expect(await conflict(() => driver.create("user", { ...user, email: "ann@example.com" }))).toEqual(["email"]);
         expect(await conflict(() => driver.create("user", { ...user, nickname: "annie" }))).toEqual(["nickname"]);
         expect(await conflict(() => driver.create("user", { ...user, id: "u1" }))).toEqual(["id"]);
-        expect(await conflict(() => driver.update("user", { id: "u2" }, { email: "ann@example.com" }))).toEqual(["email"]);
+        expect(await conflict(() => driver.update("user", { id: "u2" }, { email: "ann@example.com" }))).toEqual([
+          "email",
+        ]);
         expect(await conflict(() => driver.create("post", newPost({ slug: "a" })))).toEqual(["authorId", "slug"]);
         expect(await conflict(() => driver.update("post", { id: "p2" }, { slug: "a" }))).toEqual(["authorId", "slug"]);
-        expect(await conflict(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "u1" })))).toEqual(["userId"]);
+        expect(
+          await conflict(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "u1" }))),
+        ).toEqual(["userId"]);
         await insert(driver, "badge", [{ id: "b1", label: "first", userId: "u1" }]);
-        expect(await conflict(() => driver.create("badge", rowOf(entityNamed("badge"), { id: "b2", label: "second", userId: "u1" })))).toEqual(["userId"]);
-        const twins = [{ ...user, id: "u8" }, { ...user, id: "u9" }];
+        expect(
+          await conflict(() =>
+            driver.create("badge", rowOf(entityNamed("badge"), { id: "b2", label: "second", userId: "u1" })),
+          ),
+        ).toEqual(["userId"]);
+        const twins = [
+          { ...user, id: "u8" },
+          { ...user, id: "u9" },
+        ];
         expect(await conflict(() => driver.createMany("user", twins))).toEqual(["email"]);
       });
 
@@ -211,7 +264,9 @@ export function describeWrites(database: Database): void {
           { id: "p6", title: "no slug", authorId: "u2" },
           { id: "p7", title: "other author", slug: "a", authorId: "u2" },
         ]);
-        expect(await driver.update("user", { id: "u1" }, { email: "ann@example.com", name: "anna" })).toMatchObject({ name: "anna" });
+        expect(await driver.update("user", { id: "u1" }, { email: "ann@example.com", name: "anna" })).toMatchObject({
+          name: "anna",
+        });
         expect(await driver.update("user", { id: "u1" }, { email: "anna@example.com" })).not.toBeNull();
         expect(await driver.update("user", { id: "u2" }, { email: "ann@example.com" })).not.toBeNull();
         await driver.delete("user", { id: "u4" });
@@ -224,14 +279,22 @@ export function describeWrites(database: Database): void {
         const { driver } = database;
         expect(await dangling(() => driver.create("post", newPost({ authorId: "nope" })))).toEqual(["authorId"]);
         expect(await dangling(() => driver.create("post", newPost({ editorId: "nope" })))).toEqual(["editorId"]);
-        expect(await dangling(() => driver.update("post", { id: "p1" }, { categoryId: "nope" }))).toEqual(["categoryId"]);
-        expect(await dangling(() => driver.update("category", { id: "c1" }, { parentId: "nope" }))).toEqual(["parentId"]);
-        expect(await dangling(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "nope" })))).toEqual(["userId"]);
+        expect(await dangling(() => driver.update("post", { id: "p1" }, { categoryId: "nope" }))).toEqual([
+          "categoryId",
+        ]);
+        expect(await dangling(() => driver.update("category", { id: "c1" }, { parentId: "nope" }))).toEqual([
+          "parentId",
+        ]);
+        expect(
+          await dangling(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "nope" }))),
+        ).toEqual(["userId"]);
       });
 
       it("do not exist when the reference is null or to the record itself", async () => {
         const { driver } = database;
-        expect(await driver.update("post", { id: "p1" }, { editorId: null, categoryId: null })).toMatchObject({ editorId: null });
+        expect(await driver.update("post", { id: "p1" }, { editorId: null, categoryId: null })).toMatchObject({
+          editorId: null,
+        });
         expect(await driver.update("category", { id: "c1" }, { parentId: "c1" })).toMatchObject({ parentId: "c1" });
         expect(await driver.update("category", { id: "c1" }, { parentId: null })).not.toBeNull();
         await insert(driver, "category", [{ id: "c9", name: "own parent", parentId: "c9" }]);

@@ -31,8 +31,9 @@ const VERSION = "7.10.0";
 /** Code, not state: every client of a provider runs the same compiler. */
 const compilers = new Map<Provider, Promise<WebAssembly.Module>>();
 
+/** The small build: a third less to start with, and no slower at compiling a query. */
 function compilerPath(provider: Provider): string {
-  return `@prisma/client/runtime/query_compiler_fast_bg.${provider}`;
+  return `@prisma/client/runtime/query_compiler_small_bg.${provider}`;
 }
 
 /** Begins to compile Prisma's query compiler beside the main thread, which has enough to do meanwhile. */
@@ -74,7 +75,7 @@ export function buildClient(
     compilerWasm: {
       getRuntime: () => import(`${compilerPath(provider)}.mjs`),
       getQueryCompilerWasmModule: () => compileCompiler(provider),
-      importName: "./query_compiler_fast_bg.js",
+      importName: "./query_compiler_small_bg.js",
     },
   };
   const PrismaClient = getPrismaClient(config) as unknown as ClientConstructor;

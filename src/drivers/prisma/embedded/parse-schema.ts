@@ -19,8 +19,12 @@ function sentencesOf(error: Error): string[] {
   const sentences = lines.flatMap((line, index) => {
     const found = /^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)$/.exec(line);
     if (found === null) return [];
-    const source = lines.slice(index + 1).find((later) => /^\s*\d+ \| \s*\S/.test(later) && !/^\s*\d+ \| *$/.test(later));
-    return [`the entities make no valid Prisma schema (P1012): ${found[1]}${source ? ` at “${source.replace(/^\s*\d+ \|/, "").trim()}”` : ""}`];
+    const source = lines
+      .slice(index + 1)
+      .find((later) => /^\s*\d+ \| \s*\S/.test(later) && !/^\s*\d+ \| *$/.test(later));
+    return [
+      `the entities make no valid Prisma schema (P1012): ${found[1]}${source ? ` at “${source.replace(/^\s*\d+ \|/, "").trim()}”` : ""}`,
+    ];
   });
   return sentences.length > 0 ? sentences : ["the entities make no valid Prisma schema"];
 }

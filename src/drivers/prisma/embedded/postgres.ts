@@ -56,7 +56,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 function openingError(error: unknown): Error {
   const failure = new PrismaFailure(error, { operation: "connect" });
   const refusal = REFUSALS[failure.code];
-  if (refusal !== undefined) return new ConfigurationError(`postgres: ${refusal} (${failure.code})`, { cause: failure });
+  if (refusal !== undefined)
+    return new ConfigurationError(`postgres: ${refusal} (${failure.code})`, { cause: failure });
   return toKeelsonError(error, { operation: "connect" });
 }
 
@@ -78,7 +79,9 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
   const { preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
-    throw new ConfigurationError("postgres(url) takes a connection string: postgres://user:password@host:5432/database");
+    throw new ConfigurationError(
+      "postgres(url) takes a connection string: postgres://user:password@host:5432/database",
+    );
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
 
@@ -97,7 +100,12 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           acceptDataLoss,
           openTables() {
             const pool = new packages.pg.default.Pool({ ...connection, max: 1 });
-            return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, tableNames(model));
+            return postgresTables(
+              pool,
+              (own) => new PrismaPg(own, { schema: schemaName }),
+              schemaName,
+              tableNames(model),
+            );
           },
         };
       }

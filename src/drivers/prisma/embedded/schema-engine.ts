@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type {
-  SqlMigrationAwareDriverAdapterFactory,
   bindMigrationAwareSqlAdapterFactory,
+  SqlMigrationAwareDriverAdapterFactory,
 } from "@prisma/driver-adapter-utils";
 import { createSerialQueue } from "../serial-queue.ts";
 

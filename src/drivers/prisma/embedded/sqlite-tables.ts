@@ -31,7 +31,9 @@ export async function sqliteTables(factory: SqlDriverAdapterFactory): Promise<Ta
         const result = await change();
         const { rows } = await run(adapter, "PRAGMA foreign_key_check");
         if (rows.length > 0)
-          throw new ConfigurationError(`${rows.length} rows would refer to records that do not exist; nothing was changed`);
+          throw new ConfigurationError(
+            `${rows.length} rows would refer to records that do not exist; nothing was changed`,
+          );
         await run(adapter, "COMMIT");
         return result;
       } catch (error) {

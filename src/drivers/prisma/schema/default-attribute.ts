@@ -35,7 +35,8 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   if (role === "updatedAt") return "@default(now())";
   if (role === "version") return "@default(0)";
   // What is stored of a protected field is not its value.
-  if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted) return undefined;
+  if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted)
+    return undefined;
   const { value } = field.default;
   if (value === null || value === undefined || cannotHaveDefault(kind.column, provider)) return undefined;
   const literal = LITERALS[kind.column.scalar](value);

@@ -57,7 +57,12 @@ function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
     hidden: follower === undefined,
   };
   const own: RelationField = { on: source.name, name, target: target.name, list: false, key, hidden: false };
-  return { name: `${source.name}_${name}`, isLinkTable: false, between: [source.name, target.name], sides: [own, back] };
+  return {
+    name: `${source.name}_${name}`,
+    isLinkTable: false,
+    between: [source.name, target.name],
+    sides: [own, back],
+  };
 }
 
 /** Undefined when the other side comes first and makes the pair. */

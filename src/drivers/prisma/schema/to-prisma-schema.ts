@@ -1,4 +1,10 @@
-import { ConfigurationError, createModel, type EntityLike, type EntityModel, type Provider } from "../../../entity/index.ts";
+import {
+  ConfigurationError,
+  createModel,
+  type EntityLike,
+  type EntityModel,
+  type Provider,
+} from "../../../entity/index.ts";
 import { printModel } from "./print-model.ts";
 import { relationFields } from "./relation-sides.ts";
 
@@ -31,7 +37,9 @@ export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, op
   const { provider, output = "../generated/prisma" } = options;
   const relations = relationFields(model);
   const generator =
-    output === false ? [] : [`generator client {\n  provider = "prisma-client"\n  output   = ${JSON.stringify(output)}\n}\n`];
+    output === false
+      ? []
+      : [`generator client {\n  provider = "prisma-client"\n  output   = ${JSON.stringify(output)}\n}\n`];
   return [
     "// Made from the entity definitions; change those, not this file.\n",
     ...generator,
