@@ -4,6 +4,7 @@ import {
   ConfigurationError,
   type DefinitionOf,
   type EntityLike,
+  type EntityRules,
   type InferAll,
 } from "./entity/index.ts";
 import {
@@ -17,6 +18,7 @@ import {
   PluginList,
   type RequestInfo,
   type ServiceFactory,
+  type SystemClient,
   type User,
 } from "./kernel/index.ts";
 import { crud } from "./plugins/crud/index.ts";
@@ -61,7 +63,7 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
   readonly isAdmin?: (user: User) => boolean;
   /** Rules of entities without `.rules()`. @default none: such an entity denies everything */
-  readonly defaultRules?: Readonly<Partial<Record<"create" | "read" | "update" | "delete", readonly string[]>>>;
+  readonly defaultRules?: EntityRules;
   /** Custom rules that definitions mention by name. */
   readonly rules?: readonly Rule[];
   readonly limits?: Partial<Limits>;
@@ -85,7 +87,7 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
   as(user: User): InProcessClient<TEntities>;
   /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
-  asSystem(): InProcessClient<TEntities>;
+  asSystem(): SystemClient<TEntities>;
   registerService: Kernel["registerService"];
   resolve<T = unknown>(name: string): T;
   resolveAsync<T = unknown>(name: string): Promise<T>;

@@ -1,4 +1,4 @@
-import type { Access, Route } from "keelson";
+import type { RouteListing } from "keelson";
 import type { FilmsApi } from "./api.ts";
 import type { DemoTokens } from "./demo-tokens.ts";
 import { ada } from "./people.ts";
@@ -47,20 +47,14 @@ async function filmToReview(api: FilmsApi): Promise<string> {
 
 /** One line per path: who may use it with which method. */
 function routeTable(api: FilmsApi): string {
-  const paths = groupBy(api.routes, ({ entity, path }) => (entity === undefined ? path : api.apiPrefix + path));
+  const paths = groupBy(api.routes, ({ path }) => path);
   const width = Math.max(...[...paths.keys()].map((path) => path.length));
   return [...paths].map(([path, routes]) => `  ${path.padEnd(width)}  ${methods(routes)}`).join("\n");
 }
 
-function methods(routes: readonly Route[]): string {
-  const byRules = groupBy(routes, (route) => rulesOf(route).join(" or ") || "nobody");
+function methods(routes: readonly RouteListing[]): string {
+  const byRules = groupBy(routes, ({ rules }) => rules.join(" or ") || "nobody");
   return [...byRules].map(([rules, list]) => `${list.map(({ method }) => method).join(" ")} (${rules})`).join(", ");
-}
-
-/** A route has rules of its own, or it runs an operation that obeys those of the entity. */
-function rulesOf({ rules, entity, action }: Route): readonly string[] {
-  if (rules !== undefined || entity === undefined) return rules ?? [];
-  return entity.rules?.[action === "list" ? "read" : (action as Access)] ?? [];
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

@@ -1,6 +1,12 @@
 // The kernel's one door: what plugins, adapters, drivers and strangers may import.
 
-export type { ClientList, EntityClient, InProcessClient } from "./client/in-process-client.ts";
+export type {
+  ClientList,
+  EntityClient,
+  InProcessClient,
+  ListOptions,
+  SystemClient,
+} from "./client/in-process-client.ts";
 export { createService, type LazyService, lazyService, type ServiceDefinition } from "./container/create-service.ts";
 export { clearGlobalContainer, getGlobalContainer, setGlobalContainer } from "./container/global-container.ts";
 export { createScope, ScopedContainer, type ServiceSource } from "./container/scoped-container.ts";
@@ -81,7 +87,14 @@ export { present } from "./records/serialize.ts";
 export { entityOfRecord, tagRecord } from "./records/tag-record.ts";
 export { matchRoute } from "./routes/match-route.ts";
 export { pluralize, routeSegment, singularize } from "./routes/plural.ts";
-export { Reply, type Route, type RouteContext, type RouteHandler, type RouteInput } from "./routes/route.ts";
+export {
+  Reply,
+  type Route,
+  type RouteContext,
+  type RouteHandler,
+  type RouteInput,
+  type RouteListing,
+} from "./routes/route.ts";
 export {
   camelCase,
   capitalize,

@@ -22,7 +22,7 @@ import type { Clock, IdGenerator } from "./ports/clock.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Logger } from "./ports/logger.ts";
 import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
-import type { Route } from "./routes/route.ts";
+import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
 
 /** What a kernel is made of. `keelson()` fills in the default driver and plugins; the kernel knows none. */
@@ -60,7 +60,8 @@ export interface Kernel {
   readonly log: Logger;
   readonly limits: Limits;
   readonly apiPrefix: string;
-  readonly routes: readonly Route[];
+  /** Every route, printable. */
+  readonly routes: readonly RouteListing[];
   registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
   close(): Promise<void>;
 }
@@ -171,7 +172,7 @@ export function createKernel(options: KernelOptions): Kernel {
     log,
     limits,
     apiPrefix,
-    routes: registry.routes,
+    routes: registry.list((entity, access) => (entity.rules ?? config.defaultRules)[access] ?? []),
     registerService: (name: string, factory: ServiceFactory, serviceOptions?: ServiceOptions) =>
       void container.register(name, factory, serviceOptions),
     async close() {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import type { Driver } from "../../src/kernel/index.ts";
 import { describeConditions } from "./driver-contract/conditions.ts";
+import { describeConstraints } from "./driver-contract/constraints.ts";
 import { type Database, type DriverUnderTest, empty, type MakeDriver } from "./driver-contract/database.ts";
+import { describeLinks } from "./driver-contract/links.ts";
 import { describeProperties } from "./driver-contract/properties.ts";
 import { describeReads } from "./driver-contract/reads.ts";
 import { describeTransactions } from "./driver-contract/transactions.ts";
@@ -33,6 +35,8 @@ export function testDriver(name: string, make: MakeDriver): void {
     describeConditions(database);
     describeReads(database);
     describeWrites(database);
+    describeConstraints(database);
+    describeLinks(database);
     describeTransactions(database);
     describeProperties(database);
   });

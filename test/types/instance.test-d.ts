@@ -41,8 +41,8 @@ describe("the types of an instance", () => {
 });
 
 describe("the client of an instance", () => {
-  it("takes and gives what the entity says", async () => {
-    const client = makeApp().asSystem();
+  it("of a user takes and gives what the entity says", async () => {
+    const client = makeApp().as({ id: "u1" });
     expectTypeOf(client.post.get("p1")).resolves.toExtend<Post>();
     expectTypeOf(client.post.list()).resolves.toExtend<ClientList<Post>>();
     expectTypeOf(client.post.create).parameter(0).toExtend<InferCreateInput<typeof post>>();
@@ -54,6 +54,13 @@ describe("the client of an instance", () => {
     void client.post.create({ views: 1 });
     // @ts-expect-error readonly fields are not for callers
     void client.post.update("p1", { slug: "a" });
+  });
+
+  it("of the system also takes ids, timestamps and readonly fields", () => {
+    const client = makeApp().asSystem();
+    expectTypeOf(client.post.update).parameter(1).toExtend<{ slug?: unknown; id?: string; createdAt?: Date }>();
+    // @ts-expect-error there is no such field
+    void client.post.update("p1", { nope: 1 });
   });
 
   it("adds the relations that were asked for", async () => {

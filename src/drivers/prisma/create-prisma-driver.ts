@@ -35,18 +35,8 @@ export function createPrismaDriver({ name, capabilities, schema, open }: DriverP
     }
   }
 
-  function driverOf(session: Session, rest: Pick<Driver, "connect" | "disconnect" | "transaction">): Driver {
-    const schemaPort = schema?.(() => {
-      if (context === undefined || connection === undefined) throw notConnected(name);
-      return context;
-    });
-    return Object.freeze({
-      name,
-      capabilities,
-      ...(schemaPort === undefined ? {} : { schema: schemaPort }),
-      ...rest,
-      ...sessionStatements(session, rest.transaction),
-    });
+  function driverOf(session: Session, rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">): Driver {
+    return Object.freeze({ name, capabilities, ...rest, ...sessionStatements(session, rest.transaction) });
   }
 
   /** The driver inside a transaction: nested transactions join it. */
@@ -59,8 +49,13 @@ export function createPrismaDriver({ name, capabilities, schema, open }: DriverP
     return driver;
   }
 
+  const tables = schema?.(() => {
+    if (context === undefined || connection === undefined) throw notConnected(name);
+    return context;
+  });
   const session = databaseSession(name, () => connection, turns);
   return driverOf(session, {
+    ...(tables === undefined ? {} : { schema: Object.freeze(tables) }),
     async connect(given) {
       if (connecting !== undefined && context?.model !== given.model)
         throw new ConfigurationError(`the ${name} driver already serves another app; make one driver per app`);

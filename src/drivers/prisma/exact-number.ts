@@ -5,5 +5,5 @@
 export function exactNumber(value: unknown): unknown {
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
   const digits = BigInt(value as number).toString();
-  return { d: [], e: 0, s: Math.sign(value as number), toFixed: () => digits };
+  return { d: [], e: 0, s: Math.sign(value as number), toFixed: () => digits, toJSON: () => digits };
 }

@@ -22,12 +22,20 @@ export interface PrismaOptions {
  */
 export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
   const typed = client as unknown as Client;
+  let provider = options.provider;
   return createPrismaDriver({
     name: "prisma",
-    capabilities: { concurrentTransactions: options.provider !== "sqlite", durable: true },
+    capabilities: Object.freeze({
+      /** Known for certain once the driver is connected. */
+      get concurrentTransactions() {
+        return provider !== "sqlite";
+      },
+      durable: true,
+    }),
     async open({ model }) {
       checkClient(typed, model);
-      const dialect = DIALECTS[options.provider ?? (await detectProvider(typed))];
+      provider ??= await detectProvider(typed);
+      const dialect = DIALECTS[provider];
       return { client: typed, dialect, close: () => typed.$disconnect() };
     },
   });

@@ -1,40 +1,53 @@
-import type { Row } from "../../kernel/index.ts";
+import type { Condition, Row } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
-import { type ReadById, readTogether } from "./read-together.ts";
+import { readTogether } from "./read-together.ts";
 import type { Session } from "./session.ts";
+import { toPrismaWhere } from "./to-prisma-where.ts";
 
-/** Lists of columns that are read together are few; a caller who invents new ones reads alone. */
-const MAX_GROUPS = 256;
+/** Reads that can be one statement: the same columns under the same further conditions. */
+interface Group {
+  readonly plan: EntityPlan;
+  readonly select: Args;
+  /** Conditions besides the id. */
+  readonly rest: Args;
+}
 
-/** Reads records by id, each entity and list of columns in batches of its own. */
-export function createReadById(session: Session): (plan: EntityPlan, select: Args) => ReadById {
-  const groups = new Map<string, ReadById>();
+/** A condition taken apart into the one id it asks for and all else. */
+export interface ById {
+  readonly id: string;
+  readonly rest: Condition;
+}
 
-  function alone({ entity, delegate }: EntityPlan, select: Args): ReadById {
-    const statement = { model: entity.name, operation: "findOne" };
-    return (id) => session.read(statement, (client) => modelApi(client, delegate).findFirst({ where: { id }, select }));
-  }
+function isId(condition: Condition): condition is Condition & { readonly kind: "compare" } {
+  if (condition.kind !== "compare" || condition.operator !== "eq") return false;
+  return condition.column.role === "id" && !condition.negated;
+}
 
-  function together(plan: EntityPlan, select: Args): ReadById {
+/** Undefined when a condition asks for more or less than one id. */
+export function byId(condition: Condition): ById | undefined {
+  const parts = condition.kind === "and" ? condition.parts : [condition];
+  const ids = parts.filter(isId);
+  if (ids.length !== 1) return undefined;
+  return { id: ids[0]?.value as string, rest: { kind: "and", parts: parts.filter((part) => !isId(part)) } };
+}
+
+/** Reads single records by id, together with others who ask in the same moment. */
+export function createReadById(
+  session: Session,
+): (plan: EntityPlan, select: Args, condition: ById) => Promise<Row | null> {
+  const read = readTogether(async ({ plan, select, rest }: Group, ids) => {
     const statement = { model: plan.entity.name, operation: "findOne" };
-    return readTogether(
-      alone(plan, select),
-      (ids): Promise<readonly Row[]> =>
-        session.read(statement, (client) =>
-          modelApi(client, plan.delegate).findMany({ where: { id: { in: ids } }, select }),
-        ),
-    );
-  }
-
-  return (plan, select) => {
-    // A transaction has one connection, and rows that are told apart by id need it.
-    if (session.inTransaction || select.id !== true) return alone(plan, select);
-    const key = `${plan.entity.name} ${Object.keys(select).join()}`;
-    const known = groups.get(key);
-    if (known !== undefined) return known;
-    const group = together(plan, select);
-    if (groups.size < MAX_GROUPS) groups.set(key, group);
-    return group;
+    return session.read(statement, async (client) => {
+      const api = modelApi(client, plan.delegate);
+      if (ids.length > 1) return api.findMany({ where: { id: { in: ids }, ...rest }, select });
+      const row = await api.findFirst({ where: { id: ids[0], ...rest }, select });
+      return row === null ? [] : [row];
+    });
+  });
+  return (plan, select, { id, rest }) => {
+    const where = toPrismaWhere(rest, session.connection());
+    const group: Group = { plan, select, rest: "id" in where ? { AND: [where] } : where };
+    return read(`${plan.entity.name} ${Object.keys(select).join()} ${JSON.stringify(where)}`, group, id);
   };
 }

@@ -16,11 +16,11 @@ import type { EntityPlan } from "./entity-plan.ts";
 import { countLongList, findLongList, isTooLong } from "./find-long-list.ts";
 import { idOf } from "./id-of.ts";
 import { connectLinks, disconnectLinks, selectLinks } from "./link-statements.ts";
-import { createReadById } from "./read-by-id.ts";
+import { byId, createReadById } from "./read-by-id.ts";
 import type { Session } from "./session.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
 import { toPrismaSort } from "./to-prisma-sort.ts";
-import { prismaWhere } from "./where-for.ts";
+import { prismaWhere, saysAll } from "./where-for.ts";
 import { deleteRows, insertRow, insertRows, needsSeveralInserts, updateRow, updateRows } from "./write-statements.ts";
 
 type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
@@ -70,14 +70,14 @@ export function sessionStatements(session: Session, transaction: Driver["transac
     const plan = open.planOf(ref);
     const select = selection(plan, options?.select);
     const condition = compile(plan, where);
-    const id = idOf(condition);
-    if (id !== undefined && condition.kind === "compare") return readById(plan, select)(id);
-    const orderBy = id === undefined ? { id: "asc" } : undefined;
+    // A transaction has one connection, and rows that are told apart by id need it.
+    const single = session.inTransaction || select.id !== true ? undefined : byId(condition);
+    if (single !== undefined && saysAll(open.dialect, condition)) return readById(plan, select, single);
     return session.read({ model: plan.entity.name, operation: "findOne" }, async (client) =>
       modelApi(client, plan.delegate).findFirst({
         where: await prismaWhere(open, client, plan.entity, condition),
         select,
-        ...(orderBy && { orderBy }),
+        ...(idOf(condition) === undefined ? { orderBy: { id: "asc" } } : {}),
       }),
     );
   }

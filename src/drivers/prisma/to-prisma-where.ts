@@ -79,8 +79,8 @@ function compareWhere(condition: Compare, context: WhereContext): Args {
   return column.optional ? { OR: [complementary, { [column.name]: null }] } : complementary;
 }
 
+/** `NOT: {…}` rather than `{ not: … }`: the latter keeps Prisma from splitting a list that is too long for a statement. */
 function negatedWhere({ column, operator, value }: Compare, context: WhereContext): Args {
-  if (operator === "eq") return { [column.name]: { not: exactNumber(value) } };
   if (operator === "in") return { [column.name]: { notIn: exactNumbers(value) } };
   return { NOT: { [column.name]: filter(operator, value, context) } };
 }

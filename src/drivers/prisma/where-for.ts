@@ -2,8 +2,14 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type { Condition } from "../../kernel/index.ts";
 import type { Args, StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
+import type { Dialect } from "./dialect.ts";
 import { lookUpWildcards, searchesWildcards } from "./literal-wildcards.ts";
 import { toPrismaWhere } from "./to-prisma-where.ts";
+
+/** Whether Prisma has words for all of a condition. */
+export function saysAll(dialect: Dialect, condition: Condition): boolean {
+  return dialect.wildcards === "escaped" || !searchesWildcards(condition);
+}
 
 /** A condition in Prisma's words, after asking the database for what it cannot say in them. */
 export function prismaWhere(
@@ -12,6 +18,6 @@ export function prismaWhere(
   entity: AnyEntity,
   condition: Condition,
 ): Args | Promise<Args> {
-  if (open.dialect.wildcards === "escaped" || !searchesWildcards(condition)) return toPrismaWhere(condition, open);
+  if (saysAll(open.dialect, condition)) return toPrismaWhere(condition, open);
   return lookUpWildcards(client, entity, condition).then((found) => toPrismaWhere(found, open));
 }

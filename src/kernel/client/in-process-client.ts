@@ -15,17 +15,17 @@ import { present } from "../records/serialize.ts";
 
 /** What a list may ask for; the same words as in a query string (http.md, "List queries"). */
 export interface ListOptions<TInclude extends string = string> {
-  readonly where?: Where;
+  readonly where?: Where | undefined;
   /** `["-createdAt", "title"]` */
-  readonly sort?: readonly string[];
+  readonly sort?: readonly string[] | undefined;
   /** From 1; together with `limit`. */
-  readonly page?: number;
+  readonly page?: number | undefined;
   /** Cursor of the page before (`nextCursor`). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** @default 100, at most 1000 */
-  readonly limit?: number;
-  readonly include?: readonly TInclude[];
-  readonly select?: readonly string[];
+  readonly limit?: number | undefined;
+  readonly include?: readonly TInclude[] | undefined;
+  readonly select?: readonly string[] | undefined;
 }
 
 /** A page of records. */
@@ -40,7 +40,7 @@ type Included<E, I extends string> = [I] extends [never] ? unknown : { [K in Hea
 type IncludePath<E> = RelationNames<E> | `${RelationNames<E>}.${string}`;
 
 /** Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown. */
-export interface EntityClient<E> {
+export interface EntityClient<E, TSystem = unknown> {
   list<const I extends IncludePath<E> = never>(
     options?: ListOptions<I>,
   ): Promise<ClientList<InferEntityData<E> & Included<E, I>>>;
@@ -48,8 +48,8 @@ export interface EntityClient<E> {
     id: string,
     options?: { readonly include?: readonly I[]; readonly select?: readonly string[] },
   ): Promise<InferEntityData<E> & Included<E, I>>;
-  create(data: InferCreateInput<E> & { readonly id?: string }): Promise<InferEntityData<E>>;
-  update(id: string, data: InferUpdateInput<E>): Promise<InferEntityData<E>>;
+  create(data: InferCreateInput<E> & TSystem): Promise<InferEntityData<E>>;
+  update(id: string, data: InferUpdateInput<E> & TSystem): Promise<InferEntityData<E>>;
   delete(id: string): Promise<void>;
   count(where?: Where): Promise<number>;
 }
@@ -59,6 +59,11 @@ type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string
 /** One client per entity, by name. */
 export type InProcessClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E>;
+};
+
+/** Clients of the system: they may also write ids, timestamps and readonly fields. */
+export type SystemClient<TEntities extends readonly unknown[]> = {
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>>;
 };
 
 /** Clients for all entities, each call in a scope of its own. */

@@ -1,4 +1,4 @@
-import type { EntityModel } from "../../entity/index.ts";
+import type { EntityModel, EntityRules } from "../../entity/index.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
 import type { HookFunction, HookName, HookOptions } from "../hooks/hook-map.ts";
 import type { Limits } from "../limits.ts";
@@ -14,7 +14,7 @@ export interface PluginConfig {
   readonly production: boolean;
   readonly limits: Limits;
   readonly isAdmin: (user: User) => boolean;
-  readonly defaultRules: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly defaultRules: EntityRules;
 }
 
 /** Everything a plugin may touch (architecture.md 3.1). */

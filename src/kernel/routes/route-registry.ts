@@ -1,5 +1,6 @@
 import { addRoute, createRouter, findRoute } from "rou3";
-import type { Route, RouteInput } from "./route.ts";
+import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Route, RouteInput, RouteListing } from "./route.ts";
 
 /** What a look-up found: a route, other methods on the same path, or nothing. */
 export type RouteMatch =
@@ -25,8 +26,18 @@ export class RouteRegistry {
     this.#problem = problem;
   }
 
-  get routes(): readonly Route[] {
-    return this.#routes;
+  /** All routes as data. `rulesOf` tells the rules of an entity for an access. */
+  list(rulesOf: (entity: AnyEntity, access: Access) => readonly string[]): readonly RouteListing[] {
+    return this.#routes.map(({ method, path, entity, action, rules, access, plugin }) =>
+      Object.freeze({
+        method,
+        path: entity === undefined ? path : this.#prefix + path,
+        entity: entity?.name,
+        action,
+        rules: rules ?? (entity !== undefined && access !== undefined ? rulesOf(entity, access) : []),
+        plugin,
+      }),
+    );
   }
 
   /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */

@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { KernelRequest } from "../http/messages.ts";
 import type { OperationScope } from "../operations/scope.ts";
 
@@ -42,6 +42,8 @@ export interface RouteInput {
   readonly entity?: AnyEntity | undefined;
   /** What it does, for listings: "list", "create", an action's name. */
   readonly action: string;
+  /** Which of the entity's rules its operation obeys; for listings. */
+  readonly access?: Access | undefined;
   /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
   readonly rules?: readonly string[] | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
@@ -51,6 +53,19 @@ export interface RouteInput {
 
 /** A registered route, printable. */
 export interface Route extends RouteInput {
+  /** Id of the plugin that added it. */
+  readonly plugin: string;
+}
+
+/** A route as a person lists it: with its whole path, and the rules that decide. */
+export interface RouteListing {
+  readonly method: string;
+  readonly path: string;
+  /** Name of the entity, for entity routes. */
+  readonly entity: string | undefined;
+  readonly action: string;
+  /** Any of them passes; empty: nobody does. */
+  readonly rules: readonly string[];
   /** Id of the plugin that added it. */
   readonly plugin: string;
 }

@@ -24,6 +24,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     path: collection,
     entity,
     action: "create",
+    access: "create",
     handler: createHandler(entity, segment, parser.reads(["shape"])),
   });
   routes.add({
@@ -31,6 +32,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     path: collection,
     entity,
     action: "list",
+    access: "read",
     handler: listHandler(entity, segment, parser.reads(["filter", "sort", "page", "shape"])),
   });
   routes.add({
@@ -38,15 +40,17 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     path: one,
     entity,
     action: "read",
+    access: "read",
     handler: readHandler(entity, parser.reads(["shape"])),
   });
-  routes.add({ method: "PUT", path: one, entity, action: "update", handler: update });
-  routes.add({ method: "PATCH", path: one, entity, action: "update", handler: update });
+  routes.add({ method: "PUT", path: one, entity, action: "update", access: "update", handler: update });
+  routes.add({ method: "PATCH", path: one, entity, action: "update", access: "update", handler: update });
   routes.add({
     method: "DELETE",
     path: one,
     entity,
     action: "delete",
+    access: "delete",
     handler: deleteHandler(entity, parser.reads([])),
   });
 }

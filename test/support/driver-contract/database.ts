@@ -6,8 +6,6 @@ import { fixtureEntities, fixtureModel } from "../entities.ts";
 export interface DriverUnderTest {
   /** Connected; its tables exist and are empty. */
   readonly driver: Driver;
-  /** Asks the database behind the driver's back, where there is one. */
-  readonly sql?: ((text: string) => Promise<readonly Record<string, unknown>[]>) | undefined;
   close(): Promise<void>;
 }
 

@@ -7,26 +7,23 @@ export type Dmmf = Extract<ReturnType<GetDmmf["getInternalDMMF"]>, { readonly da
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal begin with one
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
-/** The sentences of Prisma's report, without its drawings of the schema. */
-function sentencesOf(error: Error): string[] {
-  let report = error.message;
+/** Prisma's report, which comes as text inside the message of an error. */
+function reportOf({ message }: Error): string {
   try {
-    report = (JSON.parse(error.message) as { readonly message: string }).message;
+    return (JSON.parse(message) as { readonly message: string }).message.replace(COLOURS, "");
   } catch {
-    // Not every failure is a report.
+    return message;
   }
-  const lines = report.replace(COLOURS, "").split("\n");
-  const sentences = lines.flatMap((line, index) => {
-    const found = /^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)$/.exec(line);
-    if (found === null) return [];
-    const source = lines
-      .slice(index + 1)
-      .find((later) => /^\s*\d+ \| \s*\S/.test(later) && !/^\s*\d+ \| *$/.test(later));
-    return [
-      `the entities make no valid Prisma schema (P1012): ${found[1]}${source ? ` at “${source.replace(/^\s*\d+ \|/, "").trim()}”` : ""}`,
-    ];
-  });
-  return sentences.length > 0 ? sentences : ["the entities make no valid Prisma schema"];
+}
+
+/** One sentence per problem of the report, with the line of the schema that it is about. */
+function sentencesOf(error: Error, schema: string): string[] {
+  const lines = schema.split("\n");
+  const problems = reportOf(error).matchAll(/^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)\n.*:(\d+)$/gm);
+  const sentences = [...problems].map(
+    ([, problem, line]) => `Prisma refuses “${lines[Number(line) - 1]?.trim()}” (P1012): ${problem}`,
+  );
+  return sentences.length > 0 ? [...new Set(sentences)] : ["Prisma refuses the schema of the entities (P1012)"];
 }
 
 /**
@@ -36,6 +33,6 @@ function sentencesOf(error: Error): string[] {
  */
 export function parseSchema({ getInternalDMMF }: GetDmmf, schema: string): Dmmf {
   const parsed = getInternalDMMF({ datamodel: [["schema.prisma", schema]] });
-  if ("error" in parsed) throw new ConfigurationError(sentencesOf(parsed.error));
+  if ("error" in parsed) throw new ConfigurationError(sentencesOf(parsed.error, schema));
   return parsed;
 }

@@ -1,0 +1,237 @@
+import { getDMMF } from "@prisma/get-dmmf";
+import { describe, expect, it } from "vitest";
+import { embedded, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
+import {
+  belongsTo,
+  bool,
+  ConfigurationError,
+  createModel,
+  datetime,
+  type EntityLike,
+  entity,
+  float,
+  hasMany,
+  hasOne,
+  int,
+  json,
+  manyToMany,
+  type Provider,
+  selfRef,
+  string,
+  text,
+} from "../../../src/entity/index.ts";
+import { driverContext } from "../../support/connect-driver.ts";
+import { freshSqliteFile } from "../../support/databases.ts";
+import { fixtureEntities } from "../../support/entities.ts";
+
+const PROVIDERS: readonly Provider[] = ["sqlite", "postgresql", "mysql"];
+
+/** What Prisma says of a schema; empty when it accepts it. */
+function complaints(schema: string): string {
+  const parsed = getDMMF({ datamodel: [["schema.prisma", schema]] });
+  return "error" in parsed ? parsed.error.message : "";
+}
+
+/** The lines of one model. */
+function modelOf(schema: string, name: string): string {
+  return schema.split(new RegExp(`^model ${name} \\{$`, "m"))[1]?.split("\n}")[0] ?? "";
+}
+
+const user = entity("user", {
+  name: string,
+  email: string.unique(),
+  posts: hasMany(() => post).inverse("author"),
+  profile: hasOne(() => profile),
+});
+const profile = entity("profile", { bio: text.optional(), user: belongsTo(() => user).onDelete("cascade") });
+const post = entity("post", {
+  title: string,
+  rating: float.optional(),
+  views: int.default(0),
+  meta: json.optional(),
+  author: belongsTo(() => user),
+  reviewer: belongsTo(() => user).optional(),
+  parent: selfRef().optional(),
+  source: belongsTo(() => user).remote("news"),
+  tags: manyToMany(() => tag),
+})
+  .unique(["authorId", "title"])
+  .index(["views", "title"])
+  .versioned();
+const tag = entity("tag", { name: string.unique() }).timestamps(false);
+const blog: readonly EntityLike[] = [user, profile, post, tag];
+
+describe("toPrismaSchema", () => {
+  it("prints columns, relations with both sides, and indexes", () => {
+    expect(toPrismaSchema(blog, { provider: "postgresql" })).toMatchInlineSnapshot(`
+      "// Made from the entity definitions; change those, not this file.
+
+      generator client {
+        provider = "prisma-client"
+        output   = "../generated/prisma"
+      }
+
+      datasource db {
+        provider = "postgresql"
+      }
+
+      model user {
+        id String @id @db.VarChar(128)
+        name String @db.VarChar(255)
+        email String @unique @db.VarChar(255)
+        createdAt DateTime @default(now())
+        updatedAt DateTime @default(now())
+        posts post[] @relation(name: "post_author")
+        profile profile?
+        post__reviewer post[] @relation(name: "post_reviewer")
+      }
+
+      model profile {
+        id String @id @db.VarChar(128)
+        bio String? @db.Text
+        userId String @unique @db.VarChar(128)
+        createdAt DateTime @default(now())
+        updatedAt DateTime @default(now())
+        user user @relation(fields: [userId], references: [id], onDelete: Cascade)
+      }
+
+      model post {
+        id String @id @db.VarChar(128)
+        title String @db.VarChar(255)
+        rating Float?
+        views Int @default(0)
+        meta Json?
+        authorId String @db.VarChar(128)
+        reviewerId String? @db.VarChar(128)
+        parentId String? @db.VarChar(128)
+        sourceId String @db.VarChar(128)
+        createdAt DateTime @default(now())
+        updatedAt DateTime @default(now())
+        version Int @default(0)
+        author user @relation(name: "post_author", fields: [authorId], references: [id], onDelete: NoAction)
+        reviewer user? @relation(name: "post_reviewer", fields: [reviewerId], references: [id], onDelete: SetNull)
+        parent post? @relation(name: "post_parent", fields: [parentId], references: [id], onDelete: SetNull)
+        tags tag[]
+        post__parent post[] @relation(name: "post_parent")
+        @@unique([authorId, title])
+        @@index([views, title])
+        @@index([authorId])
+        @@index([reviewerId])
+        @@index([parentId])
+        @@index([sourceId])
+      }
+
+      model tag {
+        id String @id @db.VarChar(128)
+        name String @unique @db.VarChar(255)
+        post__tags post[]
+      }
+      "
+    `);
+  });
+
+  it("prints no native types for SQLite, which has none", () => {
+    expect(modelOf(toPrismaSchema(blog, { provider: "sqlite" }), "post")).not.toContain("@db.");
+  });
+
+  it.each(PROVIDERS)("gives what Prisma accepts for %s", (provider) => {
+    expect(complaints(toPrismaSchema(blog, { provider }))).toBe("");
+    expect(complaints(toPrismaSchema(fixtureEntities, { provider }))).toBe("");
+  });
+
+  it("gives the same text for the same definitions, and for their model", () => {
+    const once = toPrismaSchema(blog, { provider: "sqlite" });
+    expect(toPrismaSchema(blog, { provider: "sqlite" })).toBe(once);
+    expect(toPrismaSchema(createModel(blog), { provider: "sqlite" })).toBe(once);
+  });
+
+  it("prints a generator unless told not to", () => {
+    const options = { provider: "sqlite" } as const;
+    expect(toPrismaSchema(blog, { ...options, output: "../client" })).toContain('output   = "../client"');
+    expect(toPrismaSchema(blog, { ...options, output: false })).not.toContain("generator");
+  });
+
+  it.each(PROVIDERS)("writes literal defaults down for %s so that Prisma reads the same", (provider) => {
+    const thing = entity("thing", {
+      quoted: string.default('"q" \\ back\nline \u0001 ☃ 😀'),
+      whole: int.default(-3),
+      broken: float.default(1.5),
+      huge: float.default(1e21),
+      yes: bool.default(true),
+      moment: datetime.default(new Date("2024-05-31T12:00:00.123Z")),
+      data: json.default({ a: ["'", { b: null }] }),
+      made: string.default(() => "made"),
+      secret: string.password().default("hunter2"),
+    });
+    const schema = toPrismaSchema([thing], { provider });
+    expect(complaints(schema)).toBe("");
+    expect(schema).not.toContain("hunter2");
+    const parsed = getDMMF({ datamodel: [["schema.prisma", schema]] });
+    const fields = "error" in parsed ? [] : (parsed.datamodel.models[0]?.fields ?? []);
+    const defaults = Object.fromEntries(fields.map((field) => [field.name, field.default]));
+    expect(defaults).toMatchObject({
+      quoted: '"q" \\ back\nline \u0001 ☃ 😀',
+      whole: -3,
+      broken: 1.5,
+      yes: true,
+      moment: "2024-05-31T12:00:00.123+00:00",
+    });
+    expect(defaults.huge ?? defaults.made ?? defaults.secret).toBeUndefined();
+    if (provider !== "mysql") expect(defaults.data).toBe('{"a":["\'",{"b":null}]}');
+  });
+
+  it("calls a link table the same whichever sides are declared", () => {
+    const one = entity("article", { labels: manyToMany(() => label) });
+    const both = entity("article", { labels: manyToMany(() => labelled) });
+    const label = entity("label", { name: string });
+    const labelled = entity("label", { name: string, articles: manyToMany(() => both) });
+    const alone = toPrismaSchema([one, label], { provider: "sqlite" });
+    const paired = toPrismaSchema([both, labelled], { provider: "sqlite" });
+    for (const schema of [alone, paired]) expect(schema).not.toContain("@relation");
+    const keyed = entity("label", { name: string, best: belongsTo(() => both).optional() });
+    expect(modelOf(toPrismaSchema([both, keyed], { provider: "sqlite" }), "article")).toContain(
+      'labels label[] @relation(name: "articleTolabel")',
+    );
+  });
+
+  it("lets two lists follow one key", () => {
+    const author = entity("author", { books: hasMany(() => book), works: hasMany(() => book) });
+    const book = entity("book", { author: belongsTo(() => author) });
+    const schema = toPrismaSchema([author, book], { provider: "sqlite" });
+    expect(complaints(schema)).toBe("");
+    expect(modelOf(schema, "author")).toContain("books book[]");
+    expect(modelOf(schema, "author")).not.toContain("works");
+  });
+
+  it("refuses relations that lead nowhere", () => {
+    const lost = entity("lost", { other: belongsTo(() => tag) });
+    expect(() => toPrismaSchema([lost], { provider: "sqlite" })).toThrow(ConfigurationError);
+  });
+
+  it("names what Prisma does not accept when an app starts", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const reserved = entity("model1", { async: string, owner: belongsTo(() => string1) });
+    const string1 = entity("String", { name: string });
+    const failure = await embedded({ file })
+      .connect(driverContext([reserved, string1]))
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect((failure as ConfigurationError).problems).toMatchInlineSnapshot(`
+      [
+        "not valid for Prisma: "String" is a reserved scalar type name and cannot be used. “model String {”",
+        "not valid for Prisma: Invalid field type, not a relation. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
+        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
+        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
+        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
+      ]
+    `);
+    await remove();
+  });
+
+  it("refuses entities that differ only in case", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const twins = [entity("post", { title: string }), entity("Post", { title: string }).plural("other")];
+    await expect(embedded({ file }).connect(driverContext(twins))).rejects.toThrow(/"post" and "Post"/);
+    await remove();
+  });
+});

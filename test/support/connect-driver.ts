@@ -1,0 +1,25 @@
+import { createModel, type EntityLike } from "../../src/entity/index.ts";
+import { type Driver, type DriverContext, noopLogger } from "../../src/kernel/index.ts";
+
+/** What an app tells its driver. */
+export function driverContext(entities: readonly EntityLike[], change: Partial<DriverContext> = {}): DriverContext {
+  return { model: createModel(entities), log: noopLogger, production: false, ...change };
+}
+
+/** Connects a driver and makes its tables, as the start of an app does. */
+export async function connectDriver(driver: Driver, entities: readonly EntityLike[]): Promise<Driver> {
+  await driver.connect(driverContext(entities));
+  try {
+    await driver.schema?.push();
+  } catch (error) {
+    await driver.disconnect();
+    throw error;
+  }
+  return driver;
+}
+
+/** Makes tables without keeping a connection, as a migration would. */
+export async function makeTables(driver: Driver, entities: readonly EntityLike[]): Promise<void> {
+  await connectDriver(driver, entities);
+  await driver.disconnect();
+}

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Database, entityNamed, insert, plantBlog, rowOf } from "./database.ts";
+import { refusals } from "./refusals.ts";
+
+const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
+  rowOf(entityNamed("post"), { id: "new", title: "new", authorId: "u1", ...values });
+
+/** Unique values and references. */
+export function describeConstraints(database: Database): void {
+  describe("writes", () => {
+    beforeEach(() => plantBlog(database.driver));
+    const { conflict, dangling } = refusals(database);
+
+    describe("that repeat a unique value", () => {
+      it("are conflicts that name the columns", async () => {
+        const { driver } = database;
+        const user = rowOf(entityNamed("user"), { id: "u9", name: "dora", email: "dora@example.com" });
+        expect(await conflict(() => driver.create("user", { ...user, email: "ann@example.com" }))).toEqual(["email"]);
+        expect(await conflict(() => driver.create("user", { ...user, nickname: "annie" }))).toEqual(["nickname"]);
+        expect(await conflict(() => driver.create("user", { ...user, id: "u1" }))).toEqual(["id"]);
+        expect(await conflict(() => driver.update("user", { id: "u2" }, { email: "ann@example.com" }))).toEqual([
+          "email",
+        ]);
+        expect(await conflict(() => driver.create("post", newPost({ slug: "a" })))).toEqual(["authorId", "slug"]);
+        expect(await conflict(() => driver.update("post", { id: "p2" }, { slug: "a" }))).toEqual(["authorId", "slug"]);
+        expect(
+          await conflict(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "u1" }))),
+        ).toEqual(["userId"]);
+        await insert(driver, "badge", [{ id: "b1", label: "first", userId: "u1" }]);
+        expect(
+          await conflict(() =>
+            driver.create("badge", rowOf(entityNamed("badge"), { id: "b2", label: "second", userId: "u1" })),
+          ),
+        ).toEqual(["userId"]);
+        const twins = [
+          { ...user, id: "u8" },
+          { ...user, id: "u9" },
+        ];
+        expect(await conflict(() => driver.createMany("user", twins))).toEqual(["email"]);
+      });
+
+      it("do not count null, parts of a combination, or the record itself", async () => {
+        const { driver } = database;
+        await insert(driver, "user", [{ id: "u4", name: "dan", email: "dan@example.com", nickname: null }]);
+        await insert(driver, "post", [
+          { id: "p6", title: "no slug", authorId: "u2" },
+          { id: "p7", title: "other author", slug: "a", authorId: "u2" },
+        ]);
+        expect(await driver.update("user", { id: "u1" }, { email: "ann@example.com", name: "anna" })).toMatchObject({
+          name: "anna",
+        });
+        expect(await driver.update("user", { id: "u1" }, { email: "anna@example.com" })).not.toBeNull();
+        expect(await driver.update("user", { id: "u2" }, { email: "ann@example.com" })).not.toBeNull();
+        await driver.delete("user", { id: "u4" });
+        await insert(driver, "user", [{ id: "u5", name: "dan", email: "dan@example.com" }]);
+      });
+    });
+
+    describe("with a reference to a record that does not exist", () => {
+      it("are refused, naming the foreign key", async () => {
+        const { driver } = database;
+        expect(await dangling(() => driver.create("post", newPost({ authorId: "nope" })))).toEqual(["authorId"]);
+        expect(await dangling(() => driver.create("post", newPost({ editorId: "nope" })))).toEqual(["editorId"]);
+        expect(await dangling(() => driver.update("post", { id: "p1" }, { categoryId: "nope" }))).toEqual([
+          "categoryId",
+        ]);
+        expect(await dangling(() => driver.update("category", { id: "c1" }, { parentId: "nope" }))).toEqual([
+          "parentId",
+        ]);
+        expect(
+          await dangling(() => driver.create("profile", rowOf(entityNamed("profile"), { id: "r9", userId: "nope" }))),
+        ).toEqual(["userId"]);
+      });
+
+      it("do not exist when the reference is null or to the record itself", async () => {
+        const { driver } = database;
+        expect(await driver.update("post", { id: "p1" }, { editorId: null, categoryId: null })).toMatchObject({
+          editorId: null,
+        });
+        expect(await driver.update("category", { id: "c1" }, { parentId: "c1" })).toMatchObject({ parentId: "c1" });
+        expect(await driver.update("category", { id: "c1" }, { parentId: null })).not.toBeNull();
+        await insert(driver, "category", [{ id: "c9", name: "own parent", parentId: "c9" }]);
+      });
+    });
+  });
+}
