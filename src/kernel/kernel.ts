@@ -1,4 +1,4 @@
-import { type AnyEntity, ConfigurationError, type EntityLike, type EntityModel } from "../entity/index.ts";
+import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import { createClients, type EntityClient } from "./client/in-process-client.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
 import type { HookName } from "./hooks/hook-map.ts";
@@ -12,7 +12,7 @@ import { getLogger, safeLogger } from "./log/logger.ts";
 import { defaultIds } from "./operations/default-ids.ts";
 import { RequestScope } from "./operations/request-scope.ts";
 import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
-import { buildAppModel, collidingSegments } from "./plugin/app-model.ts";
+import { collidingSegments } from "./plugin/colliding-segments.ts";
 import { entitiesOf } from "./plugin/entity-schema.ts";
 import { missingFeatures } from "./plugin/features.ts";
 import { createLifecycle } from "./plugin/lifecycle.ts";
@@ -83,7 +83,8 @@ export function createKernel(options: KernelOptions): Kernel {
   if (!PREFIX.test(apiPrefix)) problem(`apiPrefix "${apiPrefix}" must be a path such as /api`);
 
   const plugins = orderPlugins(options.plugins, problem);
-  const model = buildAppModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))], problems);
+  const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
+  problems.push(...model.problems);
   for (const sentence of missingFeatures(model, plugins)) problem(sentence);
   for (const sentence of collidingSegments(model)) problem(sentence);
 

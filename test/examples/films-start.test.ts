@@ -71,6 +71,18 @@ async function paste(line: string): Promise<{ status: number; body: unknown }> {
   return { status: response.status, body: await response.json() };
 }
 
+/** What the README shows of the output, line by line; "…" stands for anything, and so do the port and the file. */
+async function promisedOutput(): Promise<RegExp[]> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const block = /^```text\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? "";
+  const lines = block.split("\n").filter((line) => line.replaceAll("…", "").trim() !== "");
+  if (lines.length < 10) throw new Error("The README shows no output");
+  return lines.map((line) => {
+    const parts = line.replace("localhost:3000", "localhost:…").replace(".keelson/films.db", "…").split("…");
+    return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`, "m");
+  });
+}
+
 const curlLines = (output: string): string[] => output.match(/curl .*/g) ?? [];
 
 describe("npm start", { timeout: 120_000 }, () => {
@@ -78,6 +90,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     const app = start("fresh");
     const output = await app.says("Ctrl-C");
     expect(output).toMatch(/Imported 3,200 of 3,201 rows in [\d.]+ s: 51 repaired, 1 rejected\./);
+    for (const line of await promisedOutput()) expect(output).toMatch(line);
     const [list = "", review = "", forbidden = "", ...more] = curlLines(output);
     expect(more).toEqual([]);
     expect(await paste(list)).toMatchObject({
@@ -116,6 +129,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     await killed.ended;
     const output = await start("killed").says("Ctrl-C");
     expect(output).toMatch(/Imported 3,200 of 3,201 rows in [\d.]+ s: 51 repaired, 1 rejected\./);
+    for (const line of await promisedOutput()) expect(output).toMatch(line);
     const url = /API +(\S+)/.exec(output)?.[1];
     const response = await fetch(`${url}/films?_limit=1`);
     expect(response.headers.get("x-total-count")).toBe("3200");

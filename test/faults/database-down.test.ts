@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { entity, type Keelson, keelson, noopLogger, postgres, string } from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { request, startApp } from "../support/http.ts";
-import { openTcpGate, type TcpGate } from "../support/tcp-gate.ts";
+import { type Gate, gateTo } from "../support/tcp-gate.ts";
 
 const note = entity("note", { text: string }).rules({ read: ["everyone"], create: ["everyone"] });
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -10,18 +10,15 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function behindGate(options: { shutFirst: boolean }): Promise<{ api: Keelson; gate: TcpGate; url: string }> {
+async function behindGate(options: { open: boolean }): Promise<{ api: Keelson; gate: Gate; url: string }> {
   const database = await freshPostgres();
   cleanups.push(database.drop);
-  const direct = new URL(database.url);
-  const gate = await openTcpGate({ host: direct.hostname, port: Number(direct.port || 5432) });
-  cleanups.push(gate.shut);
-  const through = new URL(database.url);
-  through.host = `127.0.0.1:${gate.port}`;
-  if (options.shutFirst) await gate.shut();
-  const api = keelson({ entities: [note], driver: postgres(through.href), logger: noopLogger }) as unknown as Keelson;
+  const gate = await gateTo(database.url);
+  if (options.open) await gate.open();
+  const api = keelson({ entities: [note], driver: postgres(gate.url), logger: noopLogger }) as unknown as Keelson;
   const { url, close } = await startApp(api);
-  cleanups.push(close);
+  // In this order, so that nothing waits for a connection that cannot come.
+  cleanups.push(gate.close, close);
   return { api, gate, url };
 }
 
@@ -36,9 +33,9 @@ async function until(url: string, path: string, status: number): Promise<Awaited
 
 describe("a database that goes away", () => {
   it("gives 503 with Retry-After while it is gone, and 200 again by itself when it is back", async () => {
-    const { gate, url } = await behindGate({ shutFirst: false });
+    const { gate, url } = await behindGate({ open: true });
     expect((await request(url, "POST", "/api/notes", { body: { text: "before" } })).status).toBe(201);
-    await gate.shut();
+    await gate.close();
     for (const [method, body] of [["GET"], ["POST", { text: "lost" }]] as const) {
       const down = await request(url, method, "/api/notes", body === undefined ? {} : { body });
       expect(down.status).toBe(503);
@@ -55,7 +52,7 @@ describe("a database that goes away", () => {
   });
 
   it("at the start lets the app come up by itself when it is back", async () => {
-    const { api, gate, url } = await behindGate({ shutFirst: true });
+    const { api, gate, url } = await behindGate({ open: false });
     await expect(api.ready).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
     expect((await request(url, "GET", "/health/live")).status).toBe(200);
     expect((await request(url, "GET", "/api/notes")).status).toBe(503);

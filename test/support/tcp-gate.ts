@@ -1,41 +1,45 @@
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A TCP proxy that can be shut: connections are cut and new ones refused, as when the server behind it is gone. */
-export interface TcpGate {
-  readonly port: number;
-  shut(): Promise<void>;
+/** A door in front of a server: while it is closed, nobody gets through, and those who were inside are thrown out. */
+export interface Gate {
+  /** The server's address, seen through the gate. */
+  readonly url: string;
   open(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/** Stands between a client and a server on this machine. */
-export async function openTcpGate(target: { readonly host: string; readonly port: number }): Promise<TcpGate> {
-  let server: Server | undefined;
-  let port = 0;
+/** A gate in front of the server of a connection string, closed at first. */
+export async function gateTo(target: string): Promise<Gate> {
+  const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
-  const keep = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
-  };
-  const open = async (): Promise<void> => {
-    const listening = createServer((inner) => {
-      const outer = connect(target);
-      for (const socket of [inner, outer]) keep(socket);
-      inner.pipe(outer).pipe(inner);
+  let server: Server | undefined;
+
+  async function listen(at: number): Promise<number> {
+    server = createServer((socket) => {
+      const inner = connect(Number(port || 5432), hostname);
+      for (const [one, other] of [
+        [socket, inner],
+        [inner, socket],
+      ] as const) {
+        sockets.add(one);
+        one.on("error", () => other.destroy());
+        one.on("close", () => sockets.delete(one));
+        one.pipe(other);
+      }
     });
-    await new Promise<void>((resolve) => listening.listen(port, "127.0.0.1", resolve));
-    port = (listening.address() as AddressInfo).port;
-    server = listening;
-  };
-  await open();
-  return {
-    get port() {
-      return port;
-    },
-    open,
-    async shut() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
-      server = undefined;
-    },
-  };
+    await new Promise<void>((resolve) => server?.listen(at, "127.0.0.1", resolve));
+    return (server.address() as { port: number }).port;
+  }
+
+  async function close(): Promise<void> {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server?.close(resolve));
+  }
+
+  const own = await listen(0);
+  await close();
+  const url = new URL(target);
+  url.hostname = "127.0.0.1";
+  url.port = String(own);
+  return { url: url.href, open: async () => void (await listen(own)), close };
 }

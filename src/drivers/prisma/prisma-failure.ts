@@ -50,7 +50,7 @@ export class PrismaFailure extends KeelsonError {
       "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
-    super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
+    super(code ?? "UNKNOWN", 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
     this.sqlState = sqlState;
   }
 }
@@ -61,6 +61,23 @@ function asThrown(error: unknown): Thrown {
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Codes of failures that Prisma reports as “raw query failed” when the statement was ours, not its own. */
+const CODES: Readonly<Record<string, string>> = {
+  AuthenticationFailed: "P1000",
+  DatabaseNotReachable: "P1001",
+  DatabaseDoesNotExist: "P1003",
+  SocketTimeout: "P1008",
+  DatabaseAccessDenied: "P1010",
+  TlsConnectionError: "P1011",
+  ConnectionClosed: "P1017",
+  TooManyConnections: "P2037",
+};
+
+function codeOfKind({ meta }: Thrown): string | undefined {
+  const kind = meta?.driverAdapterError?.cause?.kind;
+  return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
 }
 
 function sqlStateOf({ meta }: Thrown): string | undefined {

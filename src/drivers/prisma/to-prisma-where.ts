@@ -62,8 +62,8 @@ function disjunction(parts: readonly Args[]): Args {
 function nullWhere({ column, negated }: Condition & { readonly kind: "null" }, { dbNull }: WhereContext): Args {
   // Prisma refuses to compare a required column with null.
   if (!column.optional) return negated ? EVERYTHING : NOTHING;
-  if (column.kind.column.scalar === "Json") return { [column.name]: negated ? { not: dbNull } : { equals: dbNull } };
-  return { [column.name]: negated ? { not: null } : null };
+  const isNull = { [column.name]: column.kind.column.scalar === "Json" ? { equals: dbNull } : null };
+  return negated ? { NOT: isNull } : isNull;
 }
 
 function compareWhere(condition: Compare, context: WhereContext): Args {
@@ -120,7 +120,7 @@ function relatedWhere({ relation, quantifier, where }: Related, context: WhereCo
 
 /** Whether a to-one relation leads to a record at all. */
 function existence(relation: ResolvedRelation, exists: boolean): Args {
-  if (relation.type === "hasOne") return { [relation.name]: exists ? { isNot: null } : null };
-  if (!relation.optional) return exists ? EVERYTHING : NOTHING;
-  return { [relation.foreignKey as string]: exists ? { not: null } : null };
+  if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
+  const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };
+  return exists ? { NOT: missing } : missing;
 }

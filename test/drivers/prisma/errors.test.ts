@@ -1,0 +1,291 @@
+import { inspect } from "node:util";
+import { PrismaLibSql } from "@prisma/adapter-libsql";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
+import { ConfigurationError, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
+import {
+  ConflictError,
+  DatabaseError,
+  DatabaseUnavailableError,
+  type Driver,
+  EntityNotFoundError,
+} from "../../../src/kernel/index.ts";
+import { connectDriver, driverContext, makeTables } from "../../support/connect-driver.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { empty, entityNamed, plantBlog, rowOf } from "../../support/driver-contract/database.ts";
+import { fixtureEntities } from "../../support/entities.ts";
+import { generatedClient } from "../../support/generate-client.ts";
+import { gateTo } from "../../support/tcp-gate.ts";
+
+const CANARY = "hunter2-canary";
+
+async function failureOf(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => {
+      throw new Error("it did not fail");
+    },
+    (error: Error) => error,
+  );
+}
+
+/** Everything that a log or a debugger could print of an error, its causes included. */
+function printed(error: unknown): string {
+  return `${inspect(error, { depth: 12, showHidden: true })} ${JSON.stringify(error)}`;
+}
+
+describe.each([
+  ["embedded", async () => {
+    const { file, remove } = await freshSqliteFile();
+    return { driver: embedded({ file }), drop: remove };
+  }],
+  ["postgres", async () => {
+    const { url, drop } = await freshPostgres();
+    return { driver: postgres(url), drop };
+  }],
+] as const)("errors of %s", (_, make) => {
+  let driver: Driver;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const made = await make();
+    drop = made.drop;
+    driver = await connectDriver(made.driver, fixtureEntities);
+  });
+  beforeEach(async () => {
+    await empty(driver);
+    await plantBlog(driver);
+  });
+  afterAll(async () => {
+    await driver.disconnect();
+    await drop();
+  });
+
+  it("hold no value, no statement and no text of Prisma's, wherever one looks", async () => {
+    const user = rowOf(entityNamed("user"), { id: CANARY, name: CANARY, email: "ann@example.com" });
+    const post = rowOf(entityNamed("post"), { id: CANARY, title: CANARY, authorId: CANARY });
+    const failures = await Promise.all(
+      [
+        driver.create("user", user),
+        driver.create("post", post),
+        driver.createMany("user", [user, user]),
+        driver.create("user", { ...user, email: "new@example.com", name: null }),
+        driver.create("user", { ...user, email: "new@example.com", name: undefined }),
+        driver.update("user", { id: "u2", name: { ne: CANARY } }, { email: "ann@example.com" }),
+        driver.updateMany("post", { title: { ne: CANARY } }, { editorId: CANARY }),
+        driver.link("post", "tags", "p1", [CANARY]),
+        driver.transaction(async (tx) => tx.create("user", user)),
+      ].map(failureOf),
+    );
+    for (const failure of failures) {
+      expect(isKeelsonError(failure)).toBe(true);
+      expect(printed(failure)).not.toMatch(new RegExp(`${CANARY}|invocation|INSERT |UPDATE |Argument |SQLITE_`));
+    }
+    expect(failures.map(({ name }) => name)).toEqual([
+      "ConflictError",
+      "ValidationFailedError",
+      "ConflictError",
+      "DatabaseError",
+      "DatabaseError",
+      "ConflictError",
+      "ValidationFailedError",
+      "ValidationFailedError",
+      "ConflictError",
+    ]);
+  });
+
+  it("say in their cause what the log needs: model, operation and codes", async () => {
+    const failure = await failureOf(driver.create("tag", { id: "t9", name: "red" }));
+    expect(isKeelsonError(failure.cause) && failure.cause.message).toMatch(/^tag\.create PrismaClient\w+ P2002 \w+$/);
+  });
+
+  it("name an entity that does not exist", async () => {
+    expect(await failureOf(driver.findMany("nope"))).toBeInstanceOf(EntityNotFoundError);
+  });
+
+  it("refuse to hold what a column would change on its way in", async () => {
+    const sample = rowOf(entityNamed("sample"), {
+      ...{ id: "s1", string: "s", text: "t", email: "a@example.com", int: 1, float: 1, bool: true },
+      ...{ datetime: new Date(0), json: {}, enum: "low" },
+    });
+    const wrong = { int: 1.5, float: Number.NaN, string: "half \ud83d", text: "nul \u0000", bool: { set: true } };
+    for (const [name, value] of Object.entries({ ...wrong, int2: { increment: 1 } })) {
+      const row = { ...sample, [name.replace("2", "")]: value };
+      expect.soft(await failureOf(driver.create("sample", row)), name).toBeInstanceOf(DatabaseError);
+    }
+    expect(await driver.count("sample")).toBe(0);
+  });
+
+  it("of work in a transaction are passed on as they are", async () => {
+    const mine = Object.assign(new Error("mine"), { code: "ECONNREFUSED" });
+    expect(await failureOf(driver.transaction(() => Promise.reject(mine)))).toBe(mine);
+  });
+});
+
+describe("a database that is not there", () => {
+  it("is unavailable, and the driver can be connected when it is back", async () => {
+    const { url, drop } = await freshPostgres();
+    const gate = await gateTo(url);
+    const driver = postgres(gate.url);
+    const context = driverContext(fixtureEntities);
+    expect(await failureOf(driver.connect(context))).toBeInstanceOf(DatabaseUnavailableError);
+    expect(await failureOf(driver.findMany("tag"))).toBeInstanceOf(ConfigurationError);
+    await gate.open();
+    await driver.connect(context);
+    await driver.schema?.push();
+    await driver.ping();
+    await gate.close();
+    const failures = await Promise.all(
+      [
+        driver.ping(),
+        driver.findMany("tag"),
+        driver.findOne("tag", { id: "t1" }),
+        driver.create("tag", { id: "t1", name: "one" }),
+        driver.transaction(async (tx) => tx.count("tag")),
+        driver.schema?.pending() ?? Promise.resolve(),
+      ].map(failureOf),
+    );
+    for (const failure of failures) {
+      expect.soft(failure).toBeInstanceOf(DatabaseUnavailableError);
+      expect.soft(printed(failure)).not.toContain(new URL(url).pathname.slice(1));
+    }
+    await gate.open();
+    expect(await driver.create("tag", { id: "t1", name: "one" })).toEqual({ id: "t1", name: "one" });
+    await driver.disconnect();
+    await gate.close();
+    await drop();
+  });
+
+  it("is unavailable to those whose connection it ends", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url), fixtureEntities);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query("BEGIN");
+    await admin.query('LOCK TABLE "tag"');
+    const waiting = failureOf(driver.findMany("tag"));
+    await expect
+      .poll(async () => {
+        const sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        return (await admin.query(sql)).rowCount;
+      })
+      .toBe(1);
+    expect(await waiting).toBeInstanceOf(DatabaseUnavailableError);
+    await admin.end();
+    expect(await driver.findMany("tag")).toEqual([]);
+    await driver.disconnect();
+    await drop();
+  });
+
+  it("is unavailable when it takes longer than a statement may", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url, { statementTimeout: 200 }), fixtureEntities);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query("BEGIN");
+    await other.query('LOCK TABLE "tag"');
+    expect(await failureOf(driver.findMany("tag"))).toBeInstanceOf(DatabaseUnavailableError);
+    await other.end();
+    expect(await driver.findMany("tag")).toEqual([]);
+    await driver.disconnect();
+    await drop();
+  });
+
+  it("is unavailable when all connections are taken for too long", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url, { poolSize: 1, connectionTimeout: 200 }), fixtureEntities);
+    const failure = await driver.transaction(async (tx) => {
+      await tx.count("tag");
+      return failureOf(driver.count("tag"));
+    });
+    expect(failure).toBeInstanceOf(DatabaseUnavailableError);
+    expect(await driver.count("tag")).toBe(0);
+    await driver.disconnect();
+    await drop();
+  });
+
+  it("is a matter of configuration when the server knows no such database", async () => {
+    const { url, drop } = await freshPostgres();
+    await drop();
+    const failure = await failureOf(postgres(url).connect(driverContext(fixtureEntities)));
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect(failure.message).toMatch(/no such database/);
+    expect(failure.message).not.toContain("postgres://");
+  });
+});
+
+describe("transactions that get in each other's way", () => {
+  it("are run again until both have done their work", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url), fixtureEntities);
+    await driver.createMany("tag", [
+      { id: "t1", name: "one" },
+      { id: "t2", name: "two" },
+    ]);
+    let attempts = 0;
+    let bothHold: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      bothHold = resolve;
+    });
+    const swap = (first: string, second: string, mark: string) =>
+      driver.transaction(async (tx) => {
+        attempts++;
+        await tx.update("tag", { id: first }, { name: `${mark}-${first}` });
+        if (attempts === 2) bothHold();
+        await held;
+        await tx.update("tag", { id: second }, { name: `${mark}-${second}` });
+        return mark;
+      });
+    expect(await Promise.all([swap("t1", "t2", "a"), swap("t2", "t1", "b")])).toEqual(["a", "b"]);
+    expect(attempts).toBeGreaterThan(2);
+    const names = (await driver.findMany("tag")).map((row) => String(row.name).split("-")[0]);
+    expect(new Set(names).size).toBe(1);
+    await driver.disconnect();
+    await drop();
+  });
+
+  it("end in a conflict when they always do", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url), fixtureEntities);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query(`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION '${CANARY}' USING ERRCODE = '40001'; END $$;
+      CREATE TRIGGER lose BEFORE INSERT ON "tag" FOR EACH ROW EXECUTE FUNCTION lose()`);
+    await admin.end();
+    let attempts = 0;
+    const failure = await failureOf(
+      driver.transaction(async (tx) => {
+        attempts++;
+        await tx.create("tag", { id: "t1", name: "one" });
+      }),
+    );
+    expect(failure).toBeInstanceOf(ConflictError);
+    expect(printed(failure)).not.toContain(CANARY);
+    expect(attempts).toBe(4);
+    expect(await failureOf(driver.create("tag", { id: "t1", name: "one" }))).toBeInstanceOf(ConflictError);
+    await driver.disconnect();
+    await drop();
+  });
+});
+
+describe("a client that does not fit the entities", () => {
+  it("is refused with every model and field that is missing", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const note = entity("note", { title: string, body: string });
+    await makeTables(embedded({ file }), [note]);
+    const Client = await generatedClient([note], "sqlite");
+    const driver = prisma(new Client({ adapter: new PrismaLibSql({ url: `file:${file}` }) }));
+    const grown = entity("note", { title: string, text: string, lang: string });
+    const failure = await failureOf(driver.connect(driverContext([grown, entity("tag", { name: string })])));
+    expect((failure as ConfigurationError).problems).toEqual([
+      'model note of the Prisma client has no field "text"',
+      'model note of the Prisma client has no field "lang"',
+      'the Prisma client has no model "tag"',
+      expect.stringContaining("toPrismaSchema"),
+    ]);
+    await driver.connect(driverContext([note]));
+    await driver.disconnect();
+    await remove();
+  });
+});
