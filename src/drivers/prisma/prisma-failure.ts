@@ -43,14 +43,14 @@ export class PrismaFailure extends KeelsonError {
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
     const code =
-      lostConnection(thrown) ??
+      codeOfKind(thrown) ??
       text(thrown.code) ??
       text(thrown.errorCode) ??
       plainFailure(thrown.message) ??
       "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
-    super(code ?? "UNKNOWN", 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
+    super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
     this.sqlState = sqlState;
   }
 }
@@ -63,7 +63,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Codes of failures that Prisma reports as “raw query failed” when the statement was ours, not its own. */
+/** Codes for what adapters report; Prisma gives a raw statement's failure one that says no more than that (P2010). */
 const CODES: Readonly<Record<string, string>> = {
   AuthenticationFailed: "P1000",
   DatabaseNotReachable: "P1001",
@@ -83,13 +83,6 @@ function codeOfKind({ meta }: Thrown): string | undefined {
 function sqlStateOf({ meta }: Thrown): string | undefined {
   const cause = meta?.driverAdapterError?.cause;
   return text(cause?.originalCode) ?? text(cause?.code);
-}
-
-/** What adapters call a database that does not answer; raw queries wrap it in a code of their own (P2010). */
-const LOST_CONNECTION = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout", "TooManyConnections"]);
-
-function lostConnection({ meta }: Thrown): string | undefined {
-  return LOST_CONNECTION.has(String(meta?.driverAdapterError?.cause?.kind)) ? "NO_CONNECTION" : undefined;
 }
 
 /** The pool and its connections throw errors without a code; these mean that there is no connection. */

@@ -14,11 +14,11 @@ export interface BuildPackages {
 }
 
 /** How they are imported; see `loadPeers`. */
-export const BUILD_PACKAGES = {
+export const BUILD_PACKAGES: { readonly [Name in keyof BuildPackages]: () => Promise<BuildPackages[Name]> } = {
   "@prisma/client/runtime/client": () => import("@prisma/client/runtime/client"),
   "@prisma/get-dmmf": () => import("@prisma/get-dmmf"),
   "@prisma/param-graph-builder": () => import("@prisma/param-graph-builder"),
-} as const;
+};
 
 type ClientConstructor = new (options: {
   readonly adapter: SqlDriverAdapterFactory;
