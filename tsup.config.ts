@@ -5,6 +5,7 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     express: "src/adapters/express/index.ts",
+    kernel: "src/kernel.ts",
     node: "src/adapters/node/index.ts",
     prisma: "src/drivers/prisma/index.ts",
     testing: "src/testing/index.ts",

@@ -5,11 +5,16 @@ import {
   type DefinitionOf,
   type EntityLike,
   type EntityRules,
+  type EntityRulesInput,
   type InferAll,
+  ruleName,
+  ruleObjectsOf,
 } from "./entity/index.ts";
 import {
+  type Clock,
   createKernel,
   type Driver,
+  type IdGenerator,
   type InProcessClient,
   type Kernel,
   type Limits,
@@ -63,17 +68,25 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
   readonly isAdmin?: (user: User) => boolean;
   /** Rules of entities without `.rules()`. @default none: such an entity denies everything */
-  readonly defaultRules?: EntityRules;
-  /** Custom rules that definitions mention by name. */
+  readonly defaultRules?: EntityRulesInput;
+  /** Custom rules that definitions mention by name. A definition that is given a rule itself needs none of it. */
   readonly rules?: readonly Rule[];
   readonly limits?: Partial<Limits>;
   /** @default the process-wide logger */
   readonly logger?: Logger;
+  /** @default the system's time */
+  readonly clock?: Clock;
+  /** Makes record ids. @default UUID version 7 */
+  readonly ids?: IdGenerator;
   /** @default NODE_ENV is "production" */
   readonly production?: boolean;
 }
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
+
+type EntitiesByName<TEntities extends readonly EntityLike[]> = {
+  readonly [E in TEntities[number] as NameOf<E>]: DefinitionOf<E>;
+};
 
 /** A running app. */
 export interface Keelson<TEntities extends readonly EntityLike[] = readonly EntityLike[]>
@@ -81,9 +94,9 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   /** Type-level only: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
   readonly $Infer: InferAll<TEntities>;
   /** Definitions by name. */
-  readonly entities: { readonly [E in TEntities[number] as NameOf<E>]: DefinitionOf<E> };
+  readonly entities: EntitiesByName<TEntities>;
   /** The definition of an entity. @throws ConfigurationError when there is none */
-  getEntity<const N extends NameOf<TEntities[number]>>(name: N): AnyEntity & { readonly name: N };
+  getEntity<const N extends keyof EntitiesByName<TEntities>>(name: N): EntitiesByName<TEntities>[N];
   /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
   as(user: User): InProcessClient<TEntities>;
   /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
@@ -110,10 +123,18 @@ export function defineConfig<const TEntities extends readonly EntityLike[]>(
 export function keelson<const TEntities extends readonly EntityLike[]>(
   config: KeelsonConfig<TEntities>,
 ): Keelson<TEntities> {
-  const { plugins, driver, rules: customRules, ...options } = config;
-  const defaults = defaultPlugins({ rules: customRules });
+  const { plugins, driver, rules: customRules = [], defaultRules = {}, ...options } = config;
+  const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
+  // What is no rule among them is reported by the plugin.
+  const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
+  const defaults = defaultPlugins({ rules: [...customRules, ...held] });
   const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
-  const kernel = createKernel({ ...options, driver: driver ?? embedded(), plugins: list });
+  const kernel = createKernel({
+    ...options,
+    driver: driver ?? embedded(),
+    plugins: list,
+    defaultRules: Object.fromEntries(defaultLists.map(([access, of]) => [access, of.map(ruleName)])) as EntityRules,
+  });
   const { model, container, as, asSystem, ...rest } = kernel;
   const entities = Object.freeze(Object.fromEntries(model.entities.map((entity) => [entity.name, entity])));
   const app = {

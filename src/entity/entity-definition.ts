@@ -2,6 +2,7 @@ import type { AnyField, FieldFlag } from "./field.ts";
 import type { FieldDefinition } from "./field-definition.ts";
 import type { FieldKind } from "./kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
+import type { RuleObject } from "./rule-ref.ts";
 
 export type Access = "create" | "read" | "update" | "delete";
 /** Rule names per access; any of a list passes, an empty list or a missing key denies. */
@@ -66,6 +67,8 @@ export interface EntityDefinition<
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;
   readonly rules?: EntityRules;
+  /** Rules that the entity and its fields were given as objects, by name: what these names mean here. */
+  readonly ruleObjects: Readonly<Record<string, RuleObject>>;
   readonly actions: Readonly<Record<string, unknown>>;
   readonly validators: readonly CrossFieldValidator[];
   readonly timestamps: boolean;

@@ -13,9 +13,10 @@ import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
-import { ruleName } from "./rule-ref.ts";
+import { type RuleObject, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
-type RuleInput = { readonly [K in Access]?: readonly (string | { readonly name: string })[] };
+/** Rules per access as they are written down: names, or rules themselves. */
+export type EntityRulesInput = { readonly [K in Access]?: readonly (string | RuleObject)[] };
 
 /** Options of a cross-field validator. */
 export interface CrossFieldOptions {
@@ -29,7 +30,8 @@ export interface CrossFieldOptions {
 type Draft = {
   readonly name: string;
   readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
-} & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns">;
+  readonly given: readonly RuleObject[];
+} & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns" | "ruleObjects">;
 
 /** Builds an entity; each method returns a new builder, `build()` the frozen definition. */
 export class EntityBuilder<
@@ -63,9 +65,10 @@ export class EntityBuilder<
   }
 
   /** Who may do what. Any rule of a list passes; a missing key and an empty list deny. */
-  rules(rules: RuleInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  rules(rules: EntityRulesInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
     const named = Object.entries(rules).map(([access, list]) => [access, Object.freeze((list ?? []).map(ruleName))]);
-    return this.#with({ rules: Object.freeze(Object.fromEntries(named)) as EntityRules });
+    const given = ruleObjectsOf(Object.values(rules).flatMap((list) => list ?? []));
+    return this.#with({ rules: Object.freeze(Object.fromEntries(named)) as EntityRules, given });
   }
 
   /** Attaches actions; the key is the action's name (spec 4.2 rule 1). */
@@ -134,16 +137,18 @@ export class EntityBuilder<
    * @throws ConfigurationError naming every problem of the definition at once.
    */
   build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner> {
-    const { members, ...rest } = this.#draft;
+    const { members, given, ...rest } = this.#draft;
     const fields = members.filter((member): member is [string, FieldDefinition] => "kind" in member[1]);
     const relations = members.filter((member): member is [string, RelationDefinition] => "type" in member[1]);
+    const objects = [...given, ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat())];
     const definition: AnyEntity = Object.freeze({
       ...rest,
+      ruleObjects: Object.freeze(Object.fromEntries(objects.map((rule) => [rule.name, rule]))),
       fields: Object.freeze(Object.fromEntries(fields)),
       relations: Object.freeze(Object.fromEntries(relations)),
       columns: columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined }),
     });
-    const problems = problemsOf(definition, members);
+    const problems = problemsOf(definition, members, objects);
     if (problems.length > 0) throw new ConfigurationError(problems);
     return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>;
   }
@@ -177,6 +182,7 @@ export function entity<const TName extends string, TFields extends FieldMap>(
   return new EntityBuilder<TName, TFields>({
     name,
     members,
+    given: [],
     actions: Object.freeze({}),
     validators: Object.freeze([]),
     timestamps: true,

@@ -1,4 +1,5 @@
 import type { FieldKind } from "./kind.ts";
+import type { RuleObject } from "./rule-ref.ts";
 
 /** A limit with the message shown when it is crossed. */
 export interface Bound {
@@ -33,6 +34,11 @@ export interface FieldDefinition {
   readonly readonly: boolean;
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
+  /** Those of `readable` and `writable` that were given as objects. */
+  readonly ruleObjects?: {
+    readonly readable?: readonly RuleObject[];
+    readonly writable?: readonly RuleObject[];
+  };
   readonly omit: boolean;
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };

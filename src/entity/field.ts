@@ -12,7 +12,7 @@ import {
   stringKind,
   textKind,
 } from "./kinds/index.ts";
-import type { RuleRef } from "./rule-ref.ts";
+import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** What a modifier may have said about a field, as far as types are concerned. */
 export type FieldFlag = "optional" | "default" | "hidden" | "readonly";
@@ -106,9 +106,6 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   password(options?: { cost?: number }): StringField<F | "hidden">;
 }
 
-const rulesOf = (rules: readonly RuleRef[]): readonly string[] =>
-  Object.freeze(rules.flat().map((rule) => (typeof rule === "string" ? rule : rule.name)));
-
 /** One implementation for all kinds; the interfaces above decide which modifiers a kind offers. */
 class FieldNode implements AnyField {
   readonly definition: FieldDefinition;
@@ -123,6 +120,10 @@ class FieldNode implements AnyField {
   }
   #bound(value: number, message?: string): Bound {
     return Object.freeze({ value, message });
+  }
+  #rules(access: "readable" | "writable", rules: readonly RuleRef[]): FieldNode {
+    const objects = { ...this.definition.ruleObjects, [access]: Object.freeze(ruleObjectsOf(rules)) };
+    return this.#with({ [access]: Object.freeze(rules.flat().map(ruleName)), ruleObjects: Object.freeze(objects) });
   }
   #format(format: "email" | "url"): FieldNode {
     // Sorted, so that two formats in either order make the same field.
@@ -143,10 +144,10 @@ class FieldNode implements AnyField {
     return this.#with({ validators: Object.freeze([...this.definition.validators, Object.freeze({ test, message })]) });
   }
   readable(...rules: RuleRef[]): FieldNode {
-    return this.#with({ readable: rulesOf(rules) });
+    return this.#rules("readable", rules);
   }
   writable(...rules: RuleRef[]): FieldNode {
-    return this.#with({ writable: rulesOf(rules) });
+    return this.#rules("writable", rules);
   }
   omit(): FieldNode {
     return this.#with({ omit: true });

@@ -1,5 +1,5 @@
 export { columnsOf, foreignKeyOf } from "./columns.ts";
-export { type CrossFieldOptions, EntityBuilder, entity, resolveEntity } from "./entity.ts";
+export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
   Access,
   AnyEntity,
@@ -61,4 +61,4 @@ export {
   selfRef,
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
-export { type RuleRef, ruleName } from "./rule-ref.ts";
+export { type RuleObject, type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";

@@ -1,6 +1,6 @@
 import { resolveEntity } from "./entity.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import { ConfigurationError } from "./keelson-error.ts";
+import { type ConfigurationError, isKeelsonError } from "./keelson-error.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 
@@ -37,8 +37,8 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     try {
       return resolveEntity(entity) as AnyEntity;
     } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      problems.push(...error.problems);
+      if (!isKeelsonError(error) || error.code !== "CONFIGURATION_ERROR") throw error;
+      problems.push(...(error as ConfigurationError).problems);
       broken.add((entity as EntityLike & Named).name);
       return undefined;
     }

@@ -2,6 +2,7 @@ import { foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
 import type { FieldDefinition } from "./field-definition.ts";
 import type { RelationDefinition } from "./relation.ts";
+import type { RuleObject } from "./rule-ref.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*$/;
 const RESERVED = new Set([
@@ -81,10 +82,17 @@ function indexProblems(entity: AnyEntity): string[] {
   return problems;
 }
 
+/** A name means one rule in one definition. */
+function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string[] {
+  const doubled = objects.filter((rule) => entity.ruleObjects[rule.name] !== rule).map(({ name }) => name);
+  return [...new Set(doubled)].map((name) => `${entity.name}: two different rules are called "${name}"`);
+}
+
 /** Everything that is wrong with one definition on its own; relations to others are checked when the app starts. */
 export function problemsOf(
   entity: AnyEntity,
   members: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
+  ruleObjects: readonly RuleObject[],
 ): string[] {
   const problems: string[] = [];
   if (!NAME.test(entity.name))
@@ -106,6 +114,6 @@ export function problemsOf(
   for (const access of Object.keys(entity.rules ?? {}))
     if (!ACCESSES.includes(access))
       problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
-  problems.push(...indexProblems(entity));
+  problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity));
   return problems;
 }

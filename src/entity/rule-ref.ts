@@ -1,7 +1,23 @@
+/** A rule as definitions see it: a name, and whatever the one who resolves it finds in it. */
+export interface RuleObject {
+  readonly name: string;
+  /** Rules that this one only combines; its name says how. */
+  readonly parts?: readonly (string | RuleObject)[];
+}
+
 /** A rule as definitions mention it: its name, or an object that has one. */
-export type RuleRef = string | { readonly name: string } | readonly (string | { readonly name: string })[];
+export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];
 
 /** The name a rule is known by. */
-export function ruleName(rule: string | { readonly name: string }): string {
+export function ruleName(rule: string | RuleObject): string {
   return typeof rule === "string" ? rule : rule.name;
+}
+
+/** The objects among references that are more than a name; of a combination, those it is made of. */
+export function ruleObjectsOf(rules: readonly RuleRef[]): readonly RuleObject[] {
+  return (rules.flat() as readonly (string | RuleObject)[]).flatMap((rule) => {
+    if (typeof rule === "string") return [];
+    if (rule.parts !== undefined) return ruleObjectsOf(rule.parts);
+    return Object.keys(rule).length > 1 ? [rule] : [];
+  });
 }

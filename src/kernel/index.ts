@@ -1,5 +1,7 @@
 // The kernel's one door: what plugins, adapters, drivers and strangers may import.
 
+export { withDeadline } from "./async/deadline.ts";
+export { isPromiseLike } from "./async/promise-like.ts";
 export type {
   ClientList,
   EntityClient,
@@ -45,9 +47,10 @@ export {
   UnsupportedMediaTypeError,
   ValidationFailedError,
   type ValidationIssue,
+  WorkflowFailedError,
+  type WorkflowFailure,
 } from "./errors/errors.ts";
-export { describeError, type ErrorReply, handleError } from "./errors/handle-error.ts";
-export { withDeadline } from "./hooks/deadline.ts";
+export { describeError, type ErrorReply, type ErrorReplyOptions, handleError } from "./errors/handle-error.ts";
 export type {
   HookFunction,
   HookMap,
@@ -55,10 +58,13 @@ export type {
   HookOptions,
   MaskDraft,
   RequestEvent,
+  ResponseEvent,
   RouteAuthorization,
 } from "./hooks/hook-map.ts";
 export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
+export { baseHeaders } from "./http/base-headers.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
+export { defaultIsAdmin } from "./http/find-principal.ts";
 export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -116,3 +122,4 @@ export {
 } from "./where/condition.ts";
 export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
+export { type Observation, observe } from "./where/observe.ts";

@@ -1,13 +1,21 @@
-import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
-import { createClients, type EntityClient } from "./client/in-process-client.ts";
+import {
+  type AnyEntity,
+  ConfigurationError,
+  createModel,
+  type EntityLike,
+  type EntityModel,
+  isKeelsonError,
+} from "../entity/index.ts";
+import { compileClients, type EntityClient } from "./client/in-process-client.ts";
+import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
 import type { HookName } from "./hooks/hook-map.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
-import { canonicalize } from "./http/canonicalize.ts";
 import { defaultIsAdmin, type IdentityOptions, toPrincipal } from "./http/find-principal.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
+import { ownsUrl } from "./http/owns-url.ts";
 import { RequestHandler } from "./http/request-handler.ts";
-import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import { completeLimits, type Limits } from "./limits.ts";
 import { getLogger, safeLogger } from "./log/logger.ts";
 import { defaultIds } from "./operations/default-ids.ts";
 import { RequestScope } from "./operations/request-scope.ts";
@@ -63,6 +71,8 @@ export interface Kernel {
   /** Every route, printable. */
   readonly routes: readonly RouteListing[];
   registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
+  registerService(definition: ServiceDefinition<unknown>): void;
+  /** Refuses new calls, finishes those in flight, stops plugins, services and driver. Always completes. */
   close(): Promise<void>;
 }
 
@@ -74,12 +84,12 @@ const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
  */
 export function createKernel(options: KernelOptions): Kernel {
   const log = safeLogger(options.logger ?? getLogger());
-  const limits: Limits = Object.freeze({ ...DEFAULT_LIMITS, ...options.limits });
   const production = options.production ?? process.env.NODE_ENV === "production";
   const apiPrefix = (options.apiPrefix ?? "/api").replace(/\/$/, "");
   const isAdmin = options.isAdmin ?? defaultIsAdmin;
   const problems: string[] = [];
   const problem = (sentence: string): void => void problems.push(sentence);
+  const limits = completeLimits(options.limits, problem);
   if (!PREFIX.test(apiPrefix)) problem(`apiPrefix "${apiPrefix}" must be a path such as /api`);
 
   const plugins = orderPlugins(options.plugins, problem);
@@ -99,12 +109,15 @@ export function createKernel(options: KernelOptions): Kernel {
     isAdmin,
     defaultRules: options.defaultRules ?? {},
   });
-  const attempt = (work: () => void): void => {
+  let cause: unknown;
+  const attempt = (work: () => void, what = ""): void => {
     try {
       work();
     } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      problems.push(...error.problems);
+      if (isKeelsonError(error) && error.code === "CONFIGURATION_ERROR")
+        return void problems.push(...(error as ConfigurationError).problems);
+      cause ??= error;
+      problem(`${what} failed in setup: ${error instanceof Error ? error : typeof error}`);
     }
   };
   for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
@@ -128,9 +141,9 @@ export function createKernel(options: KernelOptions): Kernel {
       problem,
     });
     contexts.set(plugin, context);
-    attempt(() => declare(plugin, context));
+    attempt(() => declare(plugin, context), `plugin "${plugin.id}"`);
   }
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
   const clock: Clock = options.clock ?? { now: () => new Date() };
   const runtime: OperationRuntime = compileRuntime({
@@ -151,20 +164,28 @@ export function createKernel(options: KernelOptions): Kernel {
     container,
     start: () => options.driver.connect({ model, log, production }),
     log,
+    stopMs: limits.hookMs,
   });
   const identity: IdentityOptions = { getUser: options.getUser, isAdmin, limits, log };
   const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
+  const bindClients = compileClients(model.entities);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
-    createClients(model.entities, async () => {
+    bindClients(async (work) => {
       await lifecycle.started();
-      return new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
+      const scope = new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
+      try {
+        return await work(scope);
+      } finally {
+        await scope.close();
+      }
     });
+  let closing: Promise<void> | undefined;
 
   return Object.freeze({
     ready: lifecycle.ready,
     handle: (request: KernelRequest) => handler.handle(request),
     fetch: (request: Request) => handler.fetch(request),
-    owns: (url: string, base?: string) => ownsUrl(registry, url, base, limits),
+    owns: (url: string, base?: string) => ownsUrl(registry, url, base, limits.urlBytes),
     as: (user: User) => clientsFor(() => toPrincipal(user, identity)),
     asSystem: () => clientsFor(() => SYSTEM),
     model,
@@ -173,13 +194,10 @@ export function createKernel(options: KernelOptions): Kernel {
     log,
     limits,
     apiPrefix,
-    routes: registry.list((entity, access) => (entity.rules ?? config.defaultRules)[access] ?? []),
-    registerService: (name: string, factory: ServiceFactory, serviceOptions?: ServiceOptions) =>
-      void container.register(name, factory, serviceOptions),
-    async close() {
-      await handler.drain();
-      await lifecycle.stop();
-    },
+    routes: Object.freeze(registry.list((entity, access) => (entity.rules ?? config.defaultRules)[access] ?? [])),
+    registerService: (id: string | ServiceDefinition<unknown>, factory?: ServiceFactory, given?: ServiceOptions) =>
+      void container.register(id, factory, given),
+    close: () => (closing ??= handler.drain().then(() => lifecycle.stop())),
   });
 }
 
@@ -193,14 +211,4 @@ function declare(plugin: Plugin, context: PluginContext): void {
     context.routes.add({ method: method ?? "GET", path, action, rules: names, handler, meta, early });
   }
   plugin.setup?.(context);
-}
-
-function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, limits: Limits): boolean {
-  if (base !== undefined) return true;
-  try {
-    return registry.owns(canonicalize(url, limits.urlBytes).path, base);
-  } catch {
-    // Below our prefix a malformed path gets our 400; elsewhere it may be well-formed to whoever else listens.
-    return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
-  }
 }

@@ -1,3 +1,5 @@
+import { didYouMean } from "./text/did-you-mean.ts";
+
 /** Limits of an app; all on, all configurable (http.md, "Limits"). */
 export interface Limits {
   /** Bytes of a request body. @default 1048576 */
@@ -55,3 +57,16 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   hookMs: 5_000,
   requestMs: 30_000,
 });
+
+/** The limits of an app over the defaults; what is undefined keeps its default. Anything odd is reported as a problem. */
+export function completeLimits(given: Partial<Limits> = {}, problem: (sentence: string) => void): Limits {
+  const limits: Record<string, number> = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name))
+      problem(`limits.${name} does not exist.${didYouMean(name, Object.keys(DEFAULT_LIMITS))}`);
+    else if (value !== undefined && (!Number.isSafeInteger(value) || value < 0))
+      problem(`limits.${name} must be a whole number, 0 or more`);
+    else if (value !== undefined) limits[name] = value;
+  }
+  return Object.freeze(limits) as unknown as Limits;
+}

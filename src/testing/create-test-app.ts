@@ -1,5 +1,5 @@
 import type { EntityLike, Keelson, KeelsonConfig, User } from "../index.ts";
-import { keelson } from "../index.ts";
+import { keelson, memoryDriver } from "../index.ts";
 
 /** An answer with its JSON read. */
 export interface TestResponse {
@@ -24,9 +24,10 @@ export interface TestApp<TEntities extends readonly EntityLike[]> {
 }
 
 /**
- * An app in the process, called through `api.fetch` without a network. Paths are as on the wire (`/api/posts`).
+ * An app in the process, called through `api.fetch` without a network, on `memoryDriver()` unless it is given a driver.
+ * Paths are as on the wire (`/api/posts`).
  * @example
- * const app = createTestApp({ entities: [post], driver: memoryDriver() })
+ * const app = createTestApp({ entities: [post] })
  * const { status } = await app.as({ id: "u1" }).request("POST", "/api/posts", { title: "Hello" })
  */
 export function createTestApp<const TEntities extends readonly EntityLike[]>(
@@ -35,6 +36,7 @@ export function createTestApp<const TEntities extends readonly EntityLike[]>(
   const callers = new Map<string, User>();
   const api = keelson<TEntities>({
     ...config,
+    driver: config.driver ?? memoryDriver(),
     getUser: (request) => callers.get(request.headers.get("x-test-caller") ?? "") ?? null,
   });
   let count = 0;

@@ -1,15 +1,23 @@
 import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import {
+  ANONYMOUS,
+  AuthenticationError,
+  AuthorizationError,
   compileRuntime,
   DEFAULT_LIMITS,
   type Driver,
   defaultIds,
+  defaultIsAdmin,
+  describeError,
+  EntityNotFoundError,
   type HookFunction,
   type HookMap,
   type HookName,
   HookRegistry,
   handleError,
+  type KernelResponse,
   type Logger,
+  MethodNotAllowedError,
   matchRoute,
   type Operation,
   type OperationInput,
@@ -17,6 +25,7 @@ import {
   type Plugin,
   type PluginContext,
   type Principal,
+  present,
   Reply,
   RequestScope,
   type Route,
@@ -46,7 +55,7 @@ export interface FakeResponse {
   readonly body: unknown;
 }
 
-/** A stand-in for the kernel that boots the plugins under test and nothing else. It records and never asserts, but for leaks on close. */
+/** A stand-in for the kernel that boots the plugins under test and nothing else. It records and never asserts. */
 export interface FakeKernel {
   withEntities(...entities: readonly EntityLike[]): FakeKernel;
   withDriver(driver: Driver): FakeKernel;
@@ -59,19 +68,26 @@ export interface FakeKernel {
   readonly seen: Seen;
   readonly model: EntityModel;
   readonly log: Logger & { readonly lines: readonly string[] };
-  /** Calls a route of the plugins: its handler and their hooks, errors as the kernel answers them. */
-  call(
-    method: string,
-    path: string,
-    init?: { readonly body?: unknown; readonly search?: string },
-  ): Promise<FakeResponse>;
+  /**
+   * Calls a route of the plugins as the kernel does: hooks of the request, the route's rules, the handler, the serializer;
+   * errors as the kernel answers them. Unless a plugin decides about rules (`route:authorize`), `everyone` and
+   * `authenticated` mean what they say and any other rule passes for admins.
+   */
+  call(method: string, path: string, init?: CallInit): Promise<FakeResponse>;
   /** Runs the plugins' functions of a hook and returns the payload. */
   run<N extends HookName>(hook: N, payload: HookMap[N]): Promise<HookMap[N]>;
   /** Runs an operation through the plugins' hooks on the driver, as the caller. */
   operation(input: OperationInput): Promise<Operation>;
   /** A scope of the caller, for hooks that need one. */
   scope(): OperationScope;
+  /** Stops the plugins in reverse order, closes services that can be closed, last made first, and disconnects the driver. */
   close(): Promise<void>;
+}
+
+/** What a call sends along. */
+interface CallInit {
+  readonly body?: unknown;
+  readonly search?: string;
 }
 
 /**
@@ -117,15 +133,13 @@ export function createFakeKernel(): FakeKernel {
     },
   });
   const principal = (): Principal =>
-    user === null
-      ? { kind: "anonymous", user: null, isAdmin: false }
-      : { kind: "user", user, isAdmin: user.role === "admin" || user.isAdmin === true };
+    user === null ? ANONYMOUS : { kind: "user", user, isAdmin: defaultIsAdmin(user) };
   const source: ServiceSource = {
     has: (id) => services.has(id) || instances.has(id),
     resolveIn: <T>(id: string) => resolve<T>(id),
   };
   const clock = { now: () => new Date() };
-  const scope = (): OperationScope => {
+  const scope = (caller: Principal = principal()): OperationScope => {
     // Nobody decides unless the plugin under test does; then the test itself stands in for the rules.
     const open = new HookRegistry(DEFAULT_LIMITS.hookMs);
     const undecided = hooks.list("operation:authorize").length === 0;
@@ -146,7 +160,7 @@ export function createFakeKernel(): FakeKernel {
       container: source,
       hooks: open,
     });
-    return new RequestScope(runtime, { principal: principal(), requestId: "test" });
+    return new RequestScope(runtime, { principal: caller, requestId: "test" });
   };
 
   const addRoute = (plugin: string, input: RouteInput): void => {
@@ -192,7 +206,7 @@ export function createFakeKernel(): FakeKernel {
           apiPrefix: "/api",
           production: false,
           limits: DEFAULT_LIMITS,
-          isAdmin: (candidate) => candidate.role === "admin" || candidate.isAdmin === true,
+          isAdmin: defaultIsAdmin,
           defaultRules: {},
         },
         log,
@@ -204,9 +218,9 @@ export function createFakeKernel(): FakeKernel {
       for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);
       for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
         if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-      for (const [action, { path, method, rules, handler }] of Object.entries(plugin.endpoints ?? {})) {
+      for (const [action, { path, method, rules, handler, meta, early }] of Object.entries(plugin.endpoints ?? {})) {
         const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
-        addRoute(plugin.id, { method: method ?? "GET", path, action, rules: names, handler });
+        addRoute(plugin.id, { method: method ?? "GET", path, action, rules: names, handler, meta, early });
       }
       plugin.setup?.(context);
       if (problems.length > 0) throw new ConfigurationError([...problems]);
@@ -228,19 +242,13 @@ export function createFakeKernel(): FakeKernel {
       return model;
     },
     log,
-    async call(method, path, init = {}) {
-      try {
-        return await answer(method, path, init);
-      } catch (error) {
-        return handleError(error);
-      }
-    },
+    call,
     async run(name, payload) {
       await runHooks(hooks.list(name), payload);
       return payload;
     },
     operation: (input) => scope().run(input),
-    scope,
+    scope: () => scope(),
     async close() {
       for (const { plugin, context } of started.splice(0).reverse()) await plugin.stop?.(context);
       for (const made of [...instances.values()].reverse()) await (made as { close?(): unknown } | null)?.close?.();
@@ -248,33 +256,82 @@ export function createFakeKernel(): FakeKernel {
     },
   };
 
+  async function call(method: string, path: string, init: CallInit = {}): Promise<FakeResponse> {
+    const request = { method, url: path, headers: {} };
+    let route: Route | undefined;
+    let params: Readonly<Record<string, string>> | undefined;
+    let reply: KernelResponse;
+    let ended = false;
+    const end = async (response: KernelResponse): Promise<void> => {
+      if (ended) return;
+      ended = true;
+      await runHooks(hooks.list("request:end"), { request, requestId: "test", route, params, response });
+    };
+    try {
+      route = findRoute(method, path);
+      params = matchRoute(path, route.path) ?? {};
+      reply = toResponse(await answer(route, params, request, init));
+      await end(reply);
+    } catch (error) {
+      const { status, headers, body } = handleError(error);
+      reply = { status, headers: { ...headers }, body: JSON.stringify(body) };
+      await end(reply).catch((again: unknown) => log.error("A hook failed on an error", describeError(again)));
+    }
+    return { ...reply, body: typeof reply.body === "string" ? JSON.parse(reply.body) : null };
+  }
+
+  /** Static segments win over parameters, as in the real kernel. */
+  function findRoute(method: string, path: string): Route {
+    const candidates = routes.filter((route) => matchRoute(path, route.path) !== null);
+    const [found] = candidates
+      .filter((route) => route.method === method)
+      .sort((a, b) => a.path.split(":").length - b.path.split(":").length);
+    if (found !== undefined) return found;
+    if (candidates.length === 0) throw new EntityNotFoundError();
+    const allow = candidates.map((route) => route.method);
+    throw new MethodNotAllowedError([...new Set([...allow, ...(allow.includes("GET") ? ["HEAD"] : []), "OPTIONS"])]);
+  }
+
   async function answer(
-    method: string,
-    path: string,
-    init: { readonly body?: unknown; readonly search?: string },
-  ): Promise<FakeResponse> {
-    // Static segments win over parameters, as in the real kernel.
-    const candidates = routes.filter((route) => route.method === method && matchRoute(path, route.path) !== null);
-    const route = candidates.sort((a, b) => a.path.split(":").length - b.path.split(":").length)[0];
-    if (route === undefined)
-      return { status: 404, headers: {}, body: { code: "NOT_FOUND", message: "Not found", status: 404 } };
-    const current = scope();
+    route: Route,
+    params: Readonly<Record<string, string>>,
+    request: { readonly method: string; readonly url: string; readonly headers: Record<string, string> },
+    init: CallInit,
+  ): Promise<Reply> {
+    await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
+    const current = scope(route.early ? ANONYMOUS : principal());
+    if (route.rules !== undefined) await authorizeRoute(route, route.rules, current);
     const result = await route.handler({
       route,
-      request: { method, url: path, headers: {} },
+      request,
       requestId: current.requestId,
-      params: matchRoute(path, route.path) ?? {},
+      params,
       search: init.search ?? "",
       root: "/api",
       scope: current,
       body: async () => init.body,
     });
     const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-    const body = reply.body === undefined ? null : JSON.parse(JSON.stringify(reply.body));
-    return { status: reply.status, headers: reply.headers, body };
+    return new Reply(reply.status, present(reply.body, current, true), reply.headers);
+  }
+
+  async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {
+    const { kind, isAdmin } = current.principal;
+    const payload = { route, rules, scope: current, allowed: false };
+    const deciders = hooks.list("route:authorize");
+    if (deciders.length > 0) await runHooks(deciders, payload);
+    else
+      payload.allowed = rules.some(
+        (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
+      );
+    if (!payload.allowed) throw kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
   return kernel;
+}
+
+function toResponse({ status, headers, body }: Reply): KernelResponse {
+  return { status, headers: { ...headers }, body: body === undefined ? null : JSON.stringify(body) };
 }
 
 /** The path of an entity's collection, as routes of the fake kernel have it. */

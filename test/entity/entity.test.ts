@@ -164,6 +164,30 @@ describe("an entity", () => {
   });
 });
 
+describe("rules given as objects", () => {
+  const rule = (name: string) => ({ name, evaluate: () => true });
+  const [one, two, three] = [rule("one"), rule("two"), rule("three")];
+
+  it("are kept by name beside the names, frozen, those of combinations and fields too", () => {
+    const both = { name: "all(two,admin)", parts: [two, "admin"] };
+    const { rules, ruleObjects } = entity("thing", { name: string.readable(three).writable("admin", [three]) })
+      .rules({ read: [one, "admin"], update: [both, { name: "owner" }] })
+      .build();
+    expect(rules).toEqual({ read: ["one", "admin"], update: ["all(two,admin)", "owner"] });
+    expect(ruleObjects).toEqual({ one, two, three });
+    expect(Object.isFrozen(ruleObjects)).toBe(true);
+  });
+
+  it("count only where they were given last", () => {
+    const field = string.readable(one).readable(two);
+    const { ruleObjects } = entity("thing", { name: field })
+      .rules({ read: [three] })
+      .rules({ read: ["admin"] })
+      .build();
+    expect(ruleObjects).toEqual({ two });
+  });
+});
+
 describe("a definition is refused", () => {
   it.each(["id", "createdAt", "updatedAt", "version", "include", "select", "q", "format", "constructor", "prototype"])(
     "when a field is called %s",

@@ -167,6 +167,7 @@ describe("modifiers", () => {
       readonly: true,
       readable: ["admin", "owner"],
       writable: ["admin", "owner"],
+      ruleObjects: { readable: [], writable: [] },
       omit: true,
       password: { cost: 12 },
       encrypted: { searchable: true },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createKernel, entity, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import { entity, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import { createKernel } from "../../src/kernel.ts";
 
 describe("a kernel without plugins", () => {
   const boot = () =>

@@ -1,12 +1,13 @@
 import { describe } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import { createKernel, createPlugin, noopLogger } from "../../src/kernel/index.ts";
+import { rules } from "../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../src/testing/fake-kernel.ts";
 import { contractEntities, testKernelContract } from "../support/kernel-contract.ts";
 
 describe("the real kernel", () => {
   testKernelContract(memoryDriver, async ({ plugins, driver, user }) => {
-    // The fake kernel lets the test stand in for the rules; here a plugin does.
+    // The fake kernel lets the test stand in for the rules; here plugins do.
     const decided = plugins.some(({ id }) => id === "watcher");
     const open = createPlugin({
       id: "open-door",
@@ -15,7 +16,7 @@ describe("the real kernel", () => {
     const kernel = createKernel({
       entities: contractEntities,
       driver,
-      plugins: [open, ...plugins],
+      plugins: [open, ...(plugins.some(({ id }) => id === "open") ? [] : [rules()]), ...plugins],
       logger: noopLogger,
       getUser: () => user ?? null,
     });

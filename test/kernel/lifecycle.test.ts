@@ -4,11 +4,13 @@ import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
 import {
   createKernel,
   createPlugin,
+  createService,
   DatabaseUnavailableError,
   type Driver,
   endpoint,
   type Kernel,
   type Plugin,
+  UnavailableError,
 } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
 
@@ -103,6 +105,23 @@ describe("starting", () => {
     await kernel.close();
   });
 
+  it("knows by its brand that another copy of the package found the database away", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const { driver, fail } = flaky();
+      const away = Object.assign(new Error("away"), { code: "DATABASE_UNAVAILABLE", status: 503, toJSON: () => ({}) });
+      fail(Object.defineProperty(away, Symbol.for("keelson.error"), { value: true }));
+      const kernel = boot(driver);
+      await kernel.ready.catch(() => {});
+      fail(undefined);
+      vi.setSystemTime(Date.now() + 1_001);
+      expect(await get(kernel, "/count")).toEqual([200, "0"]);
+      await kernel.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("does not crash the process when nobody looks at `ready`", async () => {
     const { driver, fail } = flaky();
     fail(new DatabaseUnavailableError());
@@ -137,6 +156,108 @@ describe("stopping", () => {
     await kernel.close();
     expect(stopped).toEqual(["b", "a", "b.pool", "a.pool", "driver"]);
     expect(logger.lines.filter((line) => line.includes("Stopping failed"))).toHaveLength(2);
+  });
+});
+
+describe("closing", () => {
+  it("happens once, however often it is asked for", async () => {
+    let stops = 0;
+    const kernel = boot(memoryDriver(), [createPlugin({ id: "counted", stop: () => void stops++ })]);
+    await kernel.ready;
+    await Promise.all([kernel.close(), kernel.close()]);
+    await kernel.close();
+    expect(stops).toBe(1);
+  });
+
+  it("does not wait for ever for a plugin that does not stop, a service that does not close or a start", async () => {
+    const logger = recordingLogger();
+    const never = () => new Promise<void>(() => {});
+    const stopped: string[] = [];
+    const parts = [
+      createPlugin({ id: "stuck", stop: never }),
+      createPlugin({ id: "last", start: never, stop: () => void stopped.push("last") }),
+    ];
+    const disconnect = async () => void stopped.push("driver");
+    const options = { entities: [thing], logger, limits: { hookMs: 5 }, services: { pool: () => ({ close: never }) } };
+    const kernel = createKernel({ ...options, driver: { ...memoryDriver(), disconnect }, plugins: parts });
+    kernel.container.resolve("pool");
+    await kernel.close();
+    expect(stopped).toEqual(["driver"]);
+    const lines = logger.lines.filter((line) => line.includes("Stopping failed")).join();
+    for (const what of ["start", 'plugin "stuck"', "services"]) expect(lines).toContain(`Stopping failed: ${what}`);
+  });
+
+  it("leaves a start that ends later stopped", async () => {
+    const { driver, fail } = flaky();
+    const begun: string[] = [];
+    let release: () => void = () => {};
+    const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => (release = resolve)) });
+    const later = createPlugin({ id: "later", start: () => void begun.push("later") });
+    const limits = { hookMs: 5 };
+    const kernel = createKernel({
+      entities: [thing],
+      driver,
+      plugins: [slow, later],
+      limits,
+      logger: recordingLogger(),
+    });
+    await vi.waitUntil(() => release.name !== "release");
+    await kernel.close();
+    release();
+    await expect(kernel.ready).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(begun).toEqual([]);
+    fail(new DatabaseUnavailableError());
+    await expect(kernel.asSystem().thing?.count()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  it("starts a plugin that takes longer than a hook may", async () => {
+    const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) });
+    const limits = { hookMs: 5 };
+    const kernel = createKernel({ entities: [], driver: memoryDriver(), plugins: [slow], limits });
+    await expect(kernel.ready).resolves.toBeUndefined();
+    await kernel.close();
+  });
+
+  it("refuses in-process calls that come after it", async () => {
+    const kernel = boot(memoryDriver());
+    await kernel.close();
+    await expect(kernel.as({ id: "u" }).thing?.count()).rejects.toBeInstanceOf(UnavailableError);
+    await expect(kernel.asSystem().thing?.count()).rejects.toBeInstanceOf(UnavailableError);
+  });
+});
+
+describe("services", () => {
+  it("are registered by name or as a definition", async () => {
+    const kernel = boot(memoryDriver());
+    kernel.registerService("one", () => 1, { tags: ["number"] });
+    kernel.registerService(createService("two", () => 2, { tags: ["number"] }));
+    expect(kernel.container.getByTag("number")).toEqual(["one", "two"]);
+    expect(kernel.container.resolve("two")).toBe(2);
+    await kernel.close();
+  });
+
+  it("of a scope are closed at the end of each in-process call", async () => {
+    const closed: string[] = [];
+    const unit = createService("unit", () => ({ close: () => void closed.push("unit") }), { lifecycle: "scoped" });
+    const uses = createPlugin({
+      id: "uses",
+      hooks: { "operation:execute": ({ scope }) => void scope.services.resolve("unit") },
+    });
+    const kernel = boot(memoryDriver(), [uses]);
+    kernel.registerService(unit);
+    await kernel.as({ id: "u" }).thing?.count();
+    await kernel.as({ id: "u" }).thing?.count();
+    expect(closed).toEqual(["unit", "unit"]);
+    await kernel.close();
+  });
+});
+
+describe("routes of an app", () => {
+  it("are frozen", async () => {
+    const kernel = boot(memoryDriver());
+    expect(Object.isFrozen(kernel.routes)).toBe(true);
+    expect(kernel.routes.every((route) => Object.isFrozen(route))).toBe(true);
+    await kernel.close();
   });
 });
 

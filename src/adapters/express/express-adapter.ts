@@ -7,10 +7,17 @@ export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
   /** Who calls, from Express's own request; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
-   * Whether `X-Forwarded-*` headers may be believed. Nothing of the adapter reads them, with or without it; what
-   * `request.ip` says in `getUser` is decided by Express's own "trust proxy" setting. @default false
+   * Accepted for configurations that are shared with other adapters, and without effect: the adapter reads no
+   * `X-Forwarded-*` header. What `request.ip` says in `getUser` is decided by Express's own "trust proxy" setting.
+   * @default false
    */
   readonly trustProxy?: boolean | undefined;
+  /**
+   * Whether the first middleware of an app takes its requests before Express works on them, which is most of the time
+   * they would take. Such answers have no `X-Powered-By`, and tools that wrap Express's own layers do not see them.
+   * @default true
+   */
+  readonly shortcut?: boolean | undefined;
 }
 
 /** A middleware for `app.use`; structural, so that express 4 and 5 both take it and neither needs to be installed. */
@@ -23,7 +30,7 @@ export type ExpressHandler = (request: ExpressRequest, response: ServerResponse,
  */
 export function expressAdapter<TRequest = ExpressRequest>(
   api: HandlingApp,
-  { getUser }: ExpressAdapterOptions<TRequest> = {},
+  { getUser, shortcut = true }: ExpressAdapterOptions<TRequest> = {},
 ): ExpressHandler {
   const take: Take = (request, response, view) => {
     const owned = api.owns?.(view.url, view.base) ?? true;
@@ -35,7 +42,7 @@ export function expressAdapter<TRequest = ExpressRequest>(
     const view = { base, url: urlOf(request, base), getUser, body: () => expressBody(request) };
     if (!take(request, response, view)) next();
   };
-  return api.owns === undefined ? handler : withShortcut(handler, take, getUser);
+  return api.owns === undefined || !shortcut ? handler : withShortcut(handler, take, getUser);
 }
 
 /** What is below the mount path, as it was sent: express 4 takes a slash too many off `/v1//films`. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { type HostView, originForm, pathBelow } from "../node/index.ts";
 import type { ExpressHandler } from "./express-adapter.ts";
-import type { ExpressRequest } from "./express-body.ts";
+import { type ExpressRequest, expressBody } from "./express-body.ts";
 
 /** Answers a request, or says that it is not the API's. */
 export type Take = (request: ExpressRequest, response: ServerResponse, view: HostView) => boolean;
@@ -24,7 +24,7 @@ const PLAIN_MOUNT = /^\/$|^(?:\/[A-Za-z0-9_-]+)+$/;
 /**
  * Express spends several times what node:http does on a request before the first middleware runs, on new prototypes
  * and its router. Where the adapter is the first middleware of an app, nothing of that is used, so it takes its
- * requests at the app's entry; whatever is not clearly its own goes the usual way.
+ * requests at the app's entry; whatever is not clearly its own goes the usual way (docs/adr/0009).
  *
  * Express tells only mounted apps where they are mounted, by `emit("mount", app)`, and takes everything that has
  * `handle` and `set` for one.
@@ -39,9 +39,11 @@ export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostV
     app.handle = function handle(request, response, done) {
       const url = pathBelow(baseUrl, originForm(request.url));
       const raw = () => asExpress(app, request, response, baseUrl, url);
+      // A host that is no Express may have read the body before it called the app.
+      const body = () => expressBody(request);
       // `baseUrl` is there when the app is part of another one.
       const ours = request.baseUrl === undefined && url !== undefined;
-      if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw, getUser }))
+      if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw, body, getUser }))
         usual.call(this, request, response, done);
     };
   }

@@ -16,8 +16,7 @@ export function checkClient(client: StatementClient, model: EntityModel): void {
     }
     const known = new Set(Object.keys(fields)); // a proxy that says yes to any name it is asked for
     for (const name of Object.keys(entity.columns))
-      if (!known.has(name))
-        problems.push(`model ${entity.name} of the Prisma client has no field "${name}"`);
+      if (!known.has(name)) problems.push(`model ${entity.name} of the Prisma client has no field "${name}"`);
   }
   if (problems.length === 0) return;
   throw new ConfigurationError([

@@ -13,6 +13,8 @@ interface Thrown {
   readonly code?: unknown;
   readonly errorCode?: unknown;
   readonly message?: unknown;
+  /** Of an adapter's error that nobody wrapped, which happens when a transaction cannot begin. */
+  readonly cause?: unknown;
   readonly meta?: {
     readonly target?: unknown;
     readonly driverAdapterError?: { readonly cause?: AdapterCause };
@@ -43,11 +45,7 @@ export class PrismaFailure extends KeelsonError {
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
     const code =
-      codeOfKind(thrown) ??
-      text(thrown.code) ??
-      text(thrown.errorCode) ??
-      plainFailure(thrown.message) ??
-      "UNKNOWN";
+      codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
     super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
@@ -73,15 +71,21 @@ const CODES: Readonly<Record<string, string>> = {
   TlsConnectionError: "P1011",
   ConnectionClosed: "P1017",
   TooManyConnections: "P2037",
+  TransactionWriteConflict: "P2034",
 };
 
-function codeOfKind({ meta }: Thrown): string | undefined {
-  const kind = meta?.driverAdapterError?.cause?.kind;
+function codeOfKind(thrown: Thrown): string | undefined {
+  const kind = adapterCauseOf(thrown)?.kind;
   return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
 }
 
-function sqlStateOf({ meta }: Thrown): string | undefined {
-  const cause = meta?.driverAdapterError?.cause;
+function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined {
+  if (name === "DriverAdapterError" && typeof cause === "object" && cause !== null) return cause;
+  return meta?.driverAdapterError?.cause;
+}
+
+function sqlStateOf(thrown: Thrown): string | undefined {
+  const cause = adapterCauseOf(thrown);
   return text(cause?.originalCode) ?? text(cause?.code);
 }
 
@@ -93,6 +97,11 @@ function plainFailure(message: unknown): string | undefined {
   return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
 }
 
+/** Whether SQLite says that another connection is writing. */
+export function isSqliteBusy(error: unknown): boolean {
+  return codeOfKind(asThrown(error)) === "P1008";
+}
+
 /** Whether Prisma gave up waiting for a connection to begin a transaction on. */
 export function isTransactionStartTimeout(error: unknown): boolean {
   return asThrown(error).code === "P2028" && NO_TRANSACTION.test(String(asThrown(error).message));
@@ -100,10 +109,10 @@ export function isTransactionStartTimeout(error: unknown): boolean {
 
 /** The constraint that an error names, if it does. */
 export function constraintOf(error: unknown): Constraint {
-  const { meta } = asThrown(error);
-  const constraint = meta?.driverAdapterError?.cause?.constraint;
-  const fields = constraint?.fields ?? meta?.target;
-  const index = text(constraint?.index) ?? text(meta?.target);
+  const thrown = asThrown(error);
+  const constraint = adapterCauseOf(thrown)?.constraint;
+  const fields = constraint?.fields ?? thrown.meta?.target;
+  const index = text(constraint?.index) ?? text(thrown.meta?.target);
   return {
     ...(Array.isArray(fields) ? { fields: fields.filter((field) => typeof field === "string") } : {}),
     ...(index === undefined ? {} : { index }),

@@ -66,59 +66,65 @@ export type SystemClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>>;
 };
 
-/** Clients for all entities, each call in a scope of its own. */
-export function createClients(
-  entities: readonly AnyEntity[],
-  newScope: () => Promise<OperationScope>,
-): Record<string, EntityClient<AnyEntity>> {
-  return Object.fromEntries(
-    entities.map((entity) => [entity.name, createEntityClient(entity, newScope) as unknown as EntityClient<AnyEntity>]),
-  );
+/** Each call of a client runs in a scope of its own, which ends with it. */
+type WithinScope = <T>(work: (scope: OperationScope) => Promise<T>) => Promise<T>;
+type Clients = Record<string, EntityClient<AnyEntity>>;
+const kWithin: unique symbol = Symbol("within");
+
+/** Clients for all entities, bound to a caller by the function returned: one is made when it is first asked for. */
+export function compileClients(entities: readonly AnyEntity[]): (within: WithinScope) => Clients {
+  const prototype: Clients = Object.create(null);
+  for (const entity of entities)
+    Object.defineProperty(prototype, entity.name, {
+      get(this: { readonly [kWithin]: WithinScope }) {
+        const value = createEntityClient(entity, this[kWithin]);
+        Object.defineProperty(this, entity.name, { value, enumerable: true });
+        return value;
+      },
+    });
+  return (within) => Object.create(prototype, { [kWithin]: { value: within } });
 }
 
-function createEntityClient(entity: AnyEntity, newScope: () => Promise<OperationScope>): object {
+function createEntityClient(entity: AnyEntity, within: WithinScope): object {
   const one = (operation: Operation): unknown => present(operation.records[0], operation.scope, false);
   return Object.freeze({
     async list(options: ListOptions = {}) {
-      const scope = await newScope();
-      const operation = await scope.run({ kind: "list", entity, query: { ...listQuery(options, scope), total: true } });
-      return {
-        data: present(operation.records, scope, false),
-        total: operation.total ?? 0,
-        nextCursor: operation.nextCursor ?? null,
-      };
+      return await within(async (scope) => {
+        const query = { ...listQuery(options, scope), total: true };
+        const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
+        return { data: present(records, scope, false), total: total ?? 0, nextCursor: nextCursor ?? null };
+      });
     },
     async get(id: string, options: Pick<ListOptions, "include" | "select"> = {}) {
       assertId(id);
       const query: OperationQuery = { include: includeTree(options.include), select: options.select };
-      return one(await (await newScope()).run({ kind: "read", entity, id, query }));
+      return await within(async (scope) => one(await scope.run({ kind: "read", entity, id, query })));
     },
     async create(data: Row) {
-      return one(await (await newScope()).run({ kind: "create", entity, data }));
+      return await within(async (scope) => one(await scope.run({ kind: "create", entity, data })));
     },
     async update(id: string, data: Row) {
       assertId(id);
-      return one(await (await newScope()).run({ kind: "update", entity, id, data }));
+      return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data })));
     },
     async delete(id: string) {
       assertId(id);
-      await (await newScope()).run({ kind: "delete", entity, id });
+      await within((scope) => scope.run({ kind: "delete", entity, id }));
     },
     async count(where?: Where) {
-      return (await (await newScope()).run({ kind: "count", entity, query: { where } })).total ?? 0;
+      return (await within((scope) => scope.run({ kind: "count", entity, query: { where } }))).total ?? 0;
     },
   });
 }
 
 function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
-  const { pageSize, maxPageSize, maxOffset, sortKeys } = scope.limits;
+  const { pageSize, maxPageSize, maxOffset } = scope.limits;
   const limit = options.limit ?? pageSize;
   const page = options.page ?? 1;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize)
     throw new BadRequestError(`limit must be a whole number from 1 to ${maxPageSize}`);
   if (!Number.isInteger(page) || page < 1 || (page - 1) * limit > maxOffset)
     throw new BadRequestError("page is out of range; use after to go on");
-  if ((options.sort?.length ?? 0) > sortKeys) throw new BadRequestError(`sort takes at most ${sortKeys} keys`);
   return {
     where: options.where,
     sort: options.sort?.map(sortKey),

@@ -1,25 +1,20 @@
-import type { ServiceContainer, ServiceContext } from "./service-container.ts";
+import { closeAll, type ServiceContainer, type ServiceContext, type ServiceScope } from "./service-container.ts";
 
 /** What a scope needs of its parent. */
 export interface ServiceSource {
   has(id: string): boolean;
-  resolveIn<T>(
-    id: string,
-    scope: { readonly instances: Map<string, unknown>; readonly driver: unknown } | undefined,
-    chain: readonly string[],
-  ): T;
+  resolveIn<T>(id: string, scope: ServiceScope | undefined, chain: readonly string[]): T;
 }
 
 /** Values and services of one request: the scope first, then its parent. */
 export class ScopedContainer {
   readonly #parent: ServiceSource;
   readonly #values: Map<string, unknown>;
-  readonly #state: { readonly instances: Map<string, unknown>; driver: unknown };
+  readonly #instances = new Map<string, unknown>();
 
   constructor(parent: ServiceSource, values: Readonly<Record<string, unknown>> = {}) {
     this.#parent = parent;
     this.#values = new Map(Object.entries(values));
-    this.#state = { instances: new Map(), driver: values.driver };
   }
 
   set(id: string, value: unknown): this {
@@ -34,7 +29,7 @@ export class ScopedContainer {
   /** A value of the scope, or a service of the parent; "scoped" services are made once per scope. */
   resolve<T = unknown>(id: string): T {
     if (this.#values.has(id)) return this.#values.get(id) as T;
-    return this.#parent.resolveIn<T>(id, this.#state, []);
+    return this.#parent.resolveIn<T>(id, { values: this.#values, instances: this.#instances }, []);
   }
 
   async resolveAsync<T = unknown>(id: string): Promise<T> {
@@ -43,7 +38,6 @@ export class ScopedContainer {
 
   /** The driver that "scoped" factories see. */
   setDriver(driver: unknown): void {
-    this.#state.driver = driver;
     this.#values.set("driver", driver);
   }
 
@@ -52,8 +46,13 @@ export class ScopedContainer {
     return {
       resolve: <T>(id: string) => this.resolve<T>(id),
       resolveAsync: <T>(id: string) => this.resolveAsync<T>(id),
-      driver: this.#state.driver,
+      driver: this.#values.get("driver"),
     };
+  }
+
+  /** Closes the "scoped" services it made, last in, first out; all are attempted. */
+  dispose(): Promise<void> {
+    return closeAll(this.#instances);
   }
 }
 

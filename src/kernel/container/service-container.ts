@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
+import { isPromiseLike } from "../async/promise-like.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 
 /** How long an instance lives: with the container, never (a new one per resolve), or with the scope that asks for it. */
@@ -26,6 +27,13 @@ interface Registration {
   readonly tags: readonly string[];
 }
 
+/** What a scope shows to the services that are made in it. */
+export interface ServiceScope {
+  readonly values: ReadonlyMap<string, unknown>;
+  /** The "scoped" services it made, those that finished last at the end. */
+  readonly instances: Map<string, unknown>;
+}
+
 /** Something a container made and closes again. */
 type Closable = {
   dispose?(): unknown;
@@ -37,9 +45,8 @@ type Closable = {
 class Container {
   readonly #tokens: DependencyContainer = emptyContainer();
   readonly #registrations = new Map<string, Registration>();
+  /** What factories made, the last to finish at the end; tsyringe forgets it, so closing is ours. */
   readonly #instances = new Map<string, unknown>();
-  /** In order of creation; tsyringe forgets what factories made, so closing is ours. */
-  readonly #made: unknown[] = [];
   #driver: unknown;
 
   /**
@@ -62,9 +69,7 @@ class Container {
 
   /** Registers a finished instance; the container does not close it. */
   registerInstance<T>(id: string, instance: T, options: Pick<ServiceOptions, "tags"> = {}): this {
-    this.register(id, () => instance, options);
-    this.#instances.set(id, instance);
-    return this;
+    return this.register(id, () => instance, { ...options, lifecycle: "transient" });
   }
 
   has(id: string): boolean {
@@ -84,18 +89,18 @@ class Container {
     return await this.resolve<T | Promise<T>>(id);
   }
 
-  /** @internal The scope keeps "scoped" instances; `chain` finds circles. */
-  resolveIn<T>(
-    id: string,
-    scope: { readonly instances: Map<string, unknown>; readonly driver: unknown } | undefined,
-    chain: readonly string[],
-  ): T {
+  /** @internal The scope goes first and keeps "scoped" instances; `chain` finds circles. */
+  resolveIn<T>(id: string, scope: ServiceScope | undefined, chain: readonly string[]): T {
+    if (scope?.values.has(id)) return scope.values.get(id) as T;
     const registration = this.#registrations.get(id);
     if (registration === undefined) throw new ConfigurationError(`Service "${id}" not found`);
     const { lifecycle } = registration;
     const cache = lifecycle === "singleton" ? this.#instances : lifecycle === "scoped" ? scope?.instances : undefined;
-    if (cache?.has(id)) return cache.get(id) as T;
-    if (chain.includes(id))
+    const known = cache?.get(id);
+    const isCircle = chain.includes(id);
+    // In a circle, what is still being made would wait for itself for ever; what is finished may be used.
+    if (cache?.has(id) && !(isCircle && isPromiseLike(known))) return known as T;
+    if (isCircle)
       throw new ConfigurationError(`Services depend on each other in a circular way: ${[...chain, id].join(" -> ")}`);
     const path = [...chain, id];
     // A singleton outlives every scope, so it must not be built from one.
@@ -103,12 +108,9 @@ class Container {
     const made = this.#tokens.resolve<ServiceFactory>(id)({
       resolve: <D>(other: string) => this.resolveIn<D>(other, inner, path),
       resolveAsync: async <D>(other: string) => await this.resolveIn<D | Promise<D>>(other, inner, path),
-      driver: inner?.driver ?? this.#driver,
+      driver: inner?.values.get("driver") ?? this.#driver,
     });
-    cache?.set(id, made);
-    if (lifecycle === "singleton") this.#made.push(made);
-    if (made instanceof Promise) made.catch(() => cache?.delete(id)); // a failed start may be tried again
-    return made as T;
+    return (cache === undefined ? made : keep(cache, id, made)) as T;
   }
 
   /** Ids of the services with a tag. */
@@ -132,17 +134,28 @@ class Container {
 
   /** Closes what factories made (`dispose`, `close` or the disposal symbols), last in, first out; all are attempted. */
   async dispose(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const made of this.#made.splice(0).reverse()) {
-      try {
-        await closeInstance(await made);
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    this.#instances.clear();
-    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} services failed to close`);
+    await closeAll(this.#instances);
   }
+}
+
+/** Keeps what a factory made: a promise until it settles, then its value, or nothing, so that it may be tried again. */
+function keep(cache: Map<string, unknown>, id: string, made: unknown): unknown {
+  const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` of a thenable may start it anew
+  cache.set(id, kept);
+  const forget = (): boolean => cache.get(id) === kept && cache.delete(id);
+  if (kept instanceof Promise) kept.then((value) => forget() && cache.set(id, value), forget);
+  return kept;
+}
+
+/** Closes instances, last in, first out; all are attempted. A factory that failed has left nothing to close. */
+export async function closeAll(instances: Map<string, unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const made of [...new Set(instances.values())].reverse()) {
+    const instance = await Promise.resolve(made).catch(() => undefined);
+    await closeInstance(instance).catch((error: unknown) => failures.push(error));
+  }
+  instances.clear();
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} services failed to close`);
 }
 
 async function closeInstance(instance: unknown): Promise<void> {

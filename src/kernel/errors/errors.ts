@@ -163,3 +163,26 @@ export class InternalError extends KeelsonError {
     super("INTERNAL", 500, message, options);
   }
 }
+
+/** What is known about a workflow that did not succeed. */
+export interface WorkflowFailure {
+  readonly failedStep: string;
+  /** Steps that were taken back, in the order in which that happened. */
+  readonly compensatedSteps: readonly string[];
+  readonly runId: string;
+}
+
+/** A step of a workflow failed, and the steps before it were taken back; 500 (public-api.md, "Errors"). */
+export class WorkflowFailedError extends KeelsonError {
+  readonly failure: WorkflowFailure;
+
+  constructor(failure: WorkflowFailure, message = "The workflow failed", options?: KeelsonErrorOptions) {
+    super("WORKFLOW_FAILED", 500, message, options);
+    this.failure = failure;
+  }
+
+  override toJSON(): Record<string, unknown> {
+    const { failedStep, compensatedSteps, runId } = this.failure;
+    return { ...super.toJSON(), failedStep, compensatedSteps, runId };
+  }
+}

@@ -43,8 +43,9 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
 /**
  * What the log may say about an error: name, code and stack frames. A message that is not ours is left out, since ORM
  * messages quote the values they were given (architecture.md 3.5).
+ * @param causes how many causes to go down, so that a circle of causes ends
  */
-export function describeError(error: unknown): Record<string, unknown> {
+export function describeError(error: unknown, causes = 5): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const { name } = error;
   const code = (error as { code?: unknown }).code;
@@ -57,6 +58,6 @@ export function describeError(error: unknown): Record<string, unknown> {
     ...(typeof code === "string" ? { code } : {}),
     ...(isKeelsonError(error) ? { message: error.message } : {}),
     ...(frames === undefined ? {} : { stack: frames.map((line) => line.trim()) }),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
   };
 }

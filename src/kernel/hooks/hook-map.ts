@@ -14,6 +14,13 @@ export interface RequestEvent {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** An answer on its way out; `route` and `params` are undefined when no route matched. */
+export interface ResponseEvent extends Omit<RequestEvent, "route" | "params"> {
+  readonly route: Route | undefined;
+  readonly params: Readonly<Record<string, string>> | undefined;
+  readonly response: KernelResponse;
+}
+
 /** May this caller use this route? Denied until a hook sets `allowed`. */
 export interface RouteAuthorization {
   readonly route: Route;
@@ -33,8 +40,8 @@ export interface MaskDraft {
 export interface HookMap {
   /** A route was found; nothing is known about the caller yet. A throw answers the request. */
   "request:start": RequestEvent;
-  /** The answer is ready; headers may still change. */
-  "request:end": RequestEvent & { readonly response: KernelResponse };
+  /** Any answer is ready, once per request; headers may still change. A throw on an error answer is only logged. */
+  "request:end": ResponseEvent;
   /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
   "route:authorize": RouteAuthorization;
   /** Narrows the fields a caller may read, write, filter and sort on. Synchronous. */
@@ -60,7 +67,7 @@ export interface HookMap {
 }
 
 export type HookName = keyof HookMap;
-export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | Promise<void>;
+export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | PromiseLike<void>;
 
 export interface HookOptions {
   /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */

@@ -1,11 +1,12 @@
 import type { AnyEntity } from "../../entity/index.ts";
+import { withDeadline } from "../async/deadline.ts";
+import { isPromiseLike } from "../async/promise-like.ts";
 import type { OperationKind } from "../operations/operation.ts";
-import { withDeadline } from "./deadline.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./hook-map.ts";
 
 /** A registered hook function with the plugin that owns it. */
 export interface Hook<P> {
-  readonly run: (payload: P) => void | Promise<void>;
+  readonly run: (payload: P) => void | PromiseLike<void>;
   readonly plugin: string;
   readonly name: HookName;
   readonly timeout: number;
@@ -46,19 +47,24 @@ export function runHooks<P>(hooks: readonly Hook<P>[], payload: P): void | Promi
   for (let i = 0; i < hooks.length; i++) {
     const hook = hooks[i] as Hook<P>;
     const pending = hook.run(payload);
-    if (pending instanceof Promise) return runRest(hooks, i, pending, payload);
+    if (isPromiseLike(pending)) return runRest(hooks, i, pending, payload);
   }
 }
 
-async function runRest<P>(hooks: readonly Hook<P>[], index: number, first: Promise<void>, payload: P): Promise<void> {
+async function runRest<P>(
+  hooks: readonly Hook<P>[],
+  index: number,
+  first: PromiseLike<void>,
+  payload: P,
+): Promise<void> {
   await bounded(hooks[index] as Hook<P>, first);
   for (let i = index + 1; i < hooks.length; i++) {
     const hook = hooks[i] as Hook<P>;
     const pending = hook.run(payload);
-    if (pending instanceof Promise) await bounded(hook, pending);
+    if (isPromiseLike(pending)) await bounded(hook, pending);
   }
 }
 
-function bounded<P>(hook: Hook<P>, pending: Promise<void>): Promise<void> {
+function bounded<P>(hook: Hook<P>, pending: PromiseLike<void>): Promise<void> {
   return withDeadline(pending, hook.timeout, `Hook ${hook.name} of plugin "${hook.plugin}"`);
 }

@@ -1,7 +1,8 @@
 import { isKeelsonError } from "../../entity/index.ts";
+import { withDeadline } from "../async/deadline.ts";
+import { isPromiseLike } from "../async/promise-like.ts";
 import { AuthenticationError, UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
-import { withDeadline } from "../hooks/deadline.ts";
 import type { Limits } from "../limits.ts";
 import type { Logger } from "../ports/logger.ts";
 import { ANONYMOUS, type Principal, type User } from "../ports/principal.ts";
@@ -28,7 +29,7 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
       request.getUser === undefined
         ? getUser?.(requestInfo(request))
         : (request.getUser as (raw: unknown) => unknown)(request.raw);
-    if (found instanceof Promise) found = await withDeadline(found, limits.hookMs, "getUser");
+    if (isPromiseLike(found)) found = await withDeadline(found, limits.hookMs, "getUser");
   } catch (error) {
     if (isKeelsonError(error)) throw error;
     log.error("getUser failed", describeError(error));

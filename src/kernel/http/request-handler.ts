@@ -8,7 +8,7 @@ import {
   UnavailableError,
 } from "../errors/errors.ts";
 import { describeError, handleError } from "../errors/handle-error.ts";
-import type { RequestEvent, RouteAuthorization } from "../hooks/hook-map.ts";
+import type { RouteAuthorization } from "../hooks/hook-map.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
@@ -16,7 +16,10 @@ import { ANONYMOUS } from "../ports/principal.ts";
 import { present } from "../records/serialize.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
+import { baseHeaders } from "./base-headers.ts";
 import { canonicalize, decodeParams } from "./canonicalize.ts";
+import { endWith } from "./end-with.ts";
+import { Exchange } from "./exchange.ts";
 import { fromWebRequest, toWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
@@ -33,15 +36,10 @@ export interface RequestHandlerOptions {
   readonly started: () => Promise<void> | undefined;
 }
 
-interface Active {
-  readonly expires: number;
-  expire(): void;
-}
-
 /** Answers requests: canonicalize, match, hooks, principal, handler, serialize (architecture.md 3.3). Never rejects. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
-  readonly #active = new Set<Active>();
+  readonly #active = new Set<Exchange>();
   #sweeper: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
   #closing = false;
@@ -51,19 +49,24 @@ export class RequestHandler {
   }
 
   async handle(request: KernelRequest): Promise<KernelResponse> {
-    const requestId = crypto.randomUUID();
-    const controller = new Deadline(request);
-    const active = this.#begin(controller);
+    const { limits, hooks } = this.#options.runtime;
+    const exchange = new Exchange(request, Date.now() + limits.requestMs);
+    this.#begin(exchange);
+    let work: Promise<KernelResponse> | undefined;
     let response: KernelResponse;
+    let hasFailed = false;
     try {
       if (this.#closing) throw new UnavailableError("The server is shutting down");
-      const answer = this.#answer(request, requestId, controller);
-      response = await Promise.race([answer, controller.expired]);
+      work = this.#answer(exchange);
+      response = await Promise.race([work, exchange.expired]);
     } catch (error) {
-      response = this.#failure(error, request, requestId);
-    } finally {
-      this.#end(active);
+      hasFailed = true;
+      response = this.#failure(error, exchange);
     }
+    const isLate = hasFailed && exchange.isExpired;
+    if (hooks.list("request:end").length > 0) response = await this.#announce(exchange, response, hasFailed);
+    if (isLate) void work?.then(cancelBody, () => {}).then(() => this.#end(exchange));
+    else this.#end(exchange);
     if (request.method === "HEAD") dropBody(response);
     return response;
   }
@@ -72,15 +75,16 @@ export class RequestHandler {
     return toWebResponse(await this.handle(fromWebRequest(request)));
   }
 
-  /** Refuses new requests and resolves when those in flight are answered. */
+  /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
   async drain(): Promise<void> {
     this.#closing = true;
     if (this.#active.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     clearInterval(this.#sweeper);
   }
 
-  async #answer(request: KernelRequest, requestId: string, deadline: Deadline): Promise<KernelResponse> {
-    const { runtime, routes, identity, started, apiPrefix } = this.#options;
+  async #answer(exchange: Exchange): Promise<KernelResponse> {
+    const { runtime, routes, identity, started } = this.#options;
+    const { request, requestId } = exchange;
     const { path, search } = canonicalize(request.url, runtime.limits.urlBytes);
     const match = routes.find(request.method, path, request.base);
     if (match === undefined) throw new EntityNotFoundError();
@@ -89,11 +93,12 @@ export class RequestHandler {
       return respond(requestId, new Reply(204, undefined, { allow: match.allow.join(", ") }), null);
     }
     const { route } = match;
+    const params = decodeParams(match.params);
+    exchange.route = route;
+    exchange.params = params;
     const starting = route.early ? undefined : started();
     if (starting !== undefined) await starting;
-    const params = decodeParams(match.params);
-    const event: RequestEvent = { request, requestId, route, params };
-    await runHooks(runtime.hooks.list("request:start"), event);
+    await runHooks(runtime.hooks.list("request:start"), { request, requestId, route, params });
     const principal = route.early ? ANONYMOUS : await findPrincipal(request, identity);
     const scope = new RequestScope(runtime, {
       principal,
@@ -102,10 +107,32 @@ export class RequestHandler {
         return request.raw;
       },
       get signal() {
-        return deadline.signal;
+        return exchange.signal;
       },
     });
+    let isStreaming = false;
+    try {
+      const response = await this.#respond(exchange, route, params, search, scope);
+      const { body } = response;
+      isStreaming = isStream(body);
+      if (isStream(body)) response.body = endWith(body, () => scope.close());
+      return response;
+    } finally {
+      const closing = isStreaming ? undefined : scope.close();
+      if (closing !== undefined) await closing;
+    }
+  }
+
+  /** What the route's handler makes of the request, if the caller may use the route. */
+  async #respond(
+    { request, requestId }: Exchange,
+    route: Route,
+    params: Readonly<Record<string, string>>,
+    search: string,
+    scope: RequestScope,
+  ): Promise<KernelResponse> {
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
+    const { runtime, apiPrefix } = this.#options;
     let body: Promise<unknown> | undefined;
     const context: RouteContext = {
       route,
@@ -117,11 +144,7 @@ export class RequestHandler {
       scope,
       body: () => (body ??= readJsonBody(request, runtime.limits)),
     };
-    const result = await route.handler(context);
-    const response = await finish(result, requestId, scope);
-    const ending = runtime.hooks.list("request:end");
-    if (ending.length > 0) await runHooks(ending, { ...event, response });
-    return response;
+    return finish(await route.handler(context), requestId, scope);
   }
 
   async #authorizeRoute(route: Route, rules: readonly string[], scope: RequestScope): Promise<void> {
@@ -131,7 +154,24 @@ export class RequestHandler {
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
-  #failure(error: unknown, request: KernelRequest, requestId: string): KernelResponse {
+  /** Runs `request:end`. An error answer stays; in place of any other one comes the error of the hook. */
+  async #announce(exchange: Exchange, response: KernelResponse, hasFailed: boolean): Promise<KernelResponse> {
+    const { request, requestId, route, params } = exchange;
+    const { hooks, log } = this.#options.runtime;
+    try {
+      await runHooks(hooks.list("request:end"), { request, requestId, route, params, response });
+      return response;
+    } catch (error) {
+      if (hasFailed) {
+        log.error("A request:end hook failed", { requestId, ...describeError(error) });
+        return response;
+      }
+      void cancelBody(response);
+      return this.#failure(error, exchange);
+    }
+  }
+
+  #failure(error: unknown, { request, requestId }: Exchange): KernelResponse {
     const { log } = this.#options.runtime;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
@@ -149,75 +189,43 @@ export class RequestHandler {
   }
 
   /** One coarse timer for all requests: exact to a second, and nothing per request. */
-  #begin(deadline: Deadline): Active {
+  #begin(exchange: Exchange): void {
     this.#sweeper ??= setInterval(() => this.#sweep(), 1_000).unref();
-    const active = { expires: Date.now() + this.#options.runtime.limits.requestMs, expire: () => deadline.expire() };
-    this.#active.add(active);
-    return active;
+    this.#active.add(exchange);
   }
 
-  #end(active: Active): void {
-    this.#active.delete(active);
+  #end(exchange: Exchange): void {
+    this.#active.delete(exchange);
     if (this.#active.size === 0) this.#idle?.();
   }
 
+  /** Ends what takes too long. Work that goes on after that is given up `hookMs` later, so that closing always completes. */
   #sweep(): void {
     const now = Date.now();
-    for (const active of this.#active) if (active.expires <= now) active.expire();
+    const { hookMs } = this.#options.runtime.limits;
+    for (const exchange of this.#active) {
+      if (!exchange.isExpired && exchange.expires <= now) exchange.expire();
+      else if (exchange.isExpired && exchange.expires + hookMs <= now) this.#end(exchange);
+    }
   }
 }
 
-/** Ends a request that takes too long: rejects, and aborts the signal that handlers were given. */
-class Deadline {
-  readonly expired: Promise<never>;
-  readonly #request: KernelRequest;
-  #reject: (error: Error) => void = () => {};
-  #controller: AbortController | undefined;
-  #signal: AbortSignal | undefined;
-
-  constructor(request: KernelRequest) {
-    this.#request = request;
-    this.expired = new Promise((_resolve, reject) => {
-      this.#reject = reject;
-    });
-    this.expired.catch(() => {}); // the race may have been won already
-  }
-
-  /** Made on first use, as the adapter's own: most requests never look at it. */
-  get signal(): AbortSignal {
-    if (this.#signal !== undefined) return this.#signal;
-    this.#controller = new AbortController();
-    const own = this.#controller.signal;
-    const outer = this.#request.signal;
-    this.#signal = outer === undefined ? own : AbortSignal.any([outer, own]);
-    return this.#signal;
-  }
-
-  expire(): void {
-    this.#controller?.abort();
-    this.#reject(new UnavailableError("The request took too long"));
-  }
-}
-
-/** GET's headers without its body; a stream is not even begun. */
+/** GET's headers without its body. */
 function dropBody(response: KernelResponse): void {
   const { body } = response;
   if (typeof body === "string" || body instanceof Uint8Array)
     response.headers["content-length"] = String(Buffer.byteLength(body));
-  else
-    void body?.[Symbol.asyncIterator]()
-      .return?.()
-      .catch(() => {});
+  void cancelBody({ body });
   response.body = null;
 }
 
-function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
-  return {
-    "x-request-id": requestId,
-    "x-content-type-options": "nosniff",
-    "cache-control": "private, no-store",
-    vary: "Authorization, Cookie, Origin",
-  };
+/** Gives up a body that nobody will read; a stream is not even begun. */
+async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
+  try {
+    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
+  } catch {
+    // It has nothing left to tell.
+  }
 }
 
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
@@ -226,8 +234,7 @@ async function finish(result: unknown, requestId: string, scope: RequestScope): 
   const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
-  if (body instanceof Uint8Array || isAsyncIterable(body))
-    return respond(requestId, reply, body as KernelResponse["body"]);
+  if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
   return respond(requestId, reply, toJson(present(body, scope, true)), JSON_TYPE);
 }
 
@@ -237,7 +244,7 @@ function toJson(value: unknown): string {
   return text;
 }
 
-function isAsyncIterable(value: unknown): boolean {
+function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 

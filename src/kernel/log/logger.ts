@@ -1,3 +1,4 @@
+import { isPromiseLike } from "../async/promise-like.ts";
 import type { Logger } from "../ports/logger.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -36,7 +37,7 @@ export function safeLogger(logger: Logger): Logger {
   return mapLevels((level, message, meta) => {
     try {
       const result: unknown = logger[level](message, meta);
-      if (result instanceof Promise) result.catch(nothing);
+      if (isPromiseLike(result)) void result.then(undefined, nothing);
     } catch {
       // Nowhere left to report it.
     }

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { EntityNotFoundError } from "../errors/errors.ts";
-import type { Row, SortKey, Where } from "../ports/driver.ts";
-import { allOf } from "../where/condition.ts";
+import type { Row, SortKey } from "../ports/driver.ts";
+import { allOf, allPresent } from "../where/condition.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
 import { deniedError } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
@@ -11,18 +11,18 @@ import type { OperationQuery } from "./operation.ts";
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort);
-  const where = optional(query.where, decision.predicate, operation.extraWhere);
+  const where = allPresent(query.where, decision.predicate, operation.extraWhere);
   const position =
     query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));
   const limit = query.limit ?? scope.limits.pageSize;
-  const page = scope.driver.findMany(entity, {
-    where: optional(where, position),
+  const page = scope.store.findMany(entity, {
+    where: allPresent(where, position),
     sort: order,
     limit,
     offset: query.offset,
     select: columnsToFetch(entity, query, order),
   });
-  if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.driver.count(entity, where)]);
+  if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
   const last = operation.records.at(-1);
   if (last !== undefined && operation.records.length === limit) operation.nextCursor = encodeCursor(order, last);
@@ -31,7 +31,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
 /** How many records match. */
 export async function runCount(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
-  operation.total = await scope.driver.count(entity, optional(query.where, decision.predicate, operation.extraWhere));
+  operation.total = await scope.store.count(entity, allPresent(query.where, decision.predicate, operation.extraWhere));
 }
 
 /** One record by id. */
@@ -41,8 +41,8 @@ export async function runRead(operation: MutableOperation): Promise<void> {
     operation.records = [await guardedRecord(operation)];
     return;
   }
-  const where = optional({ id: operation.id }, query.where, decision.predicate, operation.extraWhere) as Where;
-  const record = await scope.driver.findOne(entity, where, { select: columnsToFetch(entity, query, []) });
+  const where = allOf({ id: operation.id }, query.where, decision.predicate, operation.extraWhere);
+  const record = await scope.store.findOne(entity, where, { select: columnsToFetch(entity, query, []) });
   if (record === null) throw await missingOrDenied(operation);
   operation.records = [record];
 }
@@ -50,7 +50,7 @@ export async function runRead(operation: MutableOperation): Promise<void> {
 /** The record of an operation whose rules need to see it. */
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const { entity, decision, scope } = operation;
-  const record = await scope.driver.findOne(entity, optional({ id: operation.id }, operation.query.where) as Where);
+  const record = await scope.store.findOne(entity, allOf({ id: operation.id }, operation.query.where));
   if (record === null) throw new EntityNotFoundError();
   if (await satisfiesPredicate(operation)) return record;
   if (await decision.guard?.(record)) return record;
@@ -62,7 +62,7 @@ export async function satisfiesPredicate(operation: MutableOperation): Promise<b
   const { entity, decision, scope } = operation;
   if (decision.predicate === undefined) return false;
   return (
-    (await scope.driver.findOne(entity, allOf({ id: operation.id }, decision.predicate), { select: ["id"] })) !== null
+    (await scope.store.findOne(entity, allOf({ id: operation.id }, decision.predicate), { select: ["id"] })) !== null
   );
 }
 
@@ -70,14 +70,8 @@ export async function satisfiesPredicate(operation: MutableOperation): Promise<b
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
   const { entity, scope, decision, extraWhere } = operation;
   if (decision.predicate === undefined && extraWhere === undefined) return new EntityNotFoundError();
-  const exists = await scope.driver.findOne(entity, { id: operation.id }, { select: ["id"] });
+  const exists = await scope.store.findOne(entity, { id: operation.id }, { select: ["id"] });
   return exists === null ? new EntityNotFoundError() : deniedError(operation, scope.runtime.production);
-}
-
-/** All conditions that are present, or undefined when none is. */
-export function optional(...wheres: readonly (Where | undefined)[]): Where | undefined {
-  const present = wheres.filter((where) => where !== undefined);
-  return present.length === 0 ? undefined : allOf(...present);
 }
 
 /** Selected columns and those that cursors and included relations need; undefined = all. */

@@ -1,14 +1,19 @@
 import { AuthorizationError, ConflictError, EntityNotFoundError } from "../errors/errors.ts";
 import type { Row, Where } from "../ports/driver.ts";
-import { allOf, columnsOfWhere } from "../where/condition.ts";
+import { allOf } from "../where/condition.ts";
+import { dependsOn } from "../where/members.ts";
+import { type Observation, observe } from "../where/observe.ts";
 import { deniedError } from "./denied.ts";
-import { missingOrDenied, optional, satisfiesPredicate } from "./execute-read.ts";
+import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
-import { type Observation, observe } from "./observe.ts";
 
-/** A record that changes under a rule's eyes again and again is given up on. */
-const ATTEMPTS = 3;
+/** The record is no longer as a rule or a validator saw it. The gate looks again, and gives up after a few times. */
+export class RecordChangedError extends ConflictError {
+  constructor() {
+    super("The record is being changed by others; try again");
+  }
+}
 
 /** Stores a new record with an id and timestamps of ours. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
@@ -21,7 +26,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     data.updatedAt ??= now;
   }
   const store = async (): Promise<void> => {
-    operation.records = [await operation.scope.driver.create(entity, data)];
+    operation.records = [await operation.scope.store.create(entity, data)];
   };
   if (decision.predicate === undefined) {
     if (decision.guard !== undefined && !(await decision.guard(data))) throw deniedError(operation, production);
@@ -33,7 +38,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     const row = operation.records[0] as Row;
     const where = allOf({ id: row.id }, decision.predicate);
     const allowed =
-      (await operation.scope.driver.findOne(entity, where, { select: ["id"] })) !== null ||
+      (await operation.scope.store.findOne(entity, where, { select: ["id"] })) !== null ||
       (await decision.guard?.(data)) === true;
     if (!allowed) throw deniedError(operation, production);
   });
@@ -46,21 +51,27 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, changed.length === 0));
-  const where = optional({ id: operation.id }, decision.predicate, operation.extraWhere) as Where;
+  const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
   if (touches(operation, changed)) {
     return inTransaction(operation, async () => {
-      if (!(await writeUpdate(operation, where, false))) throw await missingOrDenied(operation);
+      if (!(await writeUpdate(operation, where, false))) throw await unmatched(operation);
       if (!(await satisfiesPredicate(operation)))
         throw new AuthorizationError("The record would no longer be yours to change");
     });
   }
-  if (!(await writeUpdate(operation, where, changed.length === 0))) throw await missingOrDenied(operation);
+  if (!(await writeUpdate(operation, where, changed.length === 0))) throw await unmatched(operation);
+}
+
+/** Why a statement matched nothing. A record that only changed is looked at again, and then missing if it is. */
+async function unmatched(operation: MutableOperation): Promise<Error> {
+  return operation.expected === undefined ? missingOrDenied(operation) : new RecordChangedError();
 }
 
 async function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {
-  const { driver } = operation.scope;
-  const { entity, data } = operation;
-  const row = nothingToChange ? await driver.findOne(entity, where) : await driver.update(entity, where, data);
+  const { entity, data, scope } = operation;
+  const row = nothingToChange
+    ? await scope.store.findOne(entity, where)
+    : await scope.store.update(entity, where, data);
   operation.records = row === null ? [] : [row];
   return row !== null;
 }
@@ -68,15 +79,15 @@ async function writeUpdate(operation: MutableOperation, where: Where, nothingToC
 /** Deletes one record in a statement that carries the rule. */
 export async function runDelete(operation: MutableOperation): Promise<void> {
   const { entity, decision } = operation;
-  const remove = (where: Where): Promise<boolean> => operation.scope.driver.delete(entity, where);
+  const remove = (where: Where): Promise<boolean> => operation.scope.store.delete(entity, where);
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
-  const where = optional({ id: operation.id }, decision.predicate, operation.extraWhere) as Where;
-  if (!(await remove(where))) throw await missingOrDenied(operation);
+  const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
+  if (!(await remove(where))) throw await unmatched(operation);
 }
 
 /**
- * A write whose rules have to see the record: load, decide, and write only if what the rules saw is still so. A record
- * that changed meanwhile is looked at again.
+ * A write whose rules have to see the record: load, decide, and write only if what the rules saw is still so.
+ * @throws RecordChangedError when it is not
  */
 async function guardedWrite(
   operation: MutableOperation,
@@ -84,18 +95,15 @@ async function guardedWrite(
   write: (where: Where) => Promise<boolean>,
 ): Promise<void> {
   const { entity, id, decision, scope } = operation;
-  const { production } = scope.runtime;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const row = await operation.scope.driver.findOne(entity, { id });
-    if (row === null) throw new EntityNotFoundError();
-    const seen = observe(entity, row);
-    const byPredicate = await satisfiesPredicate(operation);
-    if (!byPredicate && !(await decision.guard?.(seen.record))) throw deniedError(operation, production);
-    const where = optional({ id }, byPredicate ? decision.predicate : seen.conditions(), operation.extraWhere) as Where;
-    if (await writeAndRecheck(operation, where, changed, seen, write)) return;
-    if (operation.extraWhere !== undefined) throw await missingOrDenied(operation);
-  }
-  throw new ConflictError("The record is being changed by others; try again");
+  const row = await scope.store.findOne(entity, { id });
+  if (row === null) throw new EntityNotFoundError();
+  const seen = observe(entity, row);
+  const byPredicate = await satisfiesPredicate(operation);
+  if (!byPredicate && !(await decision.guard?.(seen.record))) throw deniedError(operation, scope.runtime.production);
+  const decided = byPredicate ? decision.predicate : seen.conditions();
+  const where = allOf({ id }, decided, operation.extraWhere, operation.expected);
+  if (await writeAndRecheck(operation, where, changed, seen, write)) return;
+  throw operation.extraWhere === undefined ? new RecordChangedError() : await unmatched(operation);
 }
 
 async function writeAndRecheck(
@@ -120,7 +128,5 @@ async function writeAndRecheck(
 /** Whether a change may carry the row out of the rules' predicate. */
 function touches(operation: MutableOperation, changed: readonly string[]): boolean {
   const { decision, entity, scope } = operation;
-  if (decision.predicate === undefined || changed.length === 0) return false;
-  const columns = columnsOfWhere(scope.model, entity, decision.predicate);
-  return changed.some((name) => columns.has(name));
+  return decision.predicate !== undefined && dependsOn(scope.model, entity, decision.predicate, changed);
 }

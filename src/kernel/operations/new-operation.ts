@@ -30,6 +30,7 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     decision,
     data: NO_DATA,
     extraWhere: undefined,
+    expected: undefined,
     ignored: [],
     transactional: false,
     records: [],

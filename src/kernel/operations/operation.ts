@@ -1,5 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Row, SortKey, Where } from "../ports/driver.ts";
+import type { EntityRef, Row, SortKey, Where } from "../ports/driver.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { OperationScope } from "./scope.ts";
 
@@ -59,6 +59,12 @@ export interface Operation {
   data: Record<string, unknown>;
   /** Conditions a phase adds to the statement besides the rule's predicate (an owner that must not change, a version). */
   extraWhere?: Where | undefined;
+  /**
+   * What a phase up to the statement saw of the stored record and relied on. The statement applies only while it still
+   * holds; when it does not, what was submitted is validated again, and given up on with 409 after three times. Update
+   * and delete.
+   */
+  expected?: Where | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
@@ -74,11 +80,17 @@ export interface Operation {
 /** What starts an operation. `query` and `data` may be functions: they run after authorization, so that input of a caller who is refused is never looked at. */
 export interface OperationInput {
   readonly kind: OperationKind;
-  readonly entity: AnyEntity | string;
+  /** The app's own one of that name is meant. */
+  readonly entity: EntityRef;
   readonly id?: string | undefined;
   readonly query?: OperationQuery | ((operation: Operation) => OperationQuery | Promise<OperationQuery>) | undefined;
   readonly data?:
     | Record<string, unknown>
     | ((operation: Operation) => Record<string, unknown> | Promise<Record<string, unknown>>)
     | undefined;
+  /**
+   * Whether whoever asks has bounded the query already: an include, or a parser that counts in words of its own. The
+   * gate then leaves `limits` alone; rights are checked all the same. @default false
+   */
+  readonly bounded?: boolean | undefined;
 }

@@ -1,15 +1,17 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { ScopedContainer } from "../container/scoped-container.ts";
+import { describeError } from "../errors/handle-error.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
 import type { Limits } from "../limits.ts";
-import type { Driver } from "../ports/driver.ts";
+import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
+import { taggingDriver } from "../records/tagging-driver.ts";
 import { newOperation } from "./new-operation.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
-import type { OperationRuntime } from "./runtime.ts";
+import type { CompiledEntity, OperationRuntime } from "./runtime.ts";
 import type { OperationScope } from "./scope.ts";
 
 /** What a scope begins with. */
@@ -21,29 +23,35 @@ export interface ScopeInit {
 }
 
 /** Work that waits for the outermost transaction to commit. */
-type AfterCommit = (() => Promise<void>)[];
+type AfterCommit = ((outermost: RequestScope) => Promise<void>)[];
 
 /** The one implementation of a scope. Everything in it is made on first use. */
 export class RequestScope implements OperationScope {
   readonly runtime: OperationRuntime;
-  readonly driver: Driver;
+  /** The driver as it is, for the gate's own statements. */
+  readonly store: Driver;
   readonly principal: Principal;
   readonly requestId: string;
   readonly #init: ScopeInit;
   readonly #afterCommit: AfterCommit | undefined;
+  #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
   #masks: Map<AnyEntity, FieldMask> | undefined;
   #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
 
-  constructor(runtime: OperationRuntime, init: ScopeInit, driver: Driver = runtime.driver, afterCommit?: AfterCommit) {
+  constructor(runtime: OperationRuntime, init: ScopeInit, store: Driver = runtime.driver, afterCommit?: AfterCommit) {
     this.runtime = runtime;
-    this.driver = driver;
+    this.store = store;
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.#init = init;
     this.#afterCommit = afterCommit;
   }
 
+  get driver(): Driver {
+    this.#driver ??= taggingDriver(this.store, this.runtime.model);
+    return this.#driver;
+  }
   get model(): EntityModel {
     return this.runtime.model;
   }
@@ -74,26 +82,27 @@ export class RequestScope implements OperationScope {
     return runOperation(this, input);
   }
 
-  readDecision(entity: AnyEntity): Promise<Decision> {
+  async readDecision(ref: EntityRef): Promise<Decision> {
+    const compiled = this.runtime.find(ref);
     this.#decisions ??= new Map();
-    let decision = this.#decisions.get(entity);
+    let decision = this.#decisions.get(compiled.entity);
     if (decision === undefined) {
-      decision = this.#decide(entity);
-      this.#decisions.set(entity, decision);
+      decision = this.#decide(compiled);
+      this.#decisions.set(compiled.entity, decision);
     }
     return decision;
   }
 
-  async #decide(entity: AnyEntity): Promise<Decision> {
+  async #decide({ entity, plans }: CompiledEntity): Promise<Decision> {
     const operation = newOperation(this, entity, { kind: "list", entity });
     if (this.principal.kind === "system") operation.decision.allowed = true;
-    else await runHooks(this.runtime.plan(entity, "list").authorize, operation);
+    else await runHooks(plans.list.authorize, operation);
     return operation.decision;
   }
 
-  mask(entity: AnyEntity): FieldMask {
+  mask(ref: EntityRef): FieldMask {
     const hooks = this.runtime.hooks.list("access:mask");
-    const base = this.runtime.baseMask(entity);
+    const { entity, mask: base } = this.runtime.find(ref);
     if (hooks.length === 0) return base;
     this.#masks ??= new Map();
     let mask = this.#masks.get(entity);
@@ -111,15 +120,30 @@ export class RequestScope implements OperationScope {
     const afterCommit: AfterCommit = [];
     const result = await this.runtime.driver.transaction(async (driver) => {
       afterCommit.length = 0; // the driver may have rolled back and tried again
-      return work(new RequestScope(this.runtime, this.#init, driver, afterCommit));
+      const inner = new RequestScope(this.runtime, this.#init, driver, afterCommit);
+      try {
+        return await work(inner);
+      } finally {
+        await inner.close();
+      }
     });
-    for (const task of afterCommit) await task();
+    for (const task of afterCommit) await task(this);
     return result;
   }
 
-  /** Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. */
-  async whenCommitted(task: () => Promise<void>): Promise<void> {
-    if (this.#afterCommit === undefined) await task();
+  /** Closes the services of the scope, if it has any. Never rejects: what they were for is done. */
+  close(): Promise<void> | undefined {
+    return this.#services?.dispose().catch((error: unknown) => {
+      this.log.error("Services of a request failed to close", { requestId: this.requestId, ...describeError(error) });
+    });
+  }
+
+  /**
+   * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is given
+   * the scope outside all transactions, because a transaction that is over answers nobody.
+   */
+  async whenCommitted(task: AfterCommit[number]): Promise<void> {
+    if (this.#afterCommit === undefined) await task(this);
     else this.#afterCommit.push(task);
   }
 }

@@ -3,12 +3,11 @@ import type { ServiceSource } from "../container/scoped-container.ts";
 import type { Hook, HookRegistry } from "../hooks/hook-registry.ts";
 import type { Limits } from "../limits.ts";
 import type { Clock, IdGenerator } from "../ports/clock.ts";
-import type { Driver } from "../ports/driver.ts";
+import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
+import { entityName, foundEntity } from "../records/find-entity.ts";
 import { baseMask, type FieldMask } from "../records/mask.ts";
 import type { Operation, OperationKind } from "./operation.ts";
-
-const KINDS: readonly OperationKind[] = ["create", "list", "read", "count", "update", "delete"];
 
 /** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
 export interface OperationPlan {
@@ -23,6 +22,13 @@ export interface OperationPlan {
   readonly committed: readonly Hook<Operation>[];
 }
 
+/** What is known about an entity before anybody asks. */
+export interface CompiledEntity {
+  readonly entity: AnyEntity;
+  readonly plans: Readonly<Record<OperationKind, OperationPlan>>;
+  readonly mask: FieldMask;
+}
+
 /** What operations of one app share. */
 export interface OperationRuntime {
   readonly model: EntityModel;
@@ -34,23 +40,21 @@ export interface OperationRuntime {
   readonly ids: IdGenerator;
   readonly container: ServiceSource;
   readonly hooks: HookRegistry;
-  plan(entity: AnyEntity, kind: OperationKind): OperationPlan;
-  baseMask(entity: AnyEntity): FieldMask;
+  /** @throws EntityNotFoundError when the app has no entity of that name */
+  find(entity: EntityRef): CompiledEntity;
 }
 
 /** Compiles the plans and masks of all entities. Called once, after all plugins are set up. */
-export function compileRuntime(parts: Omit<OperationRuntime, "plan" | "baseMask">): OperationRuntime {
-  const plans = new Map<AnyEntity, Map<OperationKind, OperationPlan>>();
-  const masks = new Map<AnyEntity, FieldMask>();
-  for (const entity of parts.model.entities) {
-    plans.set(entity, new Map(KINDS.map((kind) => [kind, compilePlan(parts.hooks, entity, kind)])));
-    masks.set(entity, baseMask(entity));
-  }
-  return Object.freeze({
-    ...parts,
-    plan: (entity: AnyEntity, kind: OperationKind) => plans.get(entity)?.get(kind) as OperationPlan,
-    baseMask: (entity: AnyEntity) => masks.get(entity) as FieldMask,
-  });
+export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
+  const compiled = new Map(parts.model.entities.map((entity) => [entity.name, compileEntity(parts.hooks, entity)]));
+  return Object.freeze({ ...parts, find: (ref: EntityRef) => foundEntity(ref, compiled.get(entityName(ref))) });
+}
+
+function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
+  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooks, entity, kind);
+  const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
+  const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
+  return Object.freeze({ entity, plans, mask: baseMask(entity) });
 }
 
 function compilePlan(hooks: HookRegistry, entity: AnyEntity, kind: OperationKind): OperationPlan {

@@ -1,7 +1,7 @@
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { EntityModel } from "../../entity/index.ts";
 import type { ScopedContainer } from "../container/scoped-container.ts";
 import type { Limits } from "../limits.ts";
-import type { Driver } from "../ports/driver.ts";
+import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
@@ -11,7 +11,7 @@ import type { Decision, Operation, OperationInput } from "./operation.ts";
 export interface OperationScope {
   readonly principal: Principal;
   readonly requestId: string;
-  /** The driver of the current transaction, or the app's. */
+  /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
   readonly driver: Driver;
   readonly model: EntityModel;
   readonly limits: Limits;
@@ -24,9 +24,9 @@ export interface OperationScope {
   /** Runs an operation through the gate, as this caller. */
   run(input: OperationInput): Promise<Operation>;
   /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
-  readDecision(entity: AnyEntity): Promise<Decision>;
+  readDecision(entity: EntityRef): Promise<Decision>;
   /** The caller's field mask for an entity. */
-  mask(entity: AnyEntity): FieldMask;
+  mask(entity: EntityRef): FieldMask;
   /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
   transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
 }

@@ -1,5 +1,7 @@
+import { isKeelsonError } from "../../entity/index.ts";
+import { withDeadline } from "../async/deadline.ts";
 import type { ServiceContainer } from "../container/service-container.ts";
-import { DatabaseUnavailableError } from "../errors/errors.ts";
+import { UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -15,17 +17,21 @@ export interface LifecycleParts {
   readonly driver: Driver;
   readonly container: ServiceContainer;
   readonly log: Logger;
+  /** Milliseconds that each part gets to stop; starting takes as long as it takes. */
+  readonly stopMs: number;
   start(): Promise<void>;
 }
 
 /** Starts and stops: driver, then plugins in order; plugins in reverse, services, then driver. */
-export function createLifecycle({ plugins, contexts, driver, container, log, start }: LifecycleParts): {
+export function createLifecycle({ plugins, contexts, driver, container, log, stopMs, start }: LifecycleParts): {
   readonly ready: Promise<void>;
+  /** @throws UnavailableError when it was stopped */
   started(): Promise<void> | undefined;
   stop(): Promise<void>;
 } {
   const running: Plugin[] = [];
   let state: "starting" | "started" | "failed" = "starting";
+  let stopped = false;
   let attempt: Promise<void>;
   let nextAttempt = 0;
 
@@ -35,16 +41,37 @@ export function createLifecycle({ plugins, contexts, driver, container, log, sta
       await start();
       for (const plugin of plugins) {
         if (running.includes(plugin)) continue;
+        refuseWhenStopped();
         await plugin.start?.(contexts.get(plugin) as PluginContext);
         running.push(plugin);
       }
+      refuseWhenStopped();
       state = "started";
     } catch (error) {
       state = "failed";
       // Only what can heal by itself is worth another try.
-      nextAttempt = error instanceof DatabaseUnavailableError ? Date.now() + RETRY_MS : Number.POSITIVE_INFINITY;
+      const canHeal = isKeelsonError(error) && error.code === "DATABASE_UNAVAILABLE";
+      nextAttempt = canHeal ? Date.now() + RETRY_MS : Number.POSITIVE_INFINITY;
       log.error("The app could not start", describeError(error));
+      if (stopped) await shutDown(); // it was closed meanwhile: what came up late goes down, too
       throw error;
+    }
+  }
+  function refuseWhenStopped(): void {
+    if (stopped) throw new UnavailableError("The app is closed");
+  }
+  async function shutDown(): Promise<void> {
+    for (const plugin of running.splice(0).reverse())
+      await quietly(`plugin "${plugin.id}"`, () => plugin.stop?.(contexts.get(plugin) as PluginContext));
+    await quietly("services", () => container.dispose());
+    await quietly("driver", () => driver.disconnect());
+  }
+  /** Stopping always completes: what fails, or takes too long, is logged, and the rest is stopped. */
+  async function quietly(what: string, stop: () => unknown): Promise<void> {
+    try {
+      await withDeadline((async () => stop())(), stopMs, what);
+    } catch (error) {
+      log.error(`Stopping failed: ${what}`, describeError(error));
     }
   }
   const begin = (): Promise<void> => {
@@ -57,24 +84,14 @@ export function createLifecycle({ plugins, contexts, driver, container, log, sta
   return {
     ready,
     started() {
+      refuseWhenStopped();
       if (state === "started") return undefined;
       return state === "failed" && Date.now() >= nextAttempt ? begin() : attempt;
     },
     async stop() {
-      await attempt.catch(() => {});
-      for (const plugin of running.splice(0).reverse())
-        await quietly(log, `plugin "${plugin.id}"`, () => plugin.stop?.(contexts.get(plugin) as PluginContext));
-      await quietly(log, "services", () => container.dispose());
-      await quietly(log, "driver", () => driver.disconnect());
+      await quietly("start", () => attempt.catch(() => {}));
+      stopped = true;
+      await shutDown();
     },
   };
-}
-
-/** Stopping always completes: a failure is logged, and the rest is stopped. */
-async function quietly(log: Logger, what: string, stop: () => unknown): Promise<void> {
-  try {
-    await stop();
-  } catch (error) {
-    log.error(`Stopping failed: ${what}`, describeError(error));
-  }
 }

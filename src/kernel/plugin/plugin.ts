@@ -73,7 +73,7 @@ export interface PluginOptions {
   setup?(context: PluginContext): void;
   /** Runs when the driver is connected, in order of `requires`. */
   start?(context: PluginContext): void | Promise<void>;
-  /** Runs in reverse order of `start`; always completes. */
+  /** Runs in reverse order of `start`. Nobody waits for it longer than `limits.hookMs`; what it throws is logged. */
   stop?(context: PluginContext): void | Promise<void>;
 }
 

@@ -9,6 +9,7 @@ import { entityOfRecord } from "./tag-record.ts";
 const MAX_DEPTH = 64;
 
 interface Shape {
+  readonly entity: AnyEntity;
   readonly columns: readonly ColumnDefinition[];
   readonly relations: readonly string[];
 }
@@ -18,8 +19,10 @@ const shapes = new WeakMap<FieldMask, Shape>();
 /** Columns and relations a mask lets out, in declared order; worked out once per mask. */
 function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
   let shape = shapes.get(mask);
-  if (shape === undefined) {
+  // Masks come from plugins, and one may serve several entities.
+  if (shape?.entity !== entity) {
     shape = {
+      entity,
       columns: Object.values(entity.columns).filter(({ name }) => mask.readable.has(name)),
       relations: Object.keys(entity.relations),
     };

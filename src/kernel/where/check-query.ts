@@ -4,9 +4,10 @@ import type { Decision, IncludeTree, Operation, OperationQuery } from "../operat
 import type { OperationScope } from "../operations/scope.ts";
 import type { Where } from "../ports/driver.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
+import { checkLimits } from "./check-limits.ts";
 import { allOf, compileWhere } from "./condition.ts";
+import { eachMember, LOGIC } from "./members.ts";
 
-const LOGIC = new Set(["AND", "OR", "NOT"]);
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
 /** The same words for a field that does not exist and one the caller may not see (security.md item 3). */
@@ -15,19 +16,22 @@ function unknownField(entity: AnyEntity, name: string, known: Iterable<string>):
 }
 
 /**
- * Checks a query against what the caller may read, and narrows conditions on related records to those the caller may
- * see. Every surface passes here; the system does not.
+ * Checks a query against the limits and against what the caller may read, and narrows conditions on related records to
+ * those the caller may see. Every surface passes here; the system does not.
+ * @param bounded whether the limits have been seen to
  * @throws BadRequestError
  */
-export async function checkQuery(operation: Operation): Promise<OperationQuery> {
+export async function checkQuery(operation: Operation, bounded = false): Promise<OperationQuery> {
   const { entity, scope, query } = operation;
   const mask = scope.mask(entity);
+  // Names, operators and values of the conditions are right; what follows is about rights.
+  const condition = compileWhere(scope.model, entity, query.where);
+  if (!bounded) checkLimits(query, condition, scope.limits);
   for (const { field } of query.sort ?? [])
     if (!mask.sortable.has(field)) throw unknownField(entity, field, mask.sortable);
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
-  if (query.include !== undefined) checkInclude(scope, entity, query.include, 1);
+  if (query.include !== undefined) checkInclude(scope, entity, query.include);
   if (query.where === undefined) return query;
-  compileWhere(scope.model, entity, query.where); // names, operators and values are right; what follows is about rights
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, query.where, targets);
   const decisions = new Map<AnyEntity, Decision>();
@@ -35,24 +39,14 @@ export async function checkQuery(operation: Operation): Promise<OperationQuery> 
   return { ...query, where: narrow(scope, entity, query.where, decisions) };
 }
 
-function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree, depth: number): void {
+function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree): void {
   for (const [name, inner] of Object.entries(include)) {
-    if (depth > scope.limits.includeDepth)
-      throw new BadRequestError(`include goes deeper than ${scope.limits.includeDepth} levels`);
     const relation = Object.hasOwn(entity.relations, name) ? scope.model.relation(entity, name) : undefined;
     if (relation === undefined)
       throw new BadRequestError(
         `${entity.name} has no relation "${name}".${didYouMean(name, Object.keys(entity.relations))}`,
       );
-    checkInclude(scope, relation.target, inner, depth + 1);
-  }
-}
-
-/** Calls back for every member of a where, inside logic too. */
-function eachMember(where: Where, visit: (name: string, value: unknown) => void): void {
-  for (const [name, value] of Object.entries(where)) {
-    if (!LOGIC.has(name)) visit(name, value);
-    else for (const part of Array.isArray(value) ? value : [value]) eachMember(part as Where, visit);
+    checkInclude(scope, relation.target, inner);
   }
 }
 

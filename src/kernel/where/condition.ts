@@ -1,6 +1,7 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, Operator, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
 import type { Where } from "../ports/driver.ts";
+import { LOGIC } from "./members.ts";
 
 /** Operators that remain after compilation; `ne`, `nin` and `NOT` have become negated comparisons. */
 export type CompareOperator = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
@@ -30,7 +31,6 @@ export type Condition =
 export const ALWAYS: Condition = Object.freeze({ kind: "and", parts: [] });
 export const NEVER: Condition = Object.freeze({ kind: "or", parts: [] });
 
-const LOGIC = new Set(["AND", "OR", "NOT"]);
 const NEGATED: Partial<Record<Operator, CompareOperator>> = { ne: "eq", nin: "in" };
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -156,29 +156,13 @@ export function allOf(...wheres: readonly (Where | undefined)[]): Where {
   return present.length === 1 ? (present[0] as Where) : { AND: present };
 }
 
+/** All conditions that are present, or undefined when none is. */
+export function allPresent(...wheres: readonly (Where | undefined)[]): Where | undefined {
+  return wheres.every((where) => where === undefined) ? undefined : allOf(...wheres);
+}
+
 /** Whether a condition holds for every record without looking; drivers refuse it in bulk writes. */
 export function isAlways(condition: Condition): boolean {
   if (condition.kind === "and") return condition.parts.every(isAlways);
   return condition.kind === "or" && condition.parts.some(isAlways);
-}
-
-/** Columns of the entity itself that a where depends on. */
-export function columnsOfWhere(model: EntityModel, entity: AnyEntity, where: Where): ReadonlySet<string> {
-  const columns = new Set<string>();
-  collectColumns(compileWhere(model, entity, where), columns);
-  return columns;
-}
-
-function collectColumns(condition: Condition, columns: Set<string>): void {
-  switch (condition.kind) {
-    case "and":
-    case "or":
-      for (const part of condition.parts) collectColumns(part, columns);
-      return;
-    case "related":
-      if (condition.relation.type === "belongsTo") columns.add(condition.relation.foreignKey as string);
-      return;
-    default:
-      columns.add(condition.column.name);
-  }
 }

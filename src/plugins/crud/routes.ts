@@ -73,7 +73,9 @@ function createHandler(entity: AnyEntity, segment: string, parse: ParseQuery): R
 function listHandler(entity: AnyEntity, segment: string, parse: ParseQuery): RouteHandler {
   return async (context) => {
     const { search, scope } = context;
-    const operation = await scope.run({ kind: "list", entity, query: () => parse(search, entity, scope) });
+    // The parser has counted: `q` is one condition to the caller, and one per text to the gate.
+    const query = (): ReturnType<ParseQuery> => parse(search, entity, scope);
+    const operation = await scope.run({ kind: "list", entity, query, bounded: true });
     return new Reply(200, operation.records, listHeaders(context, segment, operation));
   };
 }

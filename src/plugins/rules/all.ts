@@ -1,20 +1,19 @@
-import { ConfigurationError, ruleName } from "../../entity/index.ts";
+import { ConfigurationError, type RuleObject, ruleName } from "../../entity/index.ts";
 
 /** Several rules that must all pass, as entities refer to them. */
-export interface AllOfRules {
+export interface AllOfRules extends RuleObject {
   /** `all(a,b)`; means the same when it is written out as text. */
   readonly name: string;
-  readonly parts: readonly string[];
+  readonly parts: readonly (string | RuleObject)[];
 }
 
 /**
  * Combines rules with “and”, where a plain list means “or”: `read: [admin, all(owner, verified)]`.
  * @throws ConfigurationError without rules
  */
-export function all(...rules: readonly (string | { readonly name: string })[]): AllOfRules {
+export function all(...rules: readonly (string | RuleObject)[]): AllOfRules {
   if (rules.length === 0) throw new ConfigurationError("all() needs at least one rule");
-  const parts = rules.map(ruleName);
-  return Object.freeze({ name: `all(${parts.join(",")})`, parts: Object.freeze(parts) });
+  return Object.freeze({ name: `all(${rules.map(ruleName).join(",")})`, parts: Object.freeze([...rules]) });
 }
 
 /** The parts of a name that `all` made; undefined for any other name. */

@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { compileWhere, type Where, withDeadline } from "../../kernel/index.ts";
+import { compileWhere, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
 import type { Outcome, Subject } from "./outcome.ts";
 import { reportAnswer, reportFailure } from "./report.ts";
 
@@ -18,11 +18,11 @@ export function askRule(
   let answer: unknown;
   try {
     answer = call();
-    if (!isPromise(answer)) return interpret(answer);
+    if (!isPromiseLike(answer)) return interpret(answer);
   } catch (error) {
     return interpret({ [kFailure]: error });
   }
-  const bounded = withDeadline(Promise.resolve(answer), subject.scope.limits.ruleMs, `Rule "${name}"`);
+  const bounded = withDeadline(answer, subject.scope.limits.ruleMs, `Rule "${name}"`);
   return bounded.then(interpret, (error: unknown) => interpret({ [kFailure]: error }));
 }
 
@@ -53,10 +53,6 @@ export function toOutcome(name: string, subject: Subject, answer: unknown): Outc
 /** Whether a rule answered with a `where`. */
 export function isWhere(answer: unknown): answer is Where {
   return isPlainObject(answer) && !(kFailure in answer);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
 function isPlainObject(value: unknown): value is Where & { readonly [kFailure]?: unknown } {

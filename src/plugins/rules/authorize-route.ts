@@ -16,8 +16,9 @@ export function createRouteAuthorizer(
   function asksOf({ route, rules }: RouteAuthorization): readonly Ask[] {
     const known = compiled.get(route);
     if (known !== undefined) return known;
+    const ofRoute: RuleTable = { find: (name) => table.find(name, route.entity) };
     const asks = rules.map((name) =>
-      compileName(name, table, undefined, (sentence) =>
+      compileName(name, ofRoute, undefined, (sentence) =>
         log.error(`Endpoint ${route.method} ${route.path} denies: ${sentence}`, {
           plugin: route.plugin,
           action: route.action,

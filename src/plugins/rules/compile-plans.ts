@@ -62,7 +62,7 @@ export function compileName(
 ): Ask {
   const parts = partsOfAll(name);
   if (parts !== undefined) return askAll(parts.map((part) => compileName(part, table, entity, problem)));
-  const found = table.find(name);
+  const found = table.find(name, entity);
   if ("problem" in found) {
     problem(found.problem);
     return () => false;

@@ -14,19 +14,15 @@ const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
 
 /**
  * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
- * without one: if it does not look, its answer holds for the whole statement.
+ * without one, each time: if it does not look, its answer holds for the whole statement. Remembering that it looked
+ * would let one caller's request decide whether another, whom the rule turns away unseen, gets 403 or 404.
  */
 export function compileRule(rule: Rule): Ask {
   const { name } = rule;
-  // A rule that needs the record for one caller needs it for the next. Anonymous callers are counted separately: most
-  // rules turn them away before they look, and then the database is not asked at all (security.md item 1).
-  const needsRecord = { anonymous: false, known: false };
   let hasWarned = false;
 
   function onRecord(subject: Subject): Outcome | Promise<Outcome> {
-    const caller = subject.principal.kind === "anonymous" ? "anonymous" : "known";
     const guard: Guard = (record) => decideOnRecord(rule, subject, record);
-    if (needsRecord[caller]) return guard;
     let looked = false;
     const context = createRuleContext(subject, () => {
       looked = true;
@@ -36,11 +32,7 @@ export function compileRule(rule: Rule): Ask {
       name,
       subject,
       () => rule.evaluate(context),
-      (answer) => {
-        if (!looked) return toOutcome(name, subject, answer);
-        needsRecord[caller] = true;
-        return guard;
-      },
+      (answer) => (looked ? guard : toOutcome(name, subject, answer)),
     );
   }
 

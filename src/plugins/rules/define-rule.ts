@@ -20,8 +20,9 @@ const defined = new Map<string, Rule | "ambiguous">();
  * otherwise it denies the list. `options.where` is asked instead of `fn` on everything but create and endpoints, so that
  * the statement itself decides and no record is loaded first.
  *
- * The rule is known by its name to every app of the process. When two rules are defined under one name, an app that uses
- * the name must be given the one it means: `keelson({ rules: [mine] })`.
+ * A definition that is given the rule itself means this rule. By its name it is known to every app of the process; when
+ * two rules are defined under one name, an app that uses the name must be given the one it means:
+ * `keelson({ rules: [mine] })`.
  *
  * @param name any text without brackets and commas; not one of the built-in names
  * @throws ConfigurationError for a name that cannot be used, or a rule that is no function

@@ -18,7 +18,8 @@ export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, Ru
 
 export interface RulesOptions {
   /**
-   * Rules this app means by their names; needed only when several rules of one name are defined in the process.
+   * Rules this app means by their names. A definition that is given a rule itself needs none of it; names do when several
+   * rules of one name are defined in the process.
    * @default every rule that `defineRule` made
    */
   readonly rules?: readonly Rule[] | undefined;

@@ -1,38 +1,60 @@
+import type { AnyEntity } from "../../entity/index.ts";
 import { didYouMean } from "../../kernel/index.ts";
 import { BUILT_IN_RULES } from "./built-in-rules.ts";
 import { definedRuleNames, findDefinedRule } from "./define-rule.ts";
 import type { Rule } from "./rule.ts";
 
+type Found = { readonly rule: Rule } | { readonly problem: string };
+
 /** Which rule an app means by a name. */
 export interface RuleTable {
-  find(name: string): { readonly rule: Rule } | { readonly problem: string };
+  /** @param entity whose definition mentions the name; what it was given under that name comes first */
+  find(name: string, entity: AnyEntity | undefined): Found;
 }
 
 /**
- * The rules of one app: built-in ones, those it was given, and those that were defined under a name nobody else uses.
- * Problems with what it was given are reported.
+ * The rules of one app: those that a definition holds itself, those the app was given, built-in ones, and those that
+ * were defined under a name nobody else uses. Built-in names have one meaning. Problems with what it was given are
+ * reported.
  */
 export function createRuleTable(given: readonly Rule[], problem: (sentence: string) => void): RuleTable {
   const own = new Map<string, Rule>();
   for (const rule of given) {
-    if (typeof rule?.name !== "string" || typeof rule.evaluate !== "function")
+    if (typeof rule?.name !== "string" || !isRule(rule))
       problem("rules: something in the list is not a rule; make one with defineRule(name, fn)");
-    else if (BUILT_IN_RULES.has(rule.name)) {
-      if (BUILT_IN_RULES.get(rule.name) !== rule) problem(`rules: "${rule.name}" is a built-in rule; use another name`);
-    } else if (own.has(rule.name) && own.get(rule.name) !== rule)
+    else if (isImpostor(rule)) problem(`rules: ${takenBy(rule.name)}`);
+    else if (own.has(rule.name) && own.get(rule.name) !== rule)
       problem(`rules: two different rules are called "${rule.name}"`);
-    else own.set(rule.name, rule);
+    else if (!BUILT_IN_RULES.has(rule.name)) own.set(rule.name, rule);
   }
   return Object.freeze({
-    find(name: string) {
-      const rule = BUILT_IN_RULES.get(name) ?? own.get(name) ?? findDefinedRule(name);
+    find(name: string, entity: AnyEntity | undefined): Found {
+      const held = entity && Object.hasOwn(entity.ruleObjects, name) ? entity.ruleObjects[name] : undefined;
+      if (isRule(held)) return isImpostor(held) ? { problem: takenBy(name) } : { rule: held };
+      const rule = own.get(name) ?? BUILT_IN_RULES.get(name) ?? findDefinedRule(name);
       if (rule === undefined) {
         const known = [...BUILT_IN_RULES.keys(), ...own.keys(), ...definedRuleNames()];
         return { problem: `there is no rule "${name}".${didYouMean(name, known)}` };
       }
       if (rule === "ambiguous")
-        return { problem: `several rules were defined as "${name}"; say which one is meant with \`rules: [...]\`` };
+        return {
+          problem: `several rules were defined as "${name}"; give the rule itself instead of its name, or say which one is meant with \`rules: [...]\``,
+        };
       return { rule };
     },
   });
+}
+
+/** Whether something is a rule that can be asked. */
+function isRule(rule: unknown): rule is Rule {
+  return typeof (rule as Partial<Rule> | null | undefined)?.evaluate === "function";
+}
+
+/** Whether a rule is called like a built-in one, and is another. */
+function isImpostor(rule: Rule): boolean {
+  return BUILT_IN_RULES.has(rule.name) && BUILT_IN_RULES.get(rule.name) !== rule;
+}
+
+function takenBy(name: string): string {
+  return `"${name}" is a built-in rule; use another name`;
 }

@@ -1,9 +1,17 @@
 import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
-import { allOf, type Operation, type Row, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import {
+  allOf,
+  type Operation,
+  observe,
+  type Row,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "../../kernel/index.ts";
 
 /**
  * Runs predicates over the whole record: on create over what will be stored, on update over the stored record with the
- * changes in it.
+ * changes in it. Stored columns that a predicate looked at must still be so when the statement runs; of two updates that
+ * would break a rule together, the second is validated again. The record they see cannot be changed.
  * @throws ValidationFailedError with one issue per predicate that is not strictly true
  */
 export async function checkCrossFields(
@@ -12,16 +20,19 @@ export async function checkCrossFields(
 ): Promise<void> {
   const existing = operation.kind === "update" ? await existingRecord(operation) : {};
   if (existing === undefined) return; // there is nothing this caller may change; the statement says so
-  const record = { ...existing, ...operation.data };
+  const seen = observe(operation.entity, { ...existing, ...operation.data });
   const context: CrossFieldContext = {
     operation: operation.kind as "create" | "update",
     user: operation.principal.user,
   };
   const issues: ValidationIssue[] = [];
   for (const validator of validators)
-    if (!(await passes(validator, { ...record }, context, operation)))
+    if (!(await passes(validator, seen.record, context, operation)))
       issues.push({ path: pathOf(validator, operation), code: "custom", message: validator.message });
   if (issues.length > 0) throw new ValidationFailedError(issues);
+  if (operation.kind === "create") return;
+  const conditions = seen.conditions(operation.data);
+  if (Object.keys(conditions).length > 0) operation.expected = allOf(operation.expected, conditions);
 }
 
 /**

@@ -133,6 +133,36 @@ describe.each([
     expect(await poweredBy(express().use(pass).use(expressAdapter(echo)))).toBe("Express");
     expect(await poweredBy(express().use(pass, expressAdapter(echo)))).toBe("Express");
     expect(await poweredBy(express().use("/:tenant", expressAdapter(echo)), "/v1/films")).toBe("Express");
+    expect(await poweredBy(express().use(expressAdapter(echo, { shortcut: false })))).toBe("Express");
+  });
+
+  it("uses the body that a host has read before it called the app", async () => {
+    const readers = {
+      parsed: (text: string): unknown => JSON.parse(text),
+      text: (text: string): unknown => text,
+      nothing: (): unknown => undefined,
+    };
+    const kindOf = stubApp(
+      async (request) =>
+        reply({ kind: request.body?.kind, content: await readBody(request).catch((error) => error.code) }),
+      { owns },
+    );
+    const behind = async (keep: (text: string) => unknown, shortcut: boolean) => {
+      const app = express().use(expressAdapter(kindOf, { shortcut }));
+      const host = async (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => {
+        let text = "";
+        for await (const chunk of request) text += chunk;
+        request.body = keep(text);
+        app(request as never, response as never);
+      };
+      const port = await listen((request, response) => void host(request, response));
+      return (await call(port, post("/api", '{"a":1}'))).json;
+    };
+    for (const shortcut of [true, false]) {
+      expect(await behind(readers.parsed, shortcut)).toEqual({ kind: "parsed", content: { a: 1 } });
+      expect(await behind(readers.text, shortcut)).toEqual({ kind: "text", content: '{"a":1}' });
+      expect(await behind(readers.nothing, shortcut)).toEqual({ kind: "stream", content: "CONFIGURATION_ERROR" });
+    }
   });
 
   it("lets other middleware of the same app see everything when it is not the first", async () => {

@@ -1,9 +1,8 @@
 import { inspect } from "node:util";
-import { PrismaLibSql } from "@prisma/adapter-libsql";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
-import { ConfigurationError, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
+import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
+import { ConfigurationError, isKeelsonError } from "../../../src/entity/index.ts";
 import {
   ConflictError,
   DatabaseError,
@@ -11,11 +10,10 @@ import {
   type Driver,
   EntityNotFoundError,
 } from "../../../src/kernel/index.ts";
-import { connectDriver, driverContext, makeTables } from "../../support/connect-driver.ts";
+import { connectDriver, driverContext } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { empty, entityNamed, plantBlog, rowOf } from "../../support/driver-contract/database.ts";
 import { fixtureEntities } from "../../support/entities.ts";
-import { generatedClient } from "../../support/generate-client.ts";
 import { gateTo } from "../../support/tcp-gate.ts";
 
 const CANARY = "hunter2-canary";
@@ -35,14 +33,20 @@ function printed(error: unknown): string {
 }
 
 describe.each([
-  ["embedded", async () => {
-    const { file, remove } = await freshSqliteFile();
-    return { driver: embedded({ file }), drop: remove };
-  }],
-  ["postgres", async () => {
-    const { url, drop } = await freshPostgres();
-    return { driver: postgres(url), drop };
-  }],
+  [
+    "embedded",
+    async () => {
+      const { file, remove } = await freshSqliteFile();
+      return { driver: embedded({ file }), drop: remove };
+    },
+  ],
+  [
+    "postgres",
+    async () => {
+      const { url, drop } = await freshPostgres();
+      return { driver: postgres(url), drop };
+    },
+  ],
 ] as const)("errors of %s", (_, make) => {
   let driver: Driver;
   let drop: () => Promise<void>;
@@ -166,7 +170,8 @@ describe("a database that is not there", () => {
     const waiting = failureOf(driver.findMany("tag"));
     await expect
       .poll(async () => {
-        const sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        const sql =
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
         return (await admin.query(sql)).rowCount;
       })
       .toBe(1);
@@ -266,26 +271,5 @@ describe("transactions that get in each other's way", () => {
     expect(await failureOf(driver.create("tag", { id: "t1", name: "one" }))).toBeInstanceOf(ConflictError);
     await driver.disconnect();
     await drop();
-  });
-});
-
-describe("a client that does not fit the entities", () => {
-  it("is refused with every model and field that is missing", async () => {
-    const { file, remove } = await freshSqliteFile();
-    const note = entity("note", { title: string, body: string });
-    await makeTables(embedded({ file }), [note]);
-    const Client = await generatedClient([note], "sqlite");
-    const driver = prisma(new Client({ adapter: new PrismaLibSql({ url: `file:${file}` }) }));
-    const grown = entity("note", { title: string, text: string, lang: string });
-    const failure = await failureOf(driver.connect(driverContext([grown, entity("tag", { name: string })])));
-    expect((failure as ConfigurationError).problems).toEqual([
-      'model note of the Prisma client has no field "text"',
-      'model note of the Prisma client has no field "lang"',
-      'the Prisma client has no model "tag"',
-      expect.stringContaining("toPrismaSchema"),
-    ]);
-    await driver.connect(driverContext([note]));
-    await driver.disconnect();
-    await remove();
   });
 });

@@ -218,11 +218,9 @@ describe("toPrismaSchema", () => {
     expect(failure).toBeInstanceOf(ConfigurationError);
     expect((failure as ConfigurationError).problems).toMatchInlineSnapshot(`
       [
-        "not valid for Prisma: "String" is a reserved scalar type name and cannot be used. “model String {”",
-        "not valid for Prisma: Invalid field type, not a relation. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
-        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
-        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
-        "not valid for Prisma: No such argument. “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)”",
+        "Prisma refuses “model String {” (P1012): "String" is a reserved scalar type name and cannot be used.",
+        "Prisma refuses “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): Invalid field type, not a relation.",
+        "Prisma refuses “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): No such argument.",
       ]
     `);
     await remove();

@@ -7,8 +7,10 @@ import {
   getGlobalContainer,
   lazyService,
   ServiceContainer,
+  type ServiceContext,
   setGlobalContainer,
 } from "../../../src/kernel/index.ts";
+import { thenable } from "../../support/thenable.ts";
 
 describe("ServiceContainer", () => {
   it("is made with and without new", () => {
@@ -115,6 +117,67 @@ describe("ServiceContainer", () => {
     await expect(container.dispose()).resolves.toBeUndefined();
   });
 
+  it("gives the value of an async factory once it has settled", async () => {
+    const container = new ServiceContainer().register("db", async () => "up");
+    expect(container.resolve("db")).toBeInstanceOf(Promise);
+    await container.resolveAsync("db");
+    expect(container.resolve("db")).toBe("up");
+  });
+
+  it("starts a factory's thenable once, however often it is asked for", async () => {
+    let started = 0;
+    const lazy = thenable<string>((resolve) => resolve(`row ${++started}`));
+    const container = new ServiceContainer().register("row", () => lazy);
+    expect(await Promise.all([container.resolveAsync("row"), container.resolveAsync("row")])).toEqual([
+      "row 1",
+      "row 1",
+    ]);
+    expect(container.resolve("row")).toBe("row 1");
+  });
+
+  it("prints a circle of factories that wait in between, instead of waiting for ever", async () => {
+    const waits = (id: string) => async (context: ServiceContext) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return await context.resolveAsync(id);
+    };
+    const container = new ServiceContainer().register("a", waits("b")).register("b", waits("a"));
+    await expect(container.resolveAsync("a")).rejects.toThrow("circular way: a -> b -> a");
+  });
+
+  it("lets services that are made refer to each other on use", () => {
+    const container = new ServiceContainer()
+      .register("a", ({ resolve }) => ({ name: "a", other: () => resolve<{ name: string }>("b").name }))
+      .register("b", ({ resolve }) => ({ name: "b", other: resolve<{ name: string }>("a").name }));
+    expect(container.resolve<{ other(): string }>("a").other()).toBe("b");
+  });
+
+  it("closes nothing for a factory that failed, before and while it closes", async () => {
+    const fails = async () => {
+      throw new ConfigurationError("not yet");
+    };
+    const container = new ServiceContainer().register("early", fails).register("late", fails);
+    await expect(container.resolveAsync("early")).rejects.toThrow("not yet");
+    container.resolve<Promise<unknown>>("late").catch(() => {});
+    await expect(container.dispose()).resolves.toBeUndefined();
+  });
+
+  it("closes what an async factory waited for after what it made", async () => {
+    const closed: string[] = [];
+    const closable = (name: string) => ({ close: () => void closed.push(name) });
+    const container = new ServiceContainer()
+      .register("pool", async () => closable("pool"))
+      .register("repo", async ({ resolveAsync }) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        await resolveAsync("pool");
+        return closable("repo");
+      })
+      .register("alias", ({ resolve }) => resolve("repo"));
+    await container.resolveAsync("repo");
+    container.resolve("alias");
+    await container.dispose();
+    expect(closed).toEqual(["repo", "pool"]);
+  });
+
   it("makes all singletons on request", async () => {
     const made: string[] = [];
     const container = new ServiceContainer()
@@ -138,6 +201,34 @@ describe("createScope", () => {
     expect(scope.resolve("clock")).toBe("now");
     expect(scope.set("clock", "later").resolve("clock")).toBe("later");
     expect([scope.has("user"), scope.has("clock"), scope.has("x")]).toEqual([true, true, false]);
+  });
+
+  it("shows its values and its own services to the scoped services it makes, and to no singleton", () => {
+    const container = new ServiceContainer()
+      .register("currentUser", () => "nobody")
+      .register("cart", ({ resolve }) => ({ of: resolve("currentUser") }), { lifecycle: "scoped" })
+      .register("checkout", ({ resolve }) => ({ cart: resolve("cart") }), { lifecycle: "scoped" })
+      .register("report", ({ resolve }) => resolve("currentUser"), { lifecycle: "transient" })
+      .register("keeper", ({ resolve }) => resolve("currentUser"));
+    const scope = createScope(container, { currentUser: "ann" });
+    expect(scope.resolve("checkout")).toEqual({ cart: { of: "ann" } });
+    expect(scope.resolve<{ cart: unknown }>("checkout").cart).toBe(scope.resolve("cart"));
+    expect(scope.resolve("report")).toBe("ann");
+    expect(scope.resolve("keeper")).toBe("nobody");
+  });
+
+  it("closes the scoped services it made, last in, first out, and nothing of its parent", async () => {
+    const closed: string[] = [];
+    const closable = (name: string) => () => ({ close: () => void closed.push(name) });
+    const container = new ServiceContainer()
+      .register("pool", closable("pool"))
+      .register("cart", closable("cart"), { lifecycle: "scoped" })
+      .register("unit", closable("unit"), { lifecycle: "scoped" });
+    const [scope, other] = [createScope(container, { given: closable("given")() }), createScope(container)];
+    for (const id of ["pool", "cart", "unit", "given"]) scope.resolve(id);
+    other.resolve("cart");
+    await scope.dispose();
+    expect(closed).toEqual(["unit", "cart"]);
   });
 
   it("gives its driver to the scoped services it makes", async () => {

@@ -46,6 +46,17 @@ describe("error classes", () => {
     expect(new keelson.DatabaseUnavailableError().headers).toEqual({ "retry-after": "2" });
   });
 
+  it("say which step of a workflow failed, what was taken back, and in which run", () => {
+    const failure = { failedStep: "charge", compensatedSteps: ["reserve"], runId: "r1" };
+    const error = new keelson.WorkflowFailedError(failure);
+    expect(handleError(error).body).toEqual({
+      code: "WORKFLOW_FAILED",
+      message: "The workflow failed",
+      status: 500,
+      ...failure,
+    });
+  });
+
   it("are made by builders that can be thrown", () => {
     expect(notFoundError("No post").message).toBe("No post");
     expect(unauthorizedError().status).toBe(401);
@@ -135,5 +146,15 @@ describe("handleError", () => {
       status: 404,
       requestId: "r",
     });
+  });
+});
+
+describe("describeError", () => {
+  it("goes down five causes at most, so that a circle of causes ends", () => {
+    const error = new TypeError("secret");
+    error.cause = error;
+    const text = JSON.stringify(keelson.describeError(error));
+    expect(text.match(/"error":"TypeError"/g)).toHaveLength(6);
+    expect(text).not.toContain("secret");
   });
 });

@@ -68,8 +68,9 @@ describe("matchRoute", () => {
     expect(matchRoute(path, pattern)).toBeNull();
   });
 
-  it("stays linear on a megabyte", () => {
-    expect(matchRoute(`/posts/${"a".repeat(1_000_000)}`, "/posts/:id")).not.toBeNull();
-    expect(matchRoute("/".repeat(1_000_000), "/posts/:id")).toBeNull();
+  it.each([500_000, 1_000_000])("takes a segment of %i characters whole, and refuses as many slashes", (length) => {
+    const id = "a".repeat(length);
+    expect(matchRoute(`/posts/${id}`, "/posts/:id")).toEqual({ id });
+    expect(matchRoute("/".repeat(length), "/posts/:id")).toBeNull();
   });
 });

@@ -14,6 +14,8 @@ import {
   type RouteContext,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { deferred } from "../../support/deferred.ts";
+import { thenable } from "../../support/thenable.ts";
 
 const thing = entity("thing", { name: string, extra: json.optional() });
 
@@ -201,6 +203,162 @@ describe("request handling", () => {
     await kernel.close();
   });
 
+  it("runs request:end once for every answer, with the route when one matched", async () => {
+    const seen: string[] = [];
+    const watcher = createPlugin({
+      id: "watcher",
+      hooks: {
+        "request:end": ({ request, requestId, route, params, response }) => {
+          const known = response.headers["x-request-id"] === requestId;
+          seen.push(`${request.method} ${response.status} ${route?.action} ${JSON.stringify(params)} ${known}`);
+          response.headers["x-seen"] = "yes";
+        },
+      },
+    });
+    const fails = () => {
+      throw new AuthenticationError();
+    };
+    const handlers = { "GET /things/:id": () => "ok", "POST /fails": fails, "GET /none": () => undefined };
+    const kernel = await boot(handlers, { plugins: [watcher] });
+    const calls = [
+      "GET /api/things/1",
+      "HEAD /api/things/1",
+      "POST /api/fails",
+      "GET /api/none",
+      "OPTIONS /api/fails",
+      "PATCH /api/fails",
+      "GET /nowhere",
+      "GET /api/%00",
+    ];
+    for (const call of calls) {
+      const [method = "", url = ""] = call.split(" ");
+      expect((await send(kernel, method, url)).headers["x-seen"]).toBe("yes");
+    }
+    await kernel.close();
+    await send(kernel, "GET", "/api/none");
+    expect(seen).toEqual([
+      'GET 200 GET /things/:id {"id":"1"} true',
+      'HEAD 200 GET /things/:id {"id":"1"} true',
+      "POST 401 POST /fails {} true",
+      "GET 204 GET /none {} true",
+      "OPTIONS 204 undefined undefined true",
+      "PATCH 405 undefined undefined true",
+      "GET 404 undefined undefined true",
+      "GET 400 undefined undefined true",
+      "GET 503 undefined undefined true",
+    ]);
+  });
+
+  it("keeps an error answer when request:end fails, and turns any other answer into the error", async () => {
+    const logger = recordingLogger();
+    let runs = 0;
+    let cancelled = false;
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: true, value: undefined }) as const,
+        return: async () => {
+          cancelled = true;
+          throw new TypeError("already gone");
+        },
+      }),
+    };
+    const broken = createPlugin({
+      id: "broken",
+      hooks: {
+        "request:end": () => {
+          runs++;
+          throw new TypeError("a bug");
+        },
+      },
+    });
+    const kernel = await boot({ "GET /stream": () => new Reply(200, body) }, { plugins: [broken], logger });
+    expect((await send(kernel, "GET", "/nowhere")).status).toBe(404);
+    expect(logger.lines.filter((line) => line.startsWith("error A request:end hook failed"))).toHaveLength(1);
+    expect((await send(kernel, "GET", "/api/stream")).status).toBe(500);
+    expect([runs, cancelled]).toEqual([2, true]);
+    await kernel.close();
+  });
+
+  it("waits for hooks and callers that are thenables and no promises", async () => {
+    const seen: string[] = [];
+    const later = (name: string) => () =>
+      thenable<void>((resolve) => void setImmediate(() => resolve(void seen.push(name))));
+    const plugins = ["first", "second"].map((id) => createPlugin({ id, hooks: { "request:start": later(id) } }));
+    const getUser = () => thenable<unknown>((resolve) => resolve({ id: "ann" }));
+    const handler = ({ scope }: RouteContext) => [...seen, scope.principal.user?.id];
+    const kernel = await boot({ "GET /who": handler }, { plugins, getUser });
+    expect((await send(kernel, "GET", "/api/who")).json).toEqual(["first", "second", "ann"]);
+    await kernel.close();
+  });
+
+  it("closes scoped services at the end of a request, of a stream and of a transaction", async () => {
+    const log: string[] = [];
+    const use = <T>({ services }: RouteContext["scope"], result: T): T => {
+      services.resolve("unit");
+      return result;
+    };
+    async function* pieces(context: RouteContext) {
+      use(context.scope, undefined);
+      log.push("piece");
+      yield "a";
+    }
+    const handlers = {
+      "GET /plain": ({ scope }: RouteContext) => use(scope, "ok"),
+      "GET /none": () => "ok",
+      "GET /stream": (context: RouteContext) => use(context.scope, new Reply(200, pieces(context))),
+      "GET /fails": (context: RouteContext) => {
+        use(context.scope, undefined);
+        throw new AuthenticationError();
+      },
+      "GET /transaction": async ({ scope }: RouteContext) => {
+        await scope.transaction(async (inner) => use(inner, undefined));
+        log.push("after transaction");
+      },
+    };
+    const kernel = await boot(handlers);
+    kernel.registerService("unit", () => ({ close: () => void log.push("closed") }), { lifecycle: "scoped" });
+    for (const [path, expected] of [
+      ["plain", ["closed"]],
+      ["none", []],
+      ["fails", ["closed"]],
+      ["transaction", ["closed", "after transaction"]],
+    ] as const) {
+      log.length = 0;
+      await send(kernel, "GET", `/api/${path}`);
+      expect([path, ...log]).toEqual([path, ...expected]);
+    }
+    log.length = 0;
+    const get = (method: string) => kernel.fetch(new Request("http://host.invalid/api/stream", { method }));
+    expect(await (await get("GET")).text()).toBe("a");
+    expect(log).toEqual(["piece", "closed"]);
+    await get("HEAD");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log).toEqual(["piece", "closed", "closed"]);
+    await kernel.close();
+  });
+
+  it("closes scoped services when a stream fails, and answers although one does not close", async () => {
+    const logger = recordingLogger();
+    // biome-ignore lint/correctness/useYield: it fails before its first piece
+    async function* broken() {
+      throw new TypeError("cut");
+    }
+    const handlers = {
+      "GET /stream": ({ scope }: RouteContext) => scope.services.resolve("unit") && new Reply(200, broken()),
+      "GET /plain": ({ scope }: RouteContext) => scope.services.resolve("unit") && "ok",
+    };
+    const kernel = await boot(handlers, { logger });
+    const fails = () => {
+      throw new TypeError("stuck");
+    };
+    kernel.registerService("unit", () => ({ close: fails }), { lifecycle: "scoped" });
+    expect((await send(kernel, "GET", "/api/plain")).status).toBe(200);
+    const response = await kernel.fetch(new Request("http://host.invalid/api/stream"));
+    await expect(response.text()).rejects.toThrow("cut");
+    expect(logger.lines.filter((line) => line.startsWith("error Services of a request"))).toHaveLength(2);
+    await kernel.close();
+  });
+
   it("gives handlers the framework's own request, the caller's services and the limits", async () => {
     const look = ({ scope }: RouteContext) => ({
       raw: scope.request,
@@ -227,6 +385,50 @@ describe("request handling", () => {
     expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
     expect(aborted).toBe(true);
     await kernel.close();
+  });
+
+  it("gives a signal that is aborted already to who asks after the deadline", async () => {
+    const signal = deferred<boolean | undefined>();
+    const late = async ({ scope }: RouteContext) => {
+      await release.promise;
+      signal.resolve(scope.signal?.aborted);
+    };
+    const release = deferred<void>();
+    const kernel = await boot({ "GET /late": late }, { limits: { requestMs: 1 } });
+    expect((await send(kernel, "GET", "/api/late")).status).toBe(503);
+    release.resolve();
+    expect(await signal.promise).toBe(true);
+    await kernel.close();
+  });
+
+  it("waits, when it closes, for work whose deadline has passed, and cancels the stream it ends with", async () => {
+    const release = deferred<void>();
+    const events: string[] = [];
+    async function* pieces() {
+      yield "late";
+    }
+    const body = Object.assign(pieces(), {
+      return: async () => ({ done: events.push("cancelled") > 0, value: undefined }),
+    });
+    const slow = async () => {
+      await release.promise;
+      events.push("worked");
+      return new Reply(200, body);
+    };
+    const kernel = await boot({ "GET /slow": slow }, { limits: { requestMs: 1 } });
+    expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
+    const closing = kernel.close().then(() => events.push("closed"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(events).toEqual([]);
+    release.resolve();
+    await closing;
+    expect(events).toEqual(["worked", "cancelled", "closed"]);
+  });
+
+  it("closes although work never ends: hookMs after its deadline nobody waits for it", async () => {
+    const kernel = await boot({ "GET /stuck": () => new Promise(() => {}) }, { limits: { requestMs: 1, hookMs: 1 } });
+    expect((await send(kernel, "GET", "/api/stuck")).status).toBe(503);
+    await expect(kernel.close()).resolves.toBeUndefined();
   });
 
   it("bounds a hook that never ends", async () => {

@@ -8,6 +8,7 @@ import {
   setLogger,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { thenable } from "../../support/thenable.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
@@ -47,7 +48,8 @@ describe("loggers", () => {
     const rejects = (): never => Promise.reject(new TypeError("disk full")) as never;
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
-    const log = safeLogger({ debug: throws, info: rejects, warn: throws, error: rejects });
+    const fails = (): never => thenable((_resolve, reject) => reject(new TypeError("disk full"))) as never;
+    const log = safeLogger({ debug: throws, info: rejects, warn: fails, error: rejects });
     for (const level of levels) expect(() => log[level]("x")).not.toThrow();
     await new Promise((resolve) => setTimeout(resolve, 5));
     process.off("unhandledRejection", unhandled);

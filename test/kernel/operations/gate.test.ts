@@ -5,13 +5,16 @@ import {
   createKernel,
   createPlugin,
   type Driver,
+  type EntityRef,
   type Kernel,
   type KernelOptions,
   type Operation,
+  type OperationQuery,
   type OperationScope,
   type Where,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { recordStatements } from "../../support/record-statements.ts";
 
 // The gate on its own: a plugin of the test decides, so that each mechanism of the kernel can be seen at work.
 
@@ -103,6 +106,28 @@ describe("a predicate", () => {
     expect(await kernel.driver.count("book")).toBe(2);
     await booksOf(kernel).create({ title: "Three", authorId: "ann" });
     expect(await kernel.driver.count("book")).toBe(3);
+    await kernel.close();
+  });
+
+  it("is checked again after an update only when the changes could matter", async () => {
+    const driver = recordStatements(
+      memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) }),
+    );
+    const kernel = boot({ driver });
+    const statements = async (where: Where, data: object): Promise<string[]> => {
+      decide = only(where);
+      driver.statements.length = 0;
+      await booksOf(kernel).update("b1", data);
+      return [...driver.statements];
+    };
+    const plain = ["update book"];
+    const checked = ["update book", "findOne book"];
+    expect(await statements({ state: "draft" }, { pages: 2 })).toEqual(plain);
+    expect(await statements({ state: "draft" }, { state: "draft" })).toEqual(checked);
+    expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { title: "T" })).toEqual(plain);
+    expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { pages: 3 })).toEqual(checked);
+    expect(await statements({ author: { name: "Ann" } }, { pages: 4 })).toEqual(plain);
+    expect(await statements({ NOT: { author: null } }, { authorId: "ann" })).toEqual(checked);
     await kernel.close();
   });
 
@@ -209,6 +234,74 @@ describe("a guard", () => {
   });
 });
 
+describe("what a phase expects of the stored record", () => {
+  /** Books whose pages may not exceed their title's length, checked by a plugin; others write in between. */
+  function racing(meddle: (inner: Driver, turn: number) => Promise<unknown>, decision: Decide = allow) {
+    const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
+    let turn = 0;
+    const driver: Driver = {
+      ...inner,
+      async update(...args) {
+        await meddle(inner, ++turn);
+        return inner.update(...args);
+      },
+    };
+    const seen: unknown[] = [];
+    const checker = createPlugin({
+      id: "checker",
+      hooks: {
+        "operation:validate": async (operation) => {
+          const row = await operation.scope.driver.findOne("book", { id: operation.id });
+          if (row === null) return;
+          seen.push(row.state, { ...operation.data });
+          operation.data.title = `${operation.data.title}!`;
+          operation.expected = { state: row.state };
+        },
+      },
+    });
+    const kernel = boot({ driver, plugins: [checker] });
+    decide = decision;
+    return { kernel, inner, seen };
+  }
+
+  it.each<[string, Decide]>([
+    ["by itself", allow],
+    ["beside a predicate", only({ pages: 10 })],
+    ["beside a guard", guarded(({ pages }) => pages === 10)],
+  ])(
+    "is part of the statement %s, and what was submitted is validated again when it is no longer so",
+    async (_how, decision) => {
+      const { kernel, inner, seen } = racing(async (driver, turn) => {
+        if (turn === 1) await driver.update("book", { id: "b1" }, { state: "public" });
+      }, decision);
+      const title = "Once";
+      expect(await booksOf(kernel).update("b1", { title })).toMatchObject({ title: "Once!", state: "public" });
+      expect(seen).toEqual(["draft", { title }, "public", { title }]);
+      expect(await inner.findOne("book", { id: "b1" })).toMatchObject({ title: "Once!" });
+      await kernel.close();
+    },
+  );
+
+  it("is given up on with 409 when it never stands still", async () => {
+    const { kernel, inner, seen } = racing((driver, turn) =>
+      driver.update("book", { id: "b1" }, { state: `s${turn}` }),
+    );
+    await expect(booksOf(kernel).update("b1", { title: "Never" })).rejects.toMatchObject({
+      status: 409,
+      code: "CONFLICT",
+    });
+    expect(seen).toHaveLength(6);
+    expect(await inner.findOne("book", { id: "b1" })).toMatchObject({ title: "One" });
+    await kernel.close();
+  });
+
+  it("does not hide that the record is gone", async () => {
+    const { kernel } = racing((driver) => driver.delete("book", { id: "b1" }));
+    await expect(booksOf(kernel).update("b1", { title: "Gone" })).rejects.toMatchObject({ status: 404 });
+    await kernel.close();
+  });
+});
+
 describe("queries", () => {
   it("reach nothing the caller may not read, whatever the surface", async () => {
     const kernel = boot();
@@ -289,9 +382,69 @@ describe("queries", () => {
     await kernel.close();
   });
 
+  const many = (count: number, part: (i: number) => Where): Where => ({
+    OR: Array.from({ length: count }, (_, i) => part(i)),
+  });
+  it.each<[string, OperationQuery]>([
+    ["conditions", { where: many(33, (i) => ({ pages: i })) }],
+    ["empty conditions", { where: many(33, () => ({ title: { in: [] } })) }],
+    ["conditions on related records", { where: { author: many(33, (i) => ({ name: `n${i}` })) } }],
+    ["values of one in", { where: { NOT: { pages: Array.from({ length: 201 }, (_, i) => i) } } }],
+    ["ids", { where: { id: Array.from({ length: 1001 }, (_, i) => `b${i}`) } }],
+    [
+      "sort keys",
+      {
+        sort: ["id", "title", "state", "pages", "createdAt", "updatedAt"].map((field) => ({ field, direction: "asc" })),
+      },
+    ],
+    ["relations of one include", { include: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`r${i}`, {}])) }],
+    ["levels of one include", { include: { author: { books: { author: { books: {} } } } } }],
+  ])("are held to the limit of %s on every surface, unless whoever asks has bounded them", async (_limit, query) => {
+    let bounded = false;
+    const work = workRoute((scope) => scope.run({ kind: "list", entity: "book", query, bounded }));
+    const kernel = boot({ plugins: [work] });
+    const post = () => kernel.handle({ method: "POST", url: "/api/work", headers: {} });
+    const refused = await post();
+    expect([refused.status, JSON.parse(refused.body as string).message]).toEqual([
+      400,
+      expect.stringMatching(/at most|deeper than/),
+    ]);
+    bounded = true;
+    if (!Object.keys(query.include ?? {}).includes("r0")) expect((await post()).status).toBe(204);
+    await kernel.close();
+  });
+
+  it("take as many ids as a page may have records", async () => {
+    const kernel = boot();
+    const id = Array.from({ length: 1000 }, (_, i) => `b${i}`);
+    expect((await booksOf(kernel).list({ where: { id } })).data).toHaveLength(2);
+    await kernel.close();
+  });
+
+  it.each<[string, EntityRef]>([
+    ["a builder", book],
+    ["another build of it", book.build()],
+    ["something that builds it", { build: () => book.build() }],
+    ["its name", "book"],
+  ])("find an entity by %s", async (_how, ref) => {
+    let found: unknown;
+    const work = workRoute(async (scope) => {
+      found = [(await scope.run({ kind: "count", entity: ref })).total, (await scope.readDecision(ref)).allowed];
+    });
+    const kernel = boot({ plugins: [work] });
+    expect((await kernel.handle({ method: "POST", url: "/api/work", headers: {} })).status).toBe(204);
+    expect(found).toEqual([2, true]);
+    await kernel.close();
+  });
+
   it("name an entity or an id that is missing", async () => {
     const kernel = boot({ plugins: [workRoute((scope) => scope.run({ kind: "list", entity: "nothing" }))] });
     expect((await kernel.handle({ method: "POST", url: "/api/work", headers: {} })).status).toBe(404);
+    const stranger = boot({
+      plugins: [workRoute((scope) => scope.run({ kind: "list", entity: entity("nothing", {}) }))],
+    });
+    expect((await stranger.handle({ method: "POST", url: "/api/work", headers: {} })).status).toBe(404);
+    await stranger.close();
     for (const id of ["", undefined, 5]) await expect(booksOf(kernel).get(id)).rejects.toThrow("An id is needed");
     await kernel.close();
   });
@@ -307,6 +460,21 @@ function workRoute(work: (scope: OperationScope) => Promise<unknown>) {
     },
   });
 }
+
+describe("clients in the process", () => {
+  it("are made when they are first asked for, and kept", async () => {
+    const kernel = boot();
+    const clients = kernel.as({ id: "u1" });
+    expect(Object.keys(clients)).toEqual([]);
+    const { book: books } = clients;
+    expect(clients.book).toBe(books);
+    expect(kernel.as({ id: "u1" }).book).not.toBe(books);
+    expect(["book" in clients, "toString" in clients, clients.nothing]).toEqual([true, false, undefined]);
+    const { count } = books as { count(): Promise<number> };
+    expect(await count()).toBe(2);
+    await kernel.close();
+  });
+});
 
 describe("transactions of a scope", () => {
   it("commit or roll back several operations together, and announce them after the commit", async () => {
@@ -334,6 +502,26 @@ describe("transactions of a scope", () => {
     await kernel.close();
   });
 
+  it("are over when listeners hear of them, whose scope is the outermost one", async () => {
+    const seen: unknown[] = [];
+    const watcher = createPlugin({
+      id: "watcher",
+      hooks: {
+        "operation:committed": async ({ scope, kind }) => {
+          if (kind !== "create") return;
+          seen.push(await scope.driver.count("book"), (await scope.run({ kind: "count", entity: "book" })).total);
+        },
+      },
+    });
+    const work = workRoute((scope) =>
+      scope.transaction((within) => within.run({ kind: "create", entity: "book", data: { title: "A" } })),
+    );
+    const kernel = boot({ plugins: [watcher, work] });
+    expect((await kernel.handle({ method: "POST", url: "/api/work", headers: {} })).status).toBe(204);
+    expect(seen).toEqual([3, 3]);
+    await kernel.close();
+  });
+
   it("keep what is committed when a listener fails, and log it", async () => {
     const logger = recordingLogger();
     const watcher = createPlugin({
@@ -348,6 +536,7 @@ describe("transactions of a scope", () => {
     await booksOf(kernel).create({ title: "Kept" });
     expect(await kernel.driver.count("book")).toBe(3);
     expect(logger.lines.join()).toContain("A hook failed after the commit");
+    expect(logger.lines.join()).toContain('"error":"TypeError","stack":[');
     expect(logger.lines.join()).not.toContain("secret detail");
     await kernel.close();
   });

@@ -9,6 +9,7 @@ import {
   endpoint,
   isValidPlugin,
   noopLogger,
+  type Plugin,
   PluginList,
   schemaFromEntities,
 } from "../../../src/kernel/index.ts";
@@ -102,20 +103,47 @@ describe("entities of plugins", () => {
 });
 
 describe("a plugin that fails in setup with an error that is no configuration error", () => {
-  it("ends the boot with that error", () => {
-    const plugin = createPlugin({
-      id: "broken",
+  const bug = new TypeError("a bug");
+  const failing = (id: string, thrown: unknown) =>
+    createPlugin({
+      id,
       setup: () => {
-        throw new TypeError("a bug");
+        throw thrown;
       },
     });
-    const boot = () => createKernel({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
-    expect(boot).toThrow(TypeError);
+
+  it("is reported with all other problems, and the error is their cause", () => {
+    const plugins = [failing("broken", bug), failing("odd", 5), failing("wrong", new ConfigurationError("no key"))];
+    let error: unknown;
+    try {
+      createKernel({ entities: [], driver: memoryDriver(), plugins, logger: noopLogger });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect((error as ConfigurationError).problems).toEqual([
+      'plugin "broken" failed in setup: TypeError: a bug',
+      'plugin "odd" failed in setup: number',
+      "no key",
+    ]);
+    expect((error as ConfigurationError).cause).toBe(bug);
+  });
+
+  it("knows configuration errors of another copy of the package by their brand", () => {
+    const foreign = Object.assign(new Error("x"), { code: "CONFIGURATION_ERROR", problems: ["theirs"] });
+    Object.defineProperty(foreign, Symbol.for("keelson.error"), { value: true });
+    const boot = (entities: readonly never[], plugins: readonly Plugin[]) => () =>
+      createKernel({ entities, driver: memoryDriver(), plugins, logger: noopLogger });
+    expect(boot([], [failing("copy", foreign)])).toThrow(/^theirs$/);
+    const build = () => {
+      throw foreign;
+    };
+    expect(boot([{ name: "copy", build } as never], [])).toThrow(/^theirs$/);
   });
 });
 
 describe("an entity that fails to build with an error that is no configuration error", () => {
-  it("ends the boot with that error", () => {
+  it("stops the start with the error itself, which no report hides", () => {
     const broken = {
       build: () => {
         throw new TypeError("a bug");

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { DatabaseUnavailableError, type Driver } from "../../../src/kernel/index.ts";
@@ -54,6 +55,7 @@ describe("health", () => {
     let release = (): void => {};
     const { asked } = await start(() => new Promise((resolve) => (release = resolve)));
     const answers = Array.from({ length: 50 }, ready);
+    await setImmediate(); // all of them are asking now
     release();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(50).fill(200));
     expect((await ready()).status).toBe(200);

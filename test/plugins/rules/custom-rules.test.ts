@@ -264,13 +264,25 @@ describe("a rule that looks at the record", () => {
     expect(driver.statements).toEqual([]);
   });
 
-  it("is asked once per operation when it is known to look", async () => {
+  it("is asked without the record first, on every operation", async () => {
     const fn = vi.fn(({ record }: { readonly record: unknown }) => record !== null);
     const { ask } = await boot(rule(fn));
     await ask(read("d1"));
     expect(fn).toHaveBeenCalledTimes(2);
     await ask(read("d1"));
-    expect(fn).toHaveBeenCalledTimes(3);
+    expect(fn).toHaveBeenCalledTimes(4);
+  });
+
+  it("answers a caller alike whatever others asked before", async () => {
+    const { ask, driver } = await boot(
+      rule((context) => context.user?.role === "editor" && context.record?.open === true),
+    );
+    const stranger = { id: "eve" };
+    const answers = async () => [await ask(read("d1"), stranger), await ask(read("missing"), stranger)];
+    expect(await answers()).toEqual([403, 403]);
+    expect(await ask(read("d1"), { id: "ed", role: "editor" })).toBe("first");
+    expect(await answers()).toEqual([403, 403]);
+    expect(driver.statements).toEqual([]);
   });
 
   it("cannot hide that it looked by catching", async () => {

@@ -68,6 +68,55 @@ describe("rules at the start of an app", () => {
   });
 });
 
+describe("a rule given as an object", () => {
+  const yes = defineRule("given twice", () => true);
+  const no = defineRule("given twice", () => false);
+  const lists = async (kernel: ReturnType<typeof start>) => {
+    const outcome = await kernel
+      .as({ id: "ann" })
+      .thing?.list()
+      .then(
+        () => "passes",
+        () => "denies",
+      );
+    await kernel.close();
+    return outcome;
+  };
+
+  it("is the one that the definition means, whatever else has its name", async () => {
+    expect(await lists(start([thing([yes])]))).toBe("passes");
+    expect(await lists(start([thing([no])]))).toBe("denies");
+    expect(await lists(start([thing([all("authenticated", yes)])]))).toBe("passes");
+    expect(await lists(start([thing([all("authenticated", all(no))])]))).toBe("denies");
+    expect(await lists(start([thing([no])], [yes]))).toBe("denies");
+  });
+
+  it("is what the same definition means by its name", async () => {
+    const both = entity("thing", { name: string }).rules({ read: ["given twice"], create: [yes] });
+    expect(await lists(start([both]))).toBe("passes");
+  });
+
+  it("is not known to other entities of the app by its name", () => {
+    const other = entity("other", { name: string }).rules({ read: ["given twice"] });
+    expect(problemsOf([thing([yes]), other])).toEqual([
+      expect.stringContaining('other.rules.read: several rules were defined as "given twice"'),
+    ]);
+  });
+
+  it("may not be called like a built-in rule", () => {
+    for (const name of ["everyone", "admin"])
+      expect(problemsOf([thing([{ ...yes, name }])])).toEqual([
+        `thing.rules.read: "${name}" is a built-in rule; use another name`,
+      ]);
+    expect(problemsOf([thing([admin, { name: "everyone" }])])).toEqual([]);
+  });
+
+  it("is refused beside another of its name in one entity", () => {
+    const twice = entity("thing", { name: string.readable(yes) }).rules({ read: [yes], update: [all(no)] });
+    expect(problemsOf([twice])).toEqual(['thing: two different rules are called "given twice"']);
+  });
+});
+
 describe("defineRule", () => {
   it("makes a frozen rule that is known by its name", async () => {
     const rule = defineRule("known by name", () => true);
@@ -90,7 +139,7 @@ describe("defineRule", () => {
     const yes = defineRule("shared", () => true);
     const no = defineRule("shared", () => false);
     expect(problemsOf([thing(["shared"])])).toEqual([
-      'thing.rules.read: several rules were defined as "shared"; say which one is meant with `rules: [...]`',
+      'thing.rules.read: several rules were defined as "shared"; give the rule itself instead of its name, or say which one is meant with `rules: [...]`',
     ]);
     for (const [given, outcome] of [
       [yes, "resolves"],

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { belongsTo, entity, int, string } from "../../../src/entity/index.ts";
-import { createPlugin, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
+import { belongsTo, entity, int, json, string } from "../../../src/entity/index.ts";
+import {
+  createPlugin,
+  type Driver,
+  type Operation,
+  type User,
+  ValidationFailedError,
+} from "../../../src/kernel/index.ts";
 import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
@@ -75,6 +81,65 @@ describe("cross-field validators", () => {
     expect(await write({ to: 3 }, "s1")).toBe("ok");
     expect(await write({ from: 4 }, "s1")).toEqual({ to: "must not end before it begins" });
     expect(await write({ from: 4, to: 6 }, "s1")).toBe("ok");
+  });
+
+  it("hold when two updates together would break them: the one that comes second is validated again", async () => {
+    const driver = memoryDriver({ span: [{ id: "s1", from: 1, to: 5, note: "n", authorId: null }] });
+    let meddle: (() => Promise<unknown>) | undefined;
+    const between: Driver = {
+      ...driver,
+      async update(...args) {
+        const once = meddle;
+        meddle = undefined;
+        await once?.();
+        return driver.update(...args);
+      },
+    };
+    const kernel = createFakeKernel()
+      .withEntities(
+        account,
+        ordered()
+          .rules({ update: ["everyone"] })
+          .build(),
+      )
+      .withDriver(between);
+    await kernel.use(validation());
+    const write = (data: Record<string, unknown>) =>
+      kernel.operation({ kind: "update", entity: "span", id: "s1", data });
+    meddle = () => driver.update("span", { id: "s1" }, { to: 2 });
+    await expect(write({ from: 4 })).rejects.toMatchObject({ errors: { to: "must not end before it begins" } });
+    expect(await driver.findOne("span", { id: "s1" })).toMatchObject({ from: 1, to: 2 });
+
+    // A column that no validator looked at, or that is being overwritten, may change meanwhile.
+    let reads = 0;
+    const { findOne } = driver;
+    between.findOne = (...args) => (reads++, findOne(...args));
+    meddle = () => driver.update("span", { id: "s1" }, { from: 9, note: "changed" });
+    expect((await write({ from: 2 })).records[0]).toMatchObject({ from: 2, to: 2, note: "changed" });
+    expect(reads).toBe(1);
+  });
+
+  it("compare the time of the last change where they looked at JSON, and nothing without one", async () => {
+    for (const [timestamps, expected] of [
+      [true, { updatedAt: expect.any(Date) }],
+      [false, undefined],
+    ] as const) {
+      const seen: unknown[] = [];
+      const doc = entity("doc", { name: string, body: json })
+        .timestamps(timestamps)
+        .validate(({ body }) => body !== null, "must have a body")
+        .build();
+      const now = new Date();
+      const times = timestamps ? { createdAt: now, updatedAt: now } : {};
+      const kernel = createFakeKernel()
+        .withEntities(doc)
+        .withDriver(memoryDriver({ doc: [{ id: "d", name: "n", body: { a: 1 }, ...times }] }));
+      await kernel.use(validation());
+      const hooks = { "operation:protect": (operation: Operation) => void seen.push(operation.expected) };
+      await kernel.use(createPlugin({ id: "spy", hooks }));
+      await kernel.operation({ kind: "update", entity: "doc", id: "d", data: { name: "m" } });
+      expect(seen).toEqual([expected]);
+    }
   });
 
   it("run only for their operations, and read the record only when one runs", async () => {

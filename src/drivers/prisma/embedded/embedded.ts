@@ -58,7 +58,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
           schema: toPrismaSchema(model, { provider: "sqlite", output: false }),
           option: "embedded({ acceptDataLoss: true })",
           acceptDataLoss,
-          openTables: () => sqliteTables(new PrismaLibSql({ url })),
+          openTables: async () => sqliteTables(new PrismaLibSql({ url })),
         };
       }
       return {

@@ -29,14 +29,26 @@ function relabelChars(pool: Pool): (sql: string) => readonly number[] {
   return (sql) => flagged.get(sql) ?? [];
 }
 
-function withChars(adapter: SqlDriverAdapter, charsOf: (sql: string) => readonly number[]): SqlDriverAdapter {
-  const queryRaw = adapter.queryRaw.bind(adapter);
-  adapter.queryRaw = async (query) => {
-    const result = await queryRaw(query);
-    for (const index of charsOf(query.sql)) result.columnTypes[index] = CHARACTER;
-    return result;
-  };
-  return adapter;
+/** Prisma's adapter with that type put right. */
+function charAwareFactory(pool: Pool, adapterOf: (pool: Pool) => SqlDriverAdapterFactory): Tables["factory"] {
+  const charsOf = relabelChars(pool);
+  const { provider, adapterName, connect: open } = bound(adapterOf(pool));
+  async function connect(): Promise<SqlDriverAdapter> {
+    const adapter = await open();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const result = await queryRaw(query);
+      for (const index of charsOf(query.sql)) result.columnTypes[index] = CHARACTER;
+      return result;
+    };
+    return adapter;
+  }
+  return { provider, adapterName, connect, connectToShadowDb: connect };
+}
+
+function bound(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
+  const { provider, adapterName } = factory;
+  return { provider, adapterName, connect: () => factory.connect() };
 }
 
 /** Everything in the schema that no entity of ours made. */
@@ -54,6 +66,14 @@ async function foreignObjects(pool: Pool, schema: string, ours: readonly string[
   );
   const qualified = ({ rows }: { rows: { name: string }[] }) => rows.map(({ name }) => `${schema}.${name}`);
   return { tables: qualified(tables), enums: qualified(enums) };
+}
+
+async function makeSchema(pool: Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ sql: string }>(
+    "SELECT format('CREATE SCHEMA %I', $1::text) AS sql WHERE to_regnamespace(quote_ident($1)) IS NULL",
+    [schema],
+  );
+  for (const { sql } of rows) await pool.query(sql);
 }
 
 async function markTables(pool: Pool, schema: string, ours: readonly string[]): Promise<void> {
@@ -78,26 +98,35 @@ export async function postgresTables(
   schema: string,
   ours: readonly string[],
 ): Promise<Tables> {
-  const foreign = await foreignObjects(pool, schema, ours);
-  const charsOf = relabelChars(pool);
-  const factory = adapterOf(pool);
-  const connect = async (): Promise<SqlDriverAdapter> => withChars(await factory.connect(), charsOf);
-  return {
-    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
-    foreign,
-    async atomically(change) {
-      await pool.query("BEGIN");
-      try {
+  pool.on("error", () => undefined); // whoever uses the connection hears of it
+  try {
+    // The engine's statements name tables without their schema.
+    await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
+    const foreign = await foreignObjects(pool, schema, ours);
+    const factory = charAwareFactory(pool, adapterOf);
+    const change: Tables["atomically"] = (work) =>
+      inTransaction(pool, async () => {
         await pool.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-        const result = await change();
+        await makeSchema(pool, schema);
+        const result = await work();
         await markTables(pool, schema, ours);
-        await pool.query("COMMIT");
         return result;
-      } catch (error) {
-        await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
-        throw error;
-      }
-    },
-    close: () => pool.end(),
-  };
+      });
+    return { factory, foreign, atomically: change, close: () => pool.end() };
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+async function inTransaction<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  await pool.query("BEGIN");
+  try {
+    const result = await work();
+    await pool.query("COMMIT");
+    return result;
+  } catch (error) {
+    await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
+    throw error;
+  }
 }

@@ -99,7 +99,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           option: "postgres(url, { acceptDataLoss: true })",
           acceptDataLoss,
           openTables() {
-            const pool = new packages.pg.default.Pool({ ...connection, max: 1 });
+            const pool = new packages.pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
             return postgresTables(
               pool,
               (own) => new PrismaPg(own, { schema: schemaName }),

@@ -5,6 +5,7 @@ import type {
   SqlResultSet,
   Transaction,
 } from "@prisma/driver-adapter-utils";
+import { isSqliteBusy } from "../prisma-failure.ts";
 
 // Prisma's adapter gives each transaction a connection that is never closed and has none of our settings, and makes
 // reads wait for it to end. This one keeps two of its connections: one reads, one writes and runs transactions. With a
@@ -16,11 +17,11 @@ const BUSY_MS = 20;
 const MAX_PARAMETERS = 32_766;
 
 const SETTINGS = [
+  `PRAGMA busy_timeout = ${BUSY_MS}`,
   "PRAGMA journal_mode = WAL",
   // A power cut may lose the last commits, it corrupts nothing.
   "PRAGMA synchronous = NORMAL",
   "PRAGMA foreign_keys = ON",
-  `PRAGMA busy_timeout = ${BUSY_MS}`,
 ];
 
 /** Runs a statement that has no parameters. */
@@ -45,9 +46,42 @@ async function openConnection(factory: SqlDriverAdapterFactory): Promise<SqlDriv
   return adapter;
 }
 
-async function beginTransaction(writer: SqlDriverAdapter): Promise<Transaction> {
+/** A connection that is replaced when SQLite said “busy”: libsql leaves that statement open, and no COMMIT succeeds then. */
+class Connection {
+  readonly #factory: SqlDriverAdapterFactory;
+  #adapter: SqlDriverAdapter;
+
+  private constructor(factory: SqlDriverAdapterFactory, adapter: SqlDriverAdapter) {
+    this.#factory = factory;
+    this.#adapter = adapter;
+  }
+
+  static async open(factory: SqlDriverAdapterFactory): Promise<Connection> {
+    return new Connection(factory, await openConnection(factory));
+  }
+
+  async use<T>(work: (adapter: SqlDriverAdapter) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#adapter);
+    } catch (error) {
+      if (isSqliteBusy(error)) {
+        await this.#adapter.dispose();
+        this.#adapter = await openConnection(this.#factory);
+      }
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#adapter.dispose();
+  }
+}
+
+async function beginTransaction(connection: Connection): Promise<Transaction> {
   // IMMEDIATE: a transaction that begins by reading could not become a writer when another process wrote meanwhile.
-  await run(writer, "BEGIN IMMEDIATE");
+  const begun = (adapter: SqlDriverAdapter): Promise<SqlDriverAdapter> =>
+    run(adapter, "BEGIN IMMEDIATE").then(() => adapter);
+  const writer = await connection.use(begun);
   return {
     provider: writer.provider,
     adapterName: writer.adapterName,
@@ -68,19 +102,20 @@ async function beginTransaction(writer: SqlDriverAdapter): Promise<Transaction> 
  * @param factory Prisma's own, which opens a connection each time
  */
 export async function openSqlite(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
-  const writer = await openConnection(factory);
-  const reader = await openConnection(factory);
+  const writer = await Connection.open(factory);
+  const reader = await Connection.open(factory);
+  const connectionFor = (sql: string): Connection => (sql.startsWith("SELECT") ? reader : writer);
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
-    queryRaw: (query) => (query.sql.startsWith("SELECT") ? reader : writer).queryRaw(withEscape(query)),
-    executeRaw: (query) => writer.executeRaw(withEscape(query)),
-    executeScript: (script) => writer.executeScript(script),
+    queryRaw: (query) => connectionFor(query.sql).use((adapter) => adapter.queryRaw(withEscape(query))),
+    executeRaw: (query) => writer.use((adapter) => adapter.executeRaw(withEscape(query))),
+    executeScript: (script) => writer.use((adapter) => adapter.executeScript(script)),
     startTransaction: () => beginTransaction(writer),
     getConnectionInfo: () => ({ supportsRelationJoins: false, maxBindValues: MAX_PARAMETERS }),
     async dispose() {
-      await reader.dispose();
-      await writer.dispose();
+      await reader.close();
+      await writer.close();
     },
   };
 }

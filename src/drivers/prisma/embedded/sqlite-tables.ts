@@ -1,52 +1,74 @@
-import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
+import { isSqliteBusy } from "../prisma-failure.ts";
+import { BUSY_DELAYS, withRetries } from "../retry.ts";
 import { run } from "./sqlite-adapter.ts";
 import type { Tables } from "./sync-schema.ts";
 
-/** Milliseconds to wait for another process that is changing the same file. */
-const BUSY_MS = 5_000;
+/** A connection on which nobody else can write until it is closed. */
+async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+  const adapter = await factory.connect();
+  try {
+    // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
+    // would delete what refers to its rows.
+    await run(adapter, "PRAGMA foreign_keys = OFF");
+    await run(adapter, "BEGIN IMMEDIATE");
+    return adapter;
+  } catch (error) {
+    await adapter.dispose();
+    throw error;
+  }
+}
+
+async function commit(adapter: SqlDriverAdapter): Promise<void> {
+  const { rows } = await run(adapter, "PRAGMA foreign_key_check");
+  if (rows.length > 0)
+    throw new ConfigurationError(`${rows.length} rows would refer to records that do not exist; nothing was changed`);
+  await run(adapter, "COMMIT");
+}
 
 /**
  * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
  * statements; the engine sends them one by one and would leave half of them behind when one fails.
  */
-export async function sqliteTables(factory: SqlDriverAdapterFactory): Promise<Tables> {
-  const adapter = await factory.connect();
-  const shared = { ...bound(adapter), dispose: async () => {} };
+export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
+  let alone: SqlDriverAdapter | undefined;
+  const opened: SqlDriverAdapter[] = [];
+  async function connect(): Promise<SqlDriverAdapter> {
+    if (alone !== undefined) return kept(alone);
+    const adapter = await factory.connect();
+    opened.push(adapter);
+    return adapter;
+  }
   return {
-    factory: {
-      provider: factory.provider,
-      adapterName: factory.adapterName,
-      connect: async () => shared,
-      connectToShadowDb: async () => shared,
-    },
+    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
     foreign: { tables: [], enums: [] },
     async atomically(change) {
-      await run(adapter, `PRAGMA busy_timeout = ${BUSY_MS}`);
-      // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
-      // would delete what refers to its rows.
-      await run(adapter, "PRAGMA foreign_keys = OFF");
-      await run(adapter, "BEGIN IMMEDIATE");
+      const adapter = await withRetries(
+        () => openAlone(factory),
+        (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined),
+      );
+      alone = adapter;
       try {
         const result = await change();
-        const { rows } = await run(adapter, "PRAGMA foreign_key_check");
-        if (rows.length > 0)
-          throw new ConfigurationError(
-            `${rows.length} rows would refer to records that do not exist; nothing was changed`,
-          );
-        await run(adapter, "COMMIT");
+        await commit(adapter);
         return result;
       } catch (error) {
         await run(adapter, "ROLLBACK");
         throw error;
+      } finally {
+        alone = undefined;
+        await adapter.dispose();
       }
     },
-    close: () => adapter.dispose(),
+    async close() {
+      for (const adapter of opened) await adapter.dispose();
+    },
   };
 }
 
-/** Methods that can be called without their adapter. */
-function bound(adapter: Awaited<ReturnType<SqlDriverAdapterFactory["connect"]>>): typeof adapter {
+/** The same connection for somebody who closes it before we are done with it. */
+function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   return {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
@@ -54,6 +76,6 @@ function bound(adapter: Awaited<ReturnType<SqlDriverAdapterFactory["connect"]>>)
     executeRaw: (query) => adapter.executeRaw(query),
     executeScript: (script) => adapter.executeScript(script),
     startTransaction: (isolation) => adapter.startTransaction(isolation),
-    dispose: () => adapter.dispose(),
+    dispose: async () => {},
   };
 }

@@ -109,7 +109,7 @@ async function listTargets(join: Join, column: string, values: readonly string[]
   const most = scope.limits.includedRecords;
   const include = Object.keys(inner).length === 0 ? undefined : inner;
   const query = { where: { [column]: { in: distinct } }, limit: most + 1, include };
-  const { records } = await scope.run({ kind: "list", entity: relation.target, query });
+  const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true });
   if (records.length > most) throw tooMany(join);
   return records;
 }

@@ -1,16 +1,20 @@
 import { UnavailableError } from "../errors/errors.ts";
 
+/** The longest a timer can wait; beyond it, it would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /**
  * Waits for a promise for a limited time. What it does after that is ignored, its rejection too.
  * @param ms milliseconds; 0 waits for ever
  * @throws UnavailableError (503) when the time is over
  */
-export function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
-  if (ms === 0) return promise;
+export function withDeadline<T>(promise: PromiseLike<T>, ms: number, what: string): Promise<T> {
+  const pending = Promise.resolve(promise);
+  if (ms === 0) return pending;
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new UnavailableError(`${what} took longer than ${ms} ms`)), ms);
-    timer.unref();
-    promise.then(
+    const late = (): void => reject(new UnavailableError(`${what} took longer than ${ms} ms`));
+    const timer = setTimeout(late, Math.min(ms, LONGEST_MS)).unref();
+    pending.then(
       (value) => {
         clearTimeout(timer);
         resolve(value);

@@ -1,17 +1,21 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../ports/driver.ts";
 
-/** A record as a rule sees it, and the columns the rule looked at. */
+/** A record as somebody who decides sees it, and the columns they looked at. */
 export interface Observation {
   readonly record: Row;
-  /** The observed values as conditions: a record that has changed in them no longer matches. */
-  conditions(): Where;
+  /**
+   * The observed values as conditions: a record that has changed in them no longer matches. JSON cannot be compared in
+   * SQL; the time of the last change stands in for it, and an entity without timestamps has nothing that could.
+   * @param except columns that do not count, because they are being overwritten
+   */
+  conditions(except?: Readonly<Record<string, unknown>>): Where;
   columns(): ReadonlySet<string>;
 }
 
 /**
- * Lets a rule look at a record and notes which columns it read. What the rule saw goes into the statement's `where`, so
- * a decision is never applied to a record that changed after it was made.
+ * Lets a rule or a validator look at a record and notes which columns it read. What was seen goes into the statement's
+ * `where`, so a decision is never applied to a record that changed after it was made. The record cannot be changed.
  */
 export function observe(entity: AnyEntity, row: Row): Observation {
   const seen = new Set<string>();
@@ -38,10 +42,10 @@ export function observe(entity: AnyEntity, row: Row): Observation {
   return {
     record,
     columns: () => seen,
-    conditions() {
+    conditions(except = {}) {
       const where: Record<string, unknown> = {};
       for (const name of seen) {
-        // JSON cannot be compared in SQL; the time of the last change stands in for it.
+        if (Object.hasOwn(except, name)) continue;
         const column = entity.columns[name]?.kind.sortable ? name : "updatedAt";
         if (column in row) where[column] = row[column] ?? null;
       }

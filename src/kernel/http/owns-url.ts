@@ -1,0 +1,13 @@
+import type { RouteRegistry } from "../routes/route-registry.ts";
+import { canonicalize } from "./canonicalize.ts";
+
+/** Whether a raw URL is the app's: under its prefix, or a plugin's endpoint. */
+export function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, maxBytes: number): boolean {
+  if (base !== undefined) return true;
+  try {
+    return registry.owns(canonicalize(url, maxBytes).path, base);
+  } catch {
+    // Below our prefix a malformed path gets our 400; elsewhere it may be well-formed to whoever else listens.
+    return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
+  }
+}

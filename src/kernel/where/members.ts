@@ -1,0 +1,24 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { Where } from "../ports/driver.ts";
+
+export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
+
+/** Calls back for every member of a where, inside logic too. */
+export function eachMember(where: Where, visit: (name: string, value: unknown) => void): void {
+  for (const [name, value] of Object.entries(where)) {
+    if (!LOGIC.has(name)) visit(name, value);
+    else for (const part of Array.isArray(value) ? value : [value]) eachMember(part as Where, visit);
+  }
+}
+
+/** Whether a where depends on one of these columns of the entity itself; no value is looked at. */
+export function dependsOn(model: EntityModel, entity: AnyEntity, where: Where, columns: readonly string[]): boolean {
+  if (columns.length === 0) return false;
+  let found = false;
+  eachMember(where, (name) => {
+    const relation = Object.hasOwn(entity.columns, name) ? undefined : model.relation(entity, name);
+    const column = relation?.type === "belongsTo" ? (relation.foreignKey as string) : name;
+    found ||= columns.includes(column);
+  });
+  return found;
+}

@@ -1,0 +1,229 @@
+import pg from "pg";
+import { afterEach, describe, expect, it } from "vitest";
+import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
+import {
+  belongsTo,
+  ConfigurationError,
+  type EntityLike,
+  entity,
+  hasOne,
+  int,
+  manyToMany,
+  string,
+} from "../../../src/entity/index.ts";
+import type { Driver } from "../../../src/kernel/index.ts";
+import { connectDriver, driverContext } from "../../support/connect-driver.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+type Options = { readonly acceptDataLoss?: boolean; readonly push?: "auto" | "off" };
+
+const DATABASES = {
+  async embedded() {
+    const { file, remove } = await freshSqliteFile();
+    return { make: (options: Options = {}) => embedded({ file, ...options }), drop: remove };
+  },
+  async postgres() {
+    const { url, drop } = await freshPostgres();
+    return { make: (options: Options = {}) => postgres(url, options), drop };
+  },
+} as const;
+
+const timeless = (name: string, fields: Parameters<typeof entity>[1]): EntityLike =>
+  entity(name, fields).timestamps(false) as unknown as EntityLike;
+
+const first = (): EntityLike => timeless("note", { title: string, words: int.optional() });
+
+describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
+  const open: Driver[] = [];
+  const drops: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const driver of open.splice(0)) await driver.disconnect();
+    for (const drop of drops.splice(0)) await drop();
+  });
+
+  /** A database; `start` starts an app with other entities on it. */
+  async function database() {
+    const { make, drop } = await DATABASES[name]();
+    drops.push(drop);
+    return async (entities: readonly EntityLike[], options: Options = {}): Promise<Driver> => {
+      for (const driver of open.splice(0)) await driver.disconnect();
+      const driver = make(options);
+      await driver.connect(driverContext(entities));
+      open.push(driver);
+      return driver;
+    };
+  }
+
+  async function refusal(driver: Driver): Promise<readonly string[]> {
+    const failure = await driver.schema?.push().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    return (failure as ConfigurationError).problems;
+  }
+
+  it("are made, are then in step, and are left alone when nothing changed", async () => {
+    const start = await database();
+    const driver = await start([first()]);
+    expect(driver.schema?.mode).toBe("auto");
+    expect(await driver.schema?.pending()).toEqual(['table "note" is missing']);
+    expect(await driver.schema?.push()).toEqual({ changed: true });
+    expect(await driver.schema?.pending()).toEqual([]);
+    expect(await driver.schema?.push()).toEqual({ changed: false });
+  });
+
+  it("grow with the entities and keep their rows", async () => {
+    const start = await database();
+    const before = await start([first()]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", title: "kept", words: 3 });
+    const grown = timeless("note", {
+      title: string,
+      words: int.optional(),
+      lang: string.default("en; drop table"),
+      labels: manyToMany(() => label),
+    });
+    const label = timeless("label", { name: string.unique() });
+    const after = await start([grown, label]);
+    expect(await after.schema?.pending()).not.toEqual([]);
+    expect(await after.schema?.push()).toEqual({ changed: true });
+    expect(await after.findMany("note")).toEqual([{ id: "n1", title: "kept", words: 3, lang: "en; drop table" }]);
+    expect(await after.schema?.pending()).toEqual([]);
+  });
+
+  it("are not changed when a column with data would go; the report says so and names the option", async () => {
+    const start = await database();
+    const before = await start([first()]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", title: "kept", words: 3 });
+    const shrunk = [timeless("note", { title: string }), timeless("other", { name: string })];
+    const after = await start(shrunk);
+    const problems = await refusal(after);
+    expect(problems).toHaveLength(2);
+    expect(problems[0]).toMatch(/drop the column `words` on the `note` table, which still contains 1 non-null/);
+    const option =
+      name === "embedded" ? "embedded({ acceptDataLoss: true })" : "postgres(url, { acceptDataLoss: true })";
+    expect(problems[1]).toContain(option);
+    expect(await after.schema?.pending()).toContain('table "other" is missing');
+    const again = await start([first()]);
+    expect(await again.findMany("note")).toEqual([{ id: "n1", title: "kept", words: 3 }]);
+    const accepting = await start(shrunk, { acceptDataLoss: true });
+    expect(await accepting.schema?.push()).toEqual({ changed: true });
+    expect(await accepting.findMany("note")).toEqual([{ id: "n1", title: "kept" }]);
+    expect(await accepting.schema?.pending()).toEqual([]);
+  });
+
+  it("of an entity that is gone stay while they hold rows, and go when that is accepted", async () => {
+    const start = await database();
+    const other = timeless("other", { name: string });
+    const before = await start([first(), other]);
+    await before.schema?.push();
+    await before.create("other", { id: "o1", name: "one" });
+    expect((await refusal(await start([first()])))[0]).toMatch(/drop the `other` table, which is not empty/);
+    const after = await start([first()], { acceptDataLoss: true });
+    expect(await after.schema?.push()).toEqual({ changed: true });
+    expect(await after.schema?.pending()).toEqual([]);
+  });
+
+  it("get no required column that existing rows could not fill", async () => {
+    const start = await database();
+    const before = await start([first()]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", title: "kept", words: null });
+    const demanding = timeless("note", { title: string, words: int.optional(), lang: string });
+    const [problem, ...rest] = await refusal(await start([demanding], { acceptDataLoss: true }));
+    expect(problem).toMatch(/required column `lang` .* Give the field a default, or make it optional/);
+    expect(rest).toEqual([]);
+  });
+
+  it("become unique when their rows are, and otherwise change not at all", async () => {
+    const start = await database();
+    const before = await start([first()]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", title: "hunter2-canary", words: 1 });
+    await before.create("note", { id: "n2", title: "hunter2-canary", words: 1 });
+    const strict = [
+      timeless("aaa", { name: string }),
+      timeless("note", { title: string.unique(), words: int.optional() }),
+    ];
+    const driver = await start(strict);
+    const [problem] = await refusal(driver);
+    expect(problem).toMatch(/rows share a value that became unique \(.*title.*\); nothing was changed/);
+    expect(problem).not.toContain("canary");
+    expect(await driver.schema?.pending()).toContain('table "aaa" is missing');
+    const fixed = await start([first()]);
+    await fixed.update("note", { id: "n2" }, { title: "another" });
+    const retried = await start(strict);
+    expect(await retried.schema?.push()).toEqual({ changed: true });
+    expect(await retried.count("note")).toBe(2);
+  });
+
+  it("made anew keep the rows that refer to theirs", async () => {
+    const start = await database();
+    const parent = (fields: Parameters<typeof entity>[1]): EntityLike =>
+      timeless("parent", { ...fields, child: hasOne(() => child) });
+    const one = parent({ name: string });
+    const two = parent({ name: string.optional(), age: int.default(1) });
+    let current = one;
+    const child: EntityLike = timeless("child", { parent: belongsTo(() => current).onDelete("cascade") });
+    const before = await start([one, child]);
+    await before.schema?.push();
+    await before.create("parent", { id: "p1", name: "one" });
+    await before.create("child", { id: "c1", parentId: "p1" });
+    current = two;
+    const after = await start([two, child]);
+    expect(await after.schema?.push()).toEqual({ changed: true });
+    expect(await after.findMany("parent")).toEqual([{ id: "p1", name: "one", age: 1 }]);
+    expect(await after.findMany("child")).toEqual([{ id: "c1", parentId: "p1" }]);
+    expect(await after.delete("parent", { id: "p1" })).toBe(true);
+    expect(await after.count("child")).toBe(0);
+  });
+
+  it("can be changed by several processes that start at once", async () => {
+    const { make, drop } = await DATABASES[name]();
+    const drivers = [make(), make(), make()];
+    await Promise.all(drivers.map((driver) => connectDriver(driver, [first()])));
+    expect(await drivers[0]?.schema?.pending()).toEqual([]);
+    for (const driver of drivers) await driver.disconnect();
+    await drop();
+  });
+
+  it("are the user's own business when told so", async () => {
+    const start = await database();
+    const driver = await start([first()], { push: "off" });
+    expect(driver.schema?.mode).toBe("off");
+    expect(await driver.schema?.pending()).toEqual(['table "note" is missing']);
+  });
+});
+
+describe("a PostgreSQL database that others use too", () => {
+  it("keeps their tables, types and rows", async () => {
+    const { url, drop } = await freshPostgres();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query(`CREATE TYPE mood AS ENUM ('good', 'bad');
+      CREATE TABLE theirs (id int PRIMARY KEY, mood mood);
+      CREATE TABLE more (id int PRIMARY KEY, theirs int REFERENCES theirs);
+      INSERT INTO theirs VALUES (1, 'good')`);
+    const driver = postgres(url, { acceptDataLoss: true });
+    await connectDriver(driver, [first()]);
+    expect(await driver.schema?.pending()).toEqual([]);
+    expect((await admin.query("SELECT mood FROM theirs")).rows).toEqual([{ mood: "good" }]);
+    expect((await admin.query("SELECT count(*)::int AS n FROM more")).rows).toEqual([{ n: 0 }]);
+    await driver.disconnect();
+    await admin.end();
+    await drop();
+  });
+
+  it("may give ours a schema of its own", async () => {
+    const { url, drop } = await freshPostgres();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const driver = await connectDriver(postgres(`${url}?schema=app`), [first()]);
+    await driver.create("note", { id: "n1", title: "one", words: 1 });
+    expect((await admin.query('SELECT title FROM app."note"')).rows).toEqual([{ title: "one" }]);
+    expect(await driver.schema?.pending()).toEqual([]);
+    await driver.disconnect();
+    await admin.end();
+    await drop();
+  });
+});

@@ -1,0 +1,106 @@
+import { PrismaLibSql } from "@prisma/adapter-libsql";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AnyPrismaClient, embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
+import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
+import { driverContext, makeTables } from "../../support/connect-driver.ts";
+import { freshSqliteFile } from "../../support/databases.ts";
+import { generatedClient } from "../../support/generate-client.ts";
+
+interface ExtensibleClient extends AnyPrismaClient {
+  $extends(extension: object): AnyPrismaClient;
+}
+
+const note = entity("note", { title: string, body: string }).timestamps(false);
+const row = { id: "n1", title: "one", body: "text" };
+
+describe("prisma(client)", () => {
+  let client: ExtensibleClient;
+  let remove: () => Promise<void>;
+
+  beforeEach(async () => {
+    const fresh = await freshSqliteFile();
+    remove = fresh.remove;
+    await makeTables(embedded({ file: fresh.file }), [note]);
+    const Client = await generatedClient([note], "sqlite");
+    client = new Client({ adapter: new PrismaLibSql({ url: `file:${fresh.file}` }) }) as ExtensibleClient;
+  });
+  afterEach(async () => {
+    await client.$disconnect();
+    await remove();
+  });
+
+  it("asks the database which one it is, and believes who says so", async () => {
+    const driver = prisma(client);
+    await driver.connect(driverContext([note]));
+    expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: true });
+    expect(prisma(client, { provider: "sqlite" }).capabilities.concurrentTransactions).toBe(false);
+    expect(prisma(client, { provider: "postgresql" }).capabilities.concurrentTransactions).toBe(true);
+  });
+
+  it("leaves the tables to their owner", () => {
+    expect(prisma(client).schema).toBeUndefined();
+  });
+
+  it("takes an extended client", async () => {
+    const calls: string[] = [];
+    const watching = client.$extends({
+      query: {
+        $allModels: {
+          $allOperations({
+            operation,
+            args,
+            query,
+          }: {
+            operation: string;
+            args: unknown;
+            query(args: unknown): unknown;
+          }) {
+            calls.push(operation);
+            return query(args);
+          },
+        },
+      },
+    });
+    const driver = prisma(watching);
+    await driver.connect(driverContext([note]));
+    await driver.transaction(async (tx) => tx.create("note", row));
+    expect(await driver.findOne("note", { id: "n1" })).toEqual(row);
+    expect(calls).toEqual(["create", "findFirst"]);
+  });
+
+  it("reads no column that the definition does not have", async () => {
+    const full = prisma(client);
+    await full.connect(driverContext([note]));
+    await full.create("note", row);
+    const partial = prisma(client);
+    await partial.connect(driverContext([entity("note", { title: string }).timestamps(false)]));
+    expect(await partial.findMany("note")).toEqual([{ id: "n1", title: "one" }]);
+    expect(await partial.update("note", { id: "n1" }, { title: "two" })).toEqual({ id: "n1", title: "two" });
+  });
+
+  it("is refused with every model and field that is missing, and can be connected with others", async () => {
+    const driver = prisma(client);
+    const grown = entity("note", { title: string, text: string, lang: string });
+    const failure = await driver.connect(driverContext([grown, entity("tag", { name: string })])).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect((failure as ConfigurationError).problems).toEqual([
+      'model note of the Prisma client has no field "text"',
+      'model note of the Prisma client has no field "lang"',
+      'model note of the Prisma client has no field "createdAt"',
+      'model note of the Prisma client has no field "updatedAt"',
+      'the Prisma client has no model "tag"',
+      expect.stringContaining("toPrismaSchema"),
+    ]);
+    await driver.connect(driverContext([note]));
+    expect(await driver.count("note")).toBe(0);
+  });
+});
+
+describe("postgres(url)", () => {
+  it("takes a connection string", () => {
+    expect(() => postgres("")).toThrow(ConfigurationError);
+    expect(() => postgres(undefined as unknown as string)).toThrow(/takes a connection string/);
+  });
+});
