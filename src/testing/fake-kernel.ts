@@ -1,32 +1,22 @@
 import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import {
   ANONYMOUS,
-  AuthenticationError,
-  AuthorizationError,
   compileRuntime,
   DEFAULT_LIMITS,
   type Driver,
   defaultIds,
   defaultIsAdmin,
-  describeError,
-  EntityNotFoundError,
   type HookFunction,
   type HookMap,
   type HookName,
   HookRegistry,
-  handleError,
-  type KernelResponse,
   type Logger,
-  MethodNotAllowedError,
-  matchRoute,
   type Operation,
   type OperationInput,
   type OperationScope,
   type Plugin,
   type PluginContext,
   type Principal,
-  present,
-  Reply,
   RequestScope,
   type Route,
   type RouteInput,
@@ -36,6 +26,7 @@ import {
   type ServiceSource,
   type User,
 } from "../kernel/index.ts";
+import { type CallInit, createCaller, type FakeResponse } from "./fake-requests.ts";
 import { recordingLogger } from "./recording-logger.ts";
 
 /** What plugins declared, as sorted, printable lists. */
@@ -46,13 +37,6 @@ export interface Seen {
   readonly requires: readonly string[];
   readonly provides: readonly string[];
   readonly problems: readonly string[];
-}
-
-/** What `call` answers with. */
-export interface FakeResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: unknown;
 }
 
 /** A stand-in for the kernel that boots the plugins under test and nothing else. It records and never asserts. */
@@ -82,12 +66,6 @@ export interface FakeKernel {
   scope(): OperationScope;
   /** Stops the plugins in reverse order, closes services that can be closed, last made first, and disconnects the driver. */
   close(): Promise<void>;
-}
-
-/** What a call sends along. */
-interface CallInit {
-  readonly body?: unknown;
-  readonly search?: string;
 }
 
 /**
@@ -242,7 +220,7 @@ export function createFakeKernel(): FakeKernel {
       return model;
     },
     log,
-    call,
+    call: createCaller({ routes, hooks, log, principal, scope }),
     async run(name, payload) {
       await runHooks(hooks.list(name), payload);
       return payload;
@@ -256,82 +234,7 @@ export function createFakeKernel(): FakeKernel {
     },
   };
 
-  async function call(method: string, path: string, init: CallInit = {}): Promise<FakeResponse> {
-    const request = { method, url: path, headers: {} };
-    let route: Route | undefined;
-    let params: Readonly<Record<string, string>> | undefined;
-    let reply: KernelResponse;
-    let ended = false;
-    const end = async (response: KernelResponse): Promise<void> => {
-      if (ended) return;
-      ended = true;
-      await runHooks(hooks.list("request:end"), { request, requestId: "test", route, params, response });
-    };
-    try {
-      route = findRoute(method, path);
-      params = matchRoute(path, route.path) ?? {};
-      reply = toResponse(await answer(route, params, request, init));
-      await end(reply);
-    } catch (error) {
-      const { status, headers, body } = handleError(error);
-      reply = { status, headers: { ...headers }, body: JSON.stringify(body) };
-      await end(reply).catch((again: unknown) => log.error("A hook failed on an error", describeError(again)));
-    }
-    return { ...reply, body: typeof reply.body === "string" ? JSON.parse(reply.body) : null };
-  }
-
-  /** Static segments win over parameters, as in the real kernel. */
-  function findRoute(method: string, path: string): Route {
-    const candidates = routes.filter((route) => matchRoute(path, route.path) !== null);
-    const [found] = candidates
-      .filter((route) => route.method === method)
-      .sort((a, b) => a.path.split(":").length - b.path.split(":").length);
-    if (found !== undefined) return found;
-    if (candidates.length === 0) throw new EntityNotFoundError();
-    const allow = candidates.map((route) => route.method);
-    throw new MethodNotAllowedError([...new Set([...allow, ...(allow.includes("GET") ? ["HEAD"] : []), "OPTIONS"])]);
-  }
-
-  async function answer(
-    route: Route,
-    params: Readonly<Record<string, string>>,
-    request: { readonly method: string; readonly url: string; readonly headers: Record<string, string> },
-    init: CallInit,
-  ): Promise<Reply> {
-    await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
-    const current = scope(route.early ? ANONYMOUS : principal());
-    if (route.rules !== undefined) await authorizeRoute(route, route.rules, current);
-    const result = await route.handler({
-      route,
-      request,
-      requestId: current.requestId,
-      params,
-      search: init.search ?? "",
-      root: "/api",
-      scope: current,
-      body: async () => init.body,
-    });
-    const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-    return new Reply(reply.status, present(reply.body, current, true), reply.headers);
-  }
-
-  async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {
-    const { kind, isAdmin } = current.principal;
-    const payload = { route, rules, scope: current, allowed: false };
-    const deciders = hooks.list("route:authorize");
-    if (deciders.length > 0) await runHooks(deciders, payload);
-    else
-      payload.allowed = rules.some(
-        (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
-      );
-    if (!payload.allowed) throw kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
-  }
-
   return kernel;
-}
-
-function toResponse({ status, headers, body }: Reply): KernelResponse {
-  return { status, headers: { ...headers }, body: body === undefined ? null : JSON.stringify(body) };
 }
 
 /** The path of an entity's collection, as routes of the fake kernel have it. */

@@ -8,6 +8,9 @@ const account = entity("account", { email: email.unique().lower(), name: string,
   create: ["everyone"],
   update: ["everyone"],
 });
+const span = entity("span", { from: int, to: int })
+  .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
+  .validate(({ from = 0, to = 0 }) => from <= to, "must not end before it begins", { fields: ["to"] });
 const member = entity("member", { account: belongsTo(() => account), team: string })
   .unique(["accountId", "team"])
   .rules({ read: ["everyone"], create: ["everyone"] });
@@ -16,7 +19,7 @@ let url: string;
 const cleanups: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   const database = await freshPostgres();
-  const api = keelson({ entities: [account, member], driver: postgres(database.url), logger: noopLogger });
+  const api = keelson({ entities: [account, member, span], driver: postgres(database.url), logger: noopLogger });
   const app = await startApp(api);
   url = app.url;
   cleanups.push(app.close, database.drop);
@@ -54,6 +57,23 @@ describe("races on PostgreSQL", () => {
       ),
     );
     expect(tally(answers)).toEqual({ 200: 1, 409: 49 });
+  });
+
+  it("of updates that together would break a cross-field rule, those that come first win", async () => {
+    const made = await fifty(() => request(url, "POST", "/api/spans", { body: { from: 1, to: 10 } }));
+    const statuses = await Promise.all(
+      made.map(async ({ json }) => {
+        const path = `/api/spans/${(json as { id: string }).id}`;
+        const answers = await Promise.all([
+          request(url, "PATCH", path, { body: { from: 9 } }),
+          request(url, "PATCH", path, { body: { to: 2 } }),
+        ]);
+        const { from, to } = (await request(url, "GET", path)).json as { from: number; to: number };
+        expect(from).toBeLessThanOrEqual(to);
+        return answers.map(({ status }) => status).sort();
+      }),
+    );
+    expect(statuses).toEqual(Array(50).fill([200, 400]));
   });
 
   it("of 50 creates of one combination one wins, and both fields are named", async () => {

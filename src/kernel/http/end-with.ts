@@ -1,28 +1,18 @@
-/** A stream that does one thing more when it ends: read to its end, broken off, failed, or never begun and cancelled. */
+/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
 export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
       const iterator = body[Symbol.asyncIterator]();
-      return {
-        async next() {
-          try {
-            const step = await iterator.next();
-            if (step.done) await end();
-            return step;
-          } catch (error) {
-            await end();
-            throw error;
-          }
-        },
-        async return() {
-          try {
-            await iterator.return?.();
-          } finally {
-            await end();
-          }
-          return { done: true, value: undefined };
-        },
+      const take = async (step: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> => {
+        let result: IteratorResult<T> = { done: true, value: undefined };
+        try {
+          result = (await step()) ?? result;
+        } finally {
+          if (result.done) await end();
+        }
+        return result;
       };
+      return { next: () => take(() => iterator.next()), return: () => take(() => iterator.return?.()) };
     },
   };
 }

@@ -13,7 +13,7 @@ export class Exchange {
   route: Route | undefined;
   params: Readonly<Record<string, string>> | undefined;
   isExpired = false;
-  #reject: (error: Error) => void = () => {};
+  #reject!: (error: Error) => void;
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
 

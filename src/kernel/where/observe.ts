@@ -6,7 +6,8 @@ export interface Observation {
   readonly record: Row;
   /**
    * The observed values as conditions: a record that has changed in them no longer matches. JSON cannot be compared in
-   * SQL; the time of the last change stands in for it, and an entity without timestamps has nothing that could.
+   * SQL, nor can a value that its field would refuse today; the time of the last change stands in for them, and an
+   * entity without timestamps has nothing that could.
    * @param except columns that do not count, because they are being overwritten
    */
   conditions(except?: Readonly<Record<string, unknown>>): Where;
@@ -46,7 +47,9 @@ export function observe(entity: AnyEntity, row: Row): Observation {
       const where: Record<string, unknown> = {};
       for (const name of seen) {
         if (Object.hasOwn(except, name)) continue;
-        const column = entity.columns[name]?.kind.sortable ? name : "updatedAt";
+        const kind = entity.columns[name]?.kind;
+        const comparable = kind?.sortable && (row[name] === null || kind.accepts(row[name]));
+        const column = comparable ? name : "updatedAt";
         if (column in row) where[column] = row[column] ?? null;
       }
       return where;

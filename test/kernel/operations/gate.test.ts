@@ -387,6 +387,7 @@ describe("queries", () => {
   });
   it.each<[string, OperationQuery]>([
     ["conditions", { where: many(33, (i) => ({ pages: i })) }],
+    ["conditions that ask for null", { where: many(33, () => ({ extra: null })) }],
     ["empty conditions", { where: many(33, () => ({ title: { in: [] } })) }],
     ["conditions on related records", { where: { author: many(33, (i) => ({ name: `n${i}` })) } }],
     ["values of one in", { where: { NOT: { pages: Array.from({ length: 201 }, (_, i) => i) } } }],

@@ -113,7 +113,10 @@ describe("cross-field validators", () => {
     // A column that no validator looked at, or that is being overwritten, may change meanwhile.
     let reads = 0;
     const { findOne } = driver;
-    between.findOne = (...args) => (reads++, findOne(...args));
+    between.findOne = (...args) => {
+      reads++;
+      return findOne(...args);
+    };
     meddle = () => driver.update("span", { id: "s1" }, { from: 9, note: "changed" });
     expect((await write({ from: 2 })).records[0]).toMatchObject({ from: 2, to: 2, note: "changed" });
     expect(reads).toBe(1);

@@ -1,0 +1,124 @@
+import {
+  ANONYMOUS,
+  AuthenticationError,
+  AuthorizationError,
+  describeError,
+  EntityNotFoundError,
+  type HookRegistry,
+  handleError,
+  type KernelRequest,
+  type KernelResponse,
+  type Logger,
+  MethodNotAllowedError,
+  matchRoute,
+  type OperationScope,
+  type Principal,
+  present,
+  Reply,
+  type Route,
+  runHooks,
+} from "../kernel/index.ts";
+
+/** What a call sends along. */
+export interface CallInit {
+  readonly body?: unknown;
+  readonly search?: string;
+}
+
+/** What `call` answers with. */
+export interface FakeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: unknown;
+}
+
+export type Call = (method: string, path: string, init?: CallInit) => Promise<FakeResponse>;
+
+/** What calls need of the fake kernel. */
+export interface CallerParts {
+  readonly routes: readonly Route[];
+  readonly hooks: HookRegistry;
+  readonly log: Logger;
+  principal(): Principal;
+  scope(principal: Principal): OperationScope;
+}
+
+/** The way of a request in the fake kernel: what the real one does, without bytes, paths to decode and deadlines. */
+export function createCaller({ routes, hooks, log, principal, scope }: CallerParts): Call {
+  async function call(method: string, path: string, init: CallInit = {}): Promise<FakeResponse> {
+    const request = { method, url: path, headers: {} };
+    let route: Route | undefined;
+    let params: Readonly<Record<string, string>> | undefined;
+    let reply: KernelResponse;
+    let ended = false;
+    const end = async (response: KernelResponse): Promise<void> => {
+      if (ended) return;
+      ended = true;
+      await runHooks(hooks.list("request:end"), { request, requestId: "test", route, params, response });
+    };
+    try {
+      route = findRoute(method, path);
+      params = matchRoute(path, route.path) ?? {};
+      reply = toResponse(await answer(route, params, request, init));
+      await end(reply);
+    } catch (error) {
+      const { status, headers, body } = handleError(error);
+      reply = { status, headers: { ...headers }, body: JSON.stringify(body) };
+      await end(reply).catch((again: unknown) => log.error("A hook failed on an error", describeError(again)));
+    }
+    return { ...reply, body: typeof reply.body === "string" ? JSON.parse(reply.body) : null };
+  }
+
+  /** Static segments win over parameters, as in the real kernel. */
+  function findRoute(method: string, path: string): Route {
+    const candidates = routes.filter((route) => matchRoute(path, route.path) !== null);
+    const [found] = candidates
+      .filter((route) => route.method === method)
+      .sort((a, b) => a.path.split(":").length - b.path.split(":").length);
+    if (found !== undefined) return found;
+    if (candidates.length === 0) throw new EntityNotFoundError();
+    const allow = candidates.map((route) => route.method);
+    throw new MethodNotAllowedError([...new Set([...allow, ...(allow.includes("GET") ? ["HEAD"] : []), "OPTIONS"])]);
+  }
+
+  async function answer(
+    route: Route,
+    params: Readonly<Record<string, string>>,
+    request: KernelRequest,
+    init: CallInit,
+  ): Promise<Reply> {
+    await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
+    const current = scope(route.early ? ANONYMOUS : principal());
+    if (route.rules !== undefined) await authorizeRoute(route, route.rules, current);
+    const result = await route.handler({
+      route,
+      request,
+      requestId: current.requestId,
+      params,
+      search: init.search ?? "",
+      root: "/api",
+      scope: current,
+      body: async () => init.body,
+    });
+    const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
+    return new Reply(reply.status, present(reply.body, current, true), reply.headers);
+  }
+
+  async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {
+    const { kind, isAdmin } = current.principal;
+    const payload = { route, rules, scope: current, allowed: false };
+    const deciders = hooks.list("route:authorize");
+    if (deciders.length > 0) await runHooks(deciders, payload);
+    else
+      payload.allowed = rules.some(
+        (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
+      );
+    if (!payload.allowed) throw kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
+  }
+
+  return call;
+}
+
+function toResponse({ status, headers, body }: Reply): KernelResponse {
+  return { status, headers: { ...headers }, body: body === undefined ? null : JSON.stringify(body) };
+}
