@@ -1,3 +1,4 @@
+import { checkConfig } from "./check-config.ts";
 import { embedded } from "./drivers/prisma/index.ts";
 import {
   type AnyEntity,
@@ -123,6 +124,7 @@ export function defineConfig<const TEntities extends readonly EntityLike[]>(
 export function keelson<const TEntities extends readonly EntityLike[]>(
   config: KeelsonConfig<TEntities>,
 ): Keelson<TEntities> {
+  checkConfig(config);
   const { plugins, driver, rules: customRules = [], defaultRules = {}, ...options } = config;
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
   // What is no rule among them is reported by the plugin.

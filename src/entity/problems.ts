@@ -16,6 +16,11 @@ const RESERVED = new Set([
   "createdAt",
   "updatedAt",
   "version",
+  // Words of the `where` language, and of the ORM underneath it, which reads them as logic.
+  "AND",
+  "OR",
+  "NOT",
+  "not",
 ]);
 const ACCESSES = ["create", "read", "update", "delete"];
 

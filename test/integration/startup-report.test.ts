@@ -87,6 +87,26 @@ describe("the start-up report", () => {
     expect(problemsOf({ apiPrefix: "api v1" })).toEqual(['apiPrefix "api v1" must be a path such as /api']);
   });
 
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "keelson() takes an object"],
+    ["no entities", {}, "`entities` must be an array"],
+    ["entities by name", { entities: { note: 1 } }, "`entities` must be an array"],
+    ["an import that came too early", { entities: [undefined] }, "entities[0] is undefined"],
+    ["a name for an entity", { entities: ["note"] }, "entities[0] is not an entity"],
+    ["a driver nobody called", { entities: [], driver: memoryDriver }, "call it: memoryDriver()"],
+    ["a connection string for a driver", { entities: [], driver: "postgres://x" }, "use postgres(url)"],
+    ["half a driver", { entities: [], driver: {} }, "`driver` is not a driver"],
+    ["a getUser that is none", { entities: [], getUser: "x" }, "`getUser` must be a function"],
+    ["limits that are none", { entities: [], limits: null }, "`limits` must be an object"],
+    ["a prefix that is none", { entities: [], apiPrefix: 5 }, "`apiPrefix` must be a string"],
+    ["plugins that are none", { entities: [], plugins: {} }, "`plugins` must be an array"],
+    ["rules that are none", { entities: [], rules: {} }, "`rules` must be an array"],
+    ["a misspelt option", { entities: [], getuser: () => null }, 'no option "getuser". Did you mean "getUser"?'],
+  ])("is clear about %s", (_what, config, message) => {
+    expect(() => keelson(config as never)).toThrow(ConfigurationError);
+    expect(() => keelson(config as never)).toThrow(message);
+  });
+
   it("is empty for an app that is right", () => {
     expect(problemsOf({ entities: [entity("a", { t: string })], apiPrefix: "/v1/" })).toEqual([]);
   });

@@ -90,7 +90,8 @@ const TRUTH: Readonly<Record<RuleName, Readonly<Record<Caller, Grant>>>> = {
   ownerOrAdmin: { anonymous: shut(401), ann: mine(["a1", "a2"]), bob: mine(["b1", "b2"]), admin: open },
   // "own" is record 1 of the caller, which is published; "foreign" is record 2 of somebody else, which is not.
   published: {
-    anonymous: { own: 200, foreign: 401, missing: 404, create: 401, list: ["a1", "b1", "c1"] },
+    // The same for what is hidden and what does not exist.
+    anonymous: { own: 200, foreign: 401, missing: 401, create: 401, list: ["a1", "b1", "c1"] },
     ann: { own: 200, foreign: 403, missing: 404, create: 403, list: ["a1", "b1", "c1"] },
     bob: { own: 200, foreign: 403, missing: 404, create: 403, list: ["a1", "b1", "c1"] },
     admin: { own: 200, foreign: 403, missing: 404, create: 403, list: ["a1", "b1", "c1"] },

@@ -52,6 +52,8 @@ export function toKeelsonError(error: unknown, statement: Statement, model?: Ent
     return new ConflictError(undefined, { fields, cause });
   }
   if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
+  if (cause.sqlState === "54000")
+    return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
   if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
   if (isUnavailable(cause) || isTransactionStartTimeout(error))
     return new DatabaseUnavailableError(undefined, { cause });

@@ -22,6 +22,15 @@ function holds({ kind, optional }: ColumnDefinition, value: unknown): boolean {
   return value === null ? optional : HOLDS[kind.column.scalar](value);
 }
 
+/** Plain strings that Prisma reads as its words for two kinds of null. */
+const NULL_WORDS: ReadonlySet<unknown> = new Set(["DbNull", "JsonNull", "AnyNull"]);
+
+/** A copy; a string that is one of Prisma's words goes in its own wire form, where it is a string like any other. */
+function toPrismaJson(value: unknown): unknown {
+  if (!NULL_WORDS.has(value)) return structuredClone(value);
+  return { toJSON: () => ({ $type: "Json", value: JSON.stringify(value) }) };
+}
+
 /**
  * Submitted values in Prisma's words: a copy, so that the caller may go on with the original. What is undefined counts
  * as not submitted.
@@ -36,7 +45,7 @@ export function toPrismaData({ entity, jsonColumns }: EntityPlan, data: Row, dbN
     if (value === undefined) continue;
     if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
     if (!jsonColumns.has(name)) given[name] = exactNumber(value);
-    else given[name] = value === null ? dbNull : structuredClone(value);
+    else given[name] = value === null ? dbNull : toPrismaJson(value);
   }
   return given;
 }

@@ -91,6 +91,13 @@ export class ConflictError extends KeelsonError {
   }
 }
 
+/** The record is no longer as a rule or a validator saw it; 409. The gate looks again, and gives up after a few times. */
+export class RecordChangedError extends ConflictError {
+  constructor() {
+    super("The record is being changed by others; try again");
+  }
+}
+
 /** Other records still point to this one; 409. */
 export class ReferencedError extends ConflictError {
   constructor(message = "Other records still refer to this one", options?: KeelsonErrorOptions) {

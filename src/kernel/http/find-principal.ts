@@ -18,7 +18,7 @@ export interface IdentityOptions {
 
 /**
  * Who calls. A callback that fails is 503, never “anonymous”; an identity without a proper id is 401 (security.md item 1).
- * @throws UnavailableError, AuthenticationError, or the callback's own Keelson error
+ * @throws UnavailableError, AuthenticationError, or the callback's own 401, 403, 429 or 503
  */
 export async function findPrincipal(request: KernelRequest, options: IdentityOptions): Promise<Principal> {
   const { getUser, limits, log } = options;
@@ -31,7 +31,8 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
         : (request.getUser as (raw: unknown) => unknown)(request.raw);
     if (isPromiseLike(found)) found = await withDeadline(found, limits.hookMs, "getUser");
   } catch (error) {
-    if (isKeelsonError(error)) throw error;
+    // What says something about the caller or the moment; a 404 from a look-up inside the callback does neither.
+    if (isKeelsonError(error) && [401, 403, 429, 503].includes(error.status)) throw error;
     log.error("getUser failed", describeError(error));
     throw new UnavailableError("Callers cannot be recognised at the moment");
   }
@@ -58,7 +59,12 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
   }
   let admin = false;
   try {
-    admin = isAdmin(user as User) === true;
+    const answer: unknown = isAdmin(user as User);
+    if (isPromiseLike(answer)) {
+      answer.then(undefined, () => {}); // nobody else would hear of its failure, and the process would end
+      log.error("isAdmin must be synchronous; the caller is treated as no admin");
+    }
+    admin = answer === true;
   } catch (error) {
     log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
   }

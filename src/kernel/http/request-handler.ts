@@ -13,7 +13,7 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
 import { ANONYMOUS } from "../ports/principal.ts";
-import { present } from "../records/serialize.ts";
+import { toJson } from "../records/serialize.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
 import { baseHeaders } from "./base-headers.ts";
@@ -105,6 +105,9 @@ export class RequestHandler {
       requestId,
       get request() {
         return request.raw;
+      },
+      get isExpired() {
+        return exchange.isExpired;
       },
       get signal() {
         return exchange.signal;
@@ -235,13 +238,9 @@ async function finish(result: unknown, requestId: string, scope: RequestScope): 
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
   if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  return respond(requestId, reply, toJson(present(body, scope, true)), JSON_TYPE);
-}
-
-function toJson(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = toJson(body, scope);
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
-  return text;
+  return respond(requestId, reply, text, JSON_TYPE);
 }
 
 function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {

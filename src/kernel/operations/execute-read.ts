@@ -51,7 +51,7 @@ export async function runRead(operation: MutableOperation): Promise<void> {
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const { entity, decision, scope } = operation;
   const record = await scope.store.findOne(entity, allOf({ id: operation.id }, operation.query.where));
-  if (record === null) throw new EntityNotFoundError();
+  if (record === null) throw await missingOrDenied(operation);
   if (await satisfiesPredicate(operation)) return record;
   if (await decision.guard?.(record)) return record;
   throw deniedError(operation, scope.runtime.production);
@@ -59,17 +59,20 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
 
 /** Whether the stored record satisfies the rules' predicate; false when there is none. */
 export async function satisfiesPredicate(operation: MutableOperation): Promise<boolean> {
-  const { entity, decision, scope } = operation;
+  const { entity, decision, scope, id = operation.records[0]?.id } = operation;
   if (decision.predicate === undefined) return false;
-  return (
-    (await scope.store.findOne(entity, allOf({ id: operation.id }, decision.predicate), { select: ["id"] })) !== null
-  );
+  return (await scope.store.findOne(entity, allOf({ id }, decision.predicate), { select: ["id"] })) !== null;
 }
 
-/** A statement matched nothing: one read tells a missing record from a forbidden one. */
+/**
+ * A statement matched nothing: one read tells a missing record from a forbidden one. Anonymous callers are told the
+ * same for both, so that they cannot find out what exists.
+ */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
   const { entity, scope, decision, extraWhere } = operation;
-  if (decision.predicate === undefined && extraWhere === undefined) return new EntityNotFoundError();
+  if (decision.predicate === undefined && decision.guard === undefined && extraWhere === undefined)
+    return new EntityNotFoundError();
+  if (scope.principal.kind === "anonymous") return deniedError(operation, scope.runtime.production);
   const exists = await scope.store.findOne(entity, { id: operation.id }, { select: ["id"] });
   return exists === null ? new EntityNotFoundError() : deniedError(operation, scope.runtime.production);
 }

@@ -1,19 +1,13 @@
-import { AuthorizationError, ConflictError, EntityNotFoundError } from "../errors/errors.ts";
-import type { Row, Where } from "../ports/driver.ts";
-import { allOf } from "../where/condition.ts";
+import { AuthorizationError, EntityNotFoundError, RecordChangedError } from "../errors/errors.ts";
+import type { Where } from "../ports/driver.ts";
+import { allOf, compileWhere } from "../where/condition.ts";
+import { matchesAlone } from "../where/matches.ts";
 import { dependsOn } from "../where/members.ts";
 import { type Observation, observe } from "../where/observe.ts";
 import { deniedError } from "./denied.ts";
 import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
-
-/** The record is no longer as a rule or a validator saw it. The gate looks again, and gives up after a few times. */
-export class RecordChangedError extends ConflictError {
-  constructor() {
-    super("The record is being changed by others; try again");
-  }
-}
 
 /** Stores a new record with an id and timestamps of ours. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
@@ -32,34 +26,60 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     if (decision.guard !== undefined && !(await decision.guard(data))) throw deniedError(operation, production);
     return store();
   }
-  // A predicate may look at related records, so the database itself is asked, before anything is committed.
+  // Before anything is stored where that is possible, so that a unique value somebody else has taken tells nothing.
+  const fails = matchesAlone(compileWhere(scope.model, entity, decision.predicate), data) === false;
+  if (fails && decision.guard === undefined) throw deniedError(operation, production);
+  if (operation.transactional) return store(); // checked again after its links, see `recheck`
   await inTransaction(operation, async () => {
     await store();
-    const row = operation.records[0] as Row;
-    const where = allOf({ id: row.id }, decision.predicate);
-    const allowed =
-      (await operation.scope.store.findOne(entity, where, { select: ["id"] })) !== null ||
-      (await decision.guard?.(data)) === true;
-    if (!allowed) throw deniedError(operation, production);
+    await recheck(operation);
   });
+}
+
+/**
+ * After a write and its links: the record must (still) be one the caller may write, or everything rolls back. The
+ * database itself is asked, since a predicate may look at related records.
+ */
+export async function recheck(operation: MutableOperation): Promise<void> {
+  const { decision, kind, records, scope } = operation;
+  const row = records[0];
+  if (decision.predicate === undefined || row === undefined || (kind !== "create" && kind !== "update")) return;
+  if ((await satisfiesPredicate(operation)) || (await decision.guard?.(row)) === true) return;
+  if (kind === "create") throw deniedError(operation, scope.runtime.production);
+  throw noLongerYours();
+}
+
+function noLongerYours(): Error {
+  return new AuthorizationError("The record would no longer be yours to change");
 }
 
 /** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
 export async function runUpdate(operation: MutableOperation): Promise<void> {
   const { entity, data, scope, decision } = operation;
   const changed = Object.keys(data);
-  if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
+  // Links alone change the record too: the statement carries the rule and locks the row until they are stored.
+  const isWrite = changed.length > 0 || operation.transactional;
+  if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
+  else if (isWrite) data.id = operation.id;
   if (decision.guard !== undefined)
-    return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, changed.length === 0));
+    return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, !isWrite));
   const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
   if (touches(operation, changed)) {
     return inTransaction(operation, async () => {
+      await refuseLeaving(operation, where);
       if (!(await writeUpdate(operation, where, false))) throw await unmatched(operation);
-      if (!(await satisfiesPredicate(operation)))
-        throw new AuthorizationError("The record would no longer be yours to change");
+      if (!(await satisfiesPredicate(operation))) throw noLongerYours();
     });
   }
-  if (!(await writeUpdate(operation, where, changed.length === 0))) throw await unmatched(operation);
+  if (!(await writeUpdate(operation, where, !isWrite))) throw await unmatched(operation);
+}
+
+/** Before the write, so that a unique value somebody else has taken tells nothing about records out of reach. */
+async function refuseLeaving({ entity, scope, decision, data }: MutableOperation, where: Where): Promise<void> {
+  const row = await scope.store.findOne(entity, where);
+  if (row === null || decision.predicate === undefined) return;
+  const condition = compileWhere(scope.model, entity, decision.predicate);
+  if (matchesAlone(condition, { ...row, ...data }) === false) throw noLongerYours();
 }
 
 /** Why a statement matched nothing. A record that only changed is looked at again, and then missing if it is. */
@@ -120,7 +140,7 @@ async function writeAndRecheck(
     const row = operation.records[0];
     if (!written || row === undefined) return;
     if ((await satisfiesPredicate(operation)) || (await operation.decision.guard?.(row))) return;
-    throw new AuthorizationError("The record would no longer be yours to change");
+    throw noLongerYours();
   });
   return written;
 }

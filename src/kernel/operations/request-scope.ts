@@ -19,6 +19,8 @@ export interface ScopeInit {
   readonly principal: Principal;
   readonly requestId: string;
   readonly signal?: AbortSignal | undefined;
+  /** The caller has been told that it took too long. */
+  readonly isExpired?: boolean | undefined;
   readonly request?: unknown;
 }
 
@@ -63,6 +65,9 @@ export class RequestScope implements OperationScope {
   }
   get signal(): AbortSignal | undefined {
     return this.#init.signal;
+  }
+  get isExpired(): boolean {
+    return this.#init.isExpired === true;
   }
   get request(): unknown {
     return this.#init.request;

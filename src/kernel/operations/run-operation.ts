@@ -1,11 +1,13 @@
-import { ConflictError } from "../errors/errors.ts";
+import { ConflictError, RecordChangedError, UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
 import { type Hook, runHooks } from "../hooks/hook-registry.ts";
+import { stripUnselected } from "../records/strip-unselected.ts";
 import { tagRecord } from "../records/tag-record.ts";
 import { checkQuery } from "../where/check-query.ts";
+import { withholdUnreadable } from "../where/withhold-unreadable.ts";
 import { deniedError } from "./denied.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
-import { RecordChangedError, runCreate, runDelete, runUpdate } from "./execute-write.ts";
+import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { type MutableOperation, newOperation } from "./new-operation.ts";
 import type { Operation, OperationInput, OperationKind } from "./operation.ts";
@@ -46,6 +48,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
 
   await settle(plan.normalize, operation);
   await validateAndExecute(plan, operation);
+  if (data !== undefined && !isSystem) await withholdUnreadable(operation);
   for (const record of operation.records) tagRecord(entity, record);
   await settle(plan.reveal, operation);
   await settle(plan.join, operation);
@@ -68,6 +71,7 @@ async function validateAndExecute(plan: OperationPlan, operation: MutableOperati
     operation.expected = undefined;
     await settle(plan.validate, operation);
     await settle(plan.protect, operation);
+    if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
     try {
       if (operation.transactional) await inTransaction(operation, () => execute(plan, operation));
       else await execute(plan, operation);
@@ -82,6 +86,7 @@ async function execute(plan: OperationPlan, operation: MutableOperation): Promis
   try {
     await EXECUTORS[operation.kind](operation);
     await settle(plan.execute, operation);
+    if (operation.transactional) await recheck(operation);
   } catch (error) {
     throw error instanceof ConflictError ? onlyWhatWasSent(error, operation) : error;
   }
@@ -93,15 +98,6 @@ function onlyWhatWasSent(error: ConflictError, operation: MutableOperation): Con
   return fields.length === error.fields.length
     ? error
     : new ConflictError(error.message, { fields, code: error.code, cause: error });
-}
-
-/** Columns that were fetched for cursors and joins only are not part of the answer. */
-function stripUnselected({ query, records, entity }: MutableOperation): void {
-  if (query.select === undefined) return;
-  const keep = new Set([...query.select, "id"]);
-  for (const record of records)
-    for (const name of Object.keys(record))
-      if (Object.hasOwn(entity.columns, name) && !keep.has(name)) delete record[name];
 }
 
 /** What is committed stays, whatever listeners do. */

@@ -13,13 +13,20 @@ function signature(order: readonly SortKey[]): string {
   return order.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field)).join(",");
 }
 
-/** The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by. */
-export function encodeCursor(order: readonly SortKey[], row: Row): string {
+/** Longer cursors would fit neither a header nor the URL they are sent back in. */
+const MAX_CURSOR = 2_048;
+
+/**
+ * The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by;
+ * undefined when those are too long to travel.
+ */
+export function encodeCursor(order: readonly SortKey[], row: Row): string | undefined {
   const values = order.map(({ field }) => {
     const value = row[field];
     return value instanceof Date ? value.toISOString() : (value ?? null);
   });
-  return Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");
+  const cursor = Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");
+  return cursor.length <= MAX_CURSOR ? cursor : undefined;
 }
 
 /**

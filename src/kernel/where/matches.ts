@@ -23,6 +23,16 @@ export function matches(condition: Condition, row: Row, related: RelatedRows): b
   }
 }
 
+/** As `matches`, for a row without its relations; undefined when the condition asks for them. */
+export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
+  return asksForRelations(condition) ? undefined : matches(condition, row, () => []);
+}
+
+function asksForRelations(condition: Condition): boolean {
+  if (condition.kind === "related") return true;
+  return "parts" in condition && condition.parts.some(asksForRelations);
+}
+
 function isAbsent(value: unknown): boolean {
   return value === null || value === undefined;
 }

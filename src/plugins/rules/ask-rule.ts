@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { compileWhere, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
+import { compileWhere, isAlways, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
 import type { Outcome, Subject } from "./outcome.ts";
 import { reportAnswer, reportFailure } from "./report.ts";
 
@@ -43,7 +43,8 @@ export function toOutcome(name: string, subject: Subject, answer: unknown): Outc
   if (entity === undefined || kind === "route") return false;
   if (Object.keys(answer).length === 0) return refuse("returned an empty where; return true for all records");
   try {
-    compileWhere(scope.model, entity, answer);
+    if (isAlways(compileWhere(scope.model, entity, answer)))
+      return refuse("returned a where that every record matches; return true for all records");
   } catch (error) {
     return refuse(`returned a where that cannot be used (${isKeelsonError(error) ? error.message : "not plain data"})`);
   }

@@ -1,6 +1,6 @@
 import type { ColumnDefinition, FieldValidator } from "../../entity/index.ts";
 import { plainField } from "../../entity/index.ts";
-import type { ValidationIssue } from "../../kernel/index.ts";
+import { isPromiseLike, type ValidationIssue } from "../../kernel/index.ts";
 
 /** Checks a value that is there, and gives it as it is stored; problems are added to the list. */
 export type ValueCheck = (value: unknown, issues: ValidationIssue[]) => unknown;
@@ -50,10 +50,12 @@ interface SchemaIssue {
   readonly params?: { readonly code?: string | undefined } | undefined;
 }
 
-/** Strictly `true` passes; one that throws has not passed (spec section 2.3). */
+/** Strictly `true` passes; one that throws, or answers with a promise, has not passed (spec section 2.3). */
 function passes(validator: FieldValidator, value: unknown): boolean {
   try {
-    return validator.test(value as never) === true;
+    const answer = validator.test(value as never);
+    if (isPromiseLike(answer)) answer.then(undefined, () => {}); // an unheard rejection would end the process
+    return answer === true;
   } catch {
     return false;
   }

@@ -121,7 +121,7 @@ describe("a predicate", () => {
       return [...driver.statements];
     };
     const plain = ["update book"];
-    const checked = ["update book", "findOne book"];
+    const checked = ["findOne book", "update book", "findOne book"];
     expect(await statements({ state: "draft" }, { pages: 2 })).toEqual(plain);
     expect(await statements({ state: "draft" }, { state: "draft" })).toEqual(checked);
     expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { title: "T" })).toEqual(plain);

@@ -60,6 +60,11 @@ describe("the serializer", () => {
     expect(await answer(make)).toEqual(expected);
   });
 
+  it("writes any text and any number of a record as JSON.stringify does", async () => {
+    const texts = ["", "plain", 'quo"te', "back\\slash", "line\nbreak", "\u2028", "é", "😀", "\u007f", "x".repeat(5_000), "\u0001"];
+    expect(await answer((record) => texts.map((id) => ({ ...record, id })))).toEqual(texts.map((id) => ({ ...wire, id })));
+  });
+
   it("writes dates, odd dates and primitives as JSON does", async () => {
     const values = [new Date(0), new Date(Number.NaN), null, 1, "a", true];
     expect(await answer(() => values)).toEqual(["1970-01-01T00:00:00.000Z", null, null, 1, "a", true]);

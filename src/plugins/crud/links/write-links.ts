@@ -100,7 +100,10 @@ async function storeLinks(operation: Operation, taken: readonly Links[]): Promis
       kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
     const wanted = new Set(ids);
     const added = ids.filter((target) => !before.includes(target));
-    const removed = before.filter((target) => !wanted.has(target));
+    const dropped = before.filter((target) => !wanted.has(target));
+    // Who writes back the list they were shown must not remove what was hidden from them.
+    const visible = await visibleIds(scope, relation.target, dropped);
+    const removed = dropped.filter((target) => visible.has(target));
     if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
     if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
   }
