@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   belongsTo,
-  defineRule,
   type Driver,
+  defineRule,
   EntityNotFoundError,
   embedded,
   entity,
@@ -20,7 +20,9 @@ import { createTestApp } from "../../src/testing/index.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 
 const everyone = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
-const user = entity("user", { name: string }).ownedBy("id").rules({ read: ["everyone"] });
+const user = entity("user", { name: string })
+  .ownedBy("id")
+  .rules({ read: ["everyone"] });
 const tag = entity("tag", { name: string, hidden: string.default("no") }).rules({
   ...everyone,
   read: [defineRule("notHidden", () => ({ hidden: "no" }))],
@@ -34,7 +36,11 @@ const team = entity("team", { name: string, members: manyToMany(() => user) }).r
   create: [isMember],
   update: [isMember],
 });
-const drop = entity("drop", { secret: string }).rules({ read: ["admin"], create: ["everyone"], update: ["authenticated"] });
+const drop = entity("drop", { secret: string }).rules({
+  read: ["admin"],
+  create: ["everyone"],
+  update: ["authenticated"],
+});
 const mine = defineRule("mine", ({ user: caller }) => caller !== null && { team: caller.id });
 const task = entity("task", { team: string, slug: string })
   .unique(["team", "slug"])
@@ -70,7 +76,11 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
   let cleanUp: () => Promise<void>;
   const send = async (as: User | null, method: string, path: string, body?: unknown) => {
     const answer = await app.as(as).request(method, `/api${path}`, body);
-    return { status: answer.status, headers: answer.headers, json: answer.body as Record<string, unknown> & { id: string } };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      json: answer.body as Record<string, unknown> & { id: string },
+    };
   };
 
   beforeAll(async () => {
@@ -87,7 +97,8 @@ describe.each(BACKENDS)("side doors on %s", (_name, open) => {
     await cleanUp();
   });
 
-  const linksOf = async (id: string): Promise<string[]> => (await app.api.driver.links("note", "tags", [id])).map(({ target }) => target).sort();
+  const linksOf = async (id: string): Promise<string[]> =>
+    (await app.api.driver.links("note", "tags", [id])).map(({ target }) => target).sort();
   const newNote = async (tagsIds: readonly string[]): Promise<string> => {
     const { id } = await app.api.asSystem().note.create({ body: "x", authorId: "ann", tagsIds });
     return id;
@@ -217,13 +228,16 @@ describe("callbacks of the app", () => {
 });
 
 describe("a rule's where that every record matches", () => {
-  it.each([{ AND: [] }, { OR: [{}] }, { name: { nin: [] } }])("%j is taken for the mistake it is, and denies", async (where) => {
-    const rule = defineRule(`open ${JSON.stringify(where).replace(/[^a-z]/gi, "")}`, () => where);
-    const open = entity("open", { name: string }).rules({ read: [rule] });
-    const api = keelson({ entities: [open], driver: memoryDriver(), logger: noopLogger });
-    await expect(api.as({ id: "u" }).open.list()).rejects.toMatchObject({ status: 403 });
-    await api.close();
-  });
+  it.each([{ AND: [] }, { OR: [{}] }, { name: { nin: [] } }])(
+    "%j is taken for the mistake it is, and denies",
+    async (where) => {
+      const rule = defineRule(`open ${JSON.stringify(where).replace(/[^a-z]/gi, "")}`, () => where);
+      const open = entity("open", { name: string }).rules({ read: [rule] });
+      const api = keelson({ entities: [open], driver: memoryDriver(), logger: noopLogger });
+      await expect(api.as({ id: "u" }).open.list()).rejects.toMatchObject({ status: 403 });
+      await api.close();
+    },
+  );
 });
 
 describe("names that the ORM reads as logic", () => {

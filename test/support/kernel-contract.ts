@@ -274,7 +274,7 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
         for (const phase of phases)
           hooks.on(`operation:${phase}`, (operation: Operation) => {
             if (phase === "authorize") operation.decision.allowed = true;
-            seen.push(`${phase} ${operation.records.length}`);
+            if (operation.kind === "create") seen.push(`${phase} ${operation.records.length}`);
           });
         const handler = async ({ scope }: { scope: { run(input: unknown): Promise<Operation> } }) =>
           (await scope.run({ kind: "create", entity: "thing", data: { name: "n" } })).records[0]?.name;

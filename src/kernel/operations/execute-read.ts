@@ -1,11 +1,10 @@
-import type { AnyEntity } from "../../entity/index.ts";
 import { EntityNotFoundError } from "../errors/errors.ts";
-import type { Row, SortKey } from "../ports/driver.ts";
+import type { Row } from "../ports/driver.ts";
+import { columnsToFetch } from "../records/columns-to-fetch.ts";
 import { allOf, allPresent } from "../where/condition.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
 import { deniedError } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
-import type { OperationQuery } from "./operation.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
@@ -75,19 +74,4 @@ export async function missingOrDenied(operation: MutableOperation): Promise<Erro
   if (scope.principal.kind === "anonymous") return deniedError(operation, scope.runtime.production);
   const exists = await scope.store.findOne(entity, { id: operation.id }, { select: ["id"] });
   return exists === null ? new EntityNotFoundError() : deniedError(operation, scope.runtime.production);
-}
-
-/** Selected columns and those that cursors and included relations need; undefined = all. */
-function columnsToFetch(
-  entity: AnyEntity,
-  query: OperationQuery,
-  order: readonly SortKey[],
-): readonly string[] | undefined {
-  if (query.select === undefined) return undefined;
-  const columns = new Set(["id", ...query.select, ...order.map((key) => key.field)]);
-  for (const name of Object.keys(query.include ?? {})) {
-    const key = Object.values(entity.columns).find((column) => column.relation === name);
-    if (key !== undefined) columns.add(key.name);
-  }
-  return [...columns];
 }

@@ -1,7 +1,9 @@
-import type { MutableOperation } from "../operations/new-operation.ts";
+import { runHooks } from "../hooks/hook-registry.ts";
+import { type MutableOperation, newOperation } from "../operations/new-operation.ts";
 import type { Row } from "../ports/driver.ts";
 import { allOf, compileWhere } from "./condition.ts";
 import { matchesAlone } from "./matches.ts";
+import { observe } from "./observe.ts";
 
 /**
  * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else
@@ -13,8 +15,14 @@ export async function withholdUnreadable(operation: MutableOperation): Promise<v
 }
 
 async function mayRead({ entity, scope }: MutableOperation, row: Row): Promise<boolean> {
-  const { allowed, predicate } = await scope.readDecision(entity);
-  if (!allowed || predicate === undefined) return allowed;
-  const alone = matchesAlone(compileWhere(scope.model, entity, predicate), row);
-  return alone ?? (await scope.store.findOne(entity, allOf({ id: row.id }, predicate), { select: ["id"] })) !== null;
+  const asked = newOperation(scope, entity, { kind: "read", entity, id: String(row.id) });
+  await runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
+  const { allowed, predicate, guard } = asked.decision;
+  if (!allowed || (predicate === undefined && guard === undefined)) return allowed;
+  if (predicate !== undefined) {
+    const alone = matchesAlone(compileWhere(scope.model, entity, predicate), row);
+    const where = allOf({ id: row.id }, predicate);
+    if (alone ?? (await scope.store.findOne(entity, where, { select: ["id"] })) !== null) return true;
+  }
+  return (await guard?.(observe(entity, row).record)) === true;
 }

@@ -61,8 +61,22 @@ describe("the serializer", () => {
   });
 
   it("writes any text and any number of a record as JSON.stringify does", async () => {
-    const texts = ["", "plain", 'quo"te', "back\\slash", "line\nbreak", "\u2028", "é", "😀", "\u007f", "x".repeat(5_000), "\u0001"];
-    expect(await answer((record) => texts.map((id) => ({ ...record, id })))).toEqual(texts.map((id) => ({ ...wire, id })));
+    const texts = [
+      "",
+      "plain",
+      'quo"te',
+      "back\\slash",
+      "line\nbreak",
+      "\u2028",
+      "é",
+      "😀",
+      "\u007f",
+      "x".repeat(5_000),
+      "\u0001",
+    ];
+    expect(await answer((record) => texts.map((id) => ({ ...record, id })))).toEqual(
+      texts.map((id) => ({ ...wire, id })),
+    );
   });
 
   it("writes dates, odd dates and primitives as JSON does", async () => {
