@@ -60,7 +60,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   // Links alone change the record too: the statement carries the rule and locks the row until they are stored.
   const isWrite = changed.length > 0 || operation.transactional;
   if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
-  else if (isWrite) data.id = operation.id;
+  else if (isWrite && changed.length === 0) data.id = operation.id;
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, !isWrite));
   const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
