@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type AnyField,
@@ -465,5 +466,22 @@ describe("json", () => {
     expect(accepts(json, {})).toBe(false);
     expect(json.definition.kind.sortable).toBe(false);
     expect(json.definition.kind.compare(1, 2)).toBe(0);
+  });
+});
+
+describe("a moment on the wire", () => {
+  it("is the text of toISOString, for every moment of the years that can be stored", () => {
+    const { kind } = datetime.definition;
+    const stored = fc.date({
+      min: new Date("0001-01-01T00:00:00.000Z"),
+      max: new Date("9999-12-31T23:59:59.999Z"),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(stored, (moment) => expect(kind.toWire?.(moment)).toBe(moment.toISOString())),
+      {
+        numRuns: 5_000,
+      },
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "../kind.ts";
+import { toIsoText } from "./to-iso-text.ts";
 
 const MESSAGE = "must be an ISO 8601 date (2024-05-31) or date-time with a zone (2024-05-31T12:00:00Z)";
 const isoText = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -40,5 +41,5 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
       return z.NEVER;
     }),
   compare: (a, b) => a.getTime() - b.getTime(),
-  toWire: (value) => value.toISOString(),
+  toWire: toIsoText,
 });

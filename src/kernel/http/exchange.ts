@@ -2,28 +2,43 @@ import { UnavailableError } from "../errors/errors.ts";
 import type { Route } from "../routes/route.ts";
 import type { KernelRequest } from "./messages.ts";
 
-/** One request on its way, with its deadline: when that passes it rejects, and aborts the signal handlers were given. */
+/** One request on its way, with its deadline: when that passes it gives up, and aborts the signal handlers were given. */
 export class Exchange {
   readonly requestId: string = crypto.randomUUID();
   readonly request: KernelRequest;
   /** Time of the deadline. */
   readonly expires: number;
-  readonly expired: Promise<never>;
   /** Undefined until one matched. */
   route: Route | undefined;
   params: Readonly<Record<string, string>> | undefined;
   isExpired = false;
-  #reject!: (error: Error) => void;
+  #giveUp: ((error: Error) => void) | undefined;
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(request: KernelRequest, expires: number) {
     this.request = request;
     this.expires = expires;
-    this.expired = new Promise((_resolve, reject) => {
-      this.#reject = reject;
+  }
+
+  /**
+   * What the work comes to, or the error of the deadline when that passes first. Not a `Promise.race` against a promise
+   * of the deadline: that one would keep the answer in memory long after it was sent.
+   */
+  within<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#giveUp = reject;
+      work.then(
+        (value) => {
+          this.#giveUp = undefined;
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#giveUp = undefined;
+          reject(error);
+        },
+      );
     });
-    this.expired.catch(() => {}); // the race may have been won already
   }
 
   /** Made on first use, as the adapter's own: most requests never look at it. */
@@ -40,6 +55,6 @@ export class Exchange {
   expire(): void {
     this.isExpired = true;
     this.#controller?.abort();
-    this.#reject(new UnavailableError("The request took too long"));
+    this.#giveUp?.(new UnavailableError("The request took too long"));
   }
 }

@@ -58,7 +58,7 @@ export class RequestHandler {
     try {
       if (this.#closing) throw new UnavailableError("The server is shutting down");
       work = this.#answer(exchange);
-      response = await Promise.race([work, exchange.expired]);
+      response = await exchange.within(work);
     } catch (error) {
       hasFailed = true;
       response = this.#failure(error, exchange);

@@ -34,6 +34,7 @@ export async function checkQuery(operation: Operation, bounded = false): Promise
   if (query.where === undefined) return query;
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, query.where, targets);
+  if (targets.size === 0) return query;
   const decisions = new Map<AnyEntity, Decision>();
   for (const target of targets) decisions.set(target, await scope.readDecision(target));
   return { ...query, where: narrow(scope, entity, query.where, decisions) };

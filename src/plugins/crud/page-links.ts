@@ -5,7 +5,8 @@ type Style = "page" | "window";
 
 const PAGING = new Set(["_page", "_limit", "_start", "_end", "_after"]);
 // What may not stand between the angle brackets of a Link header (RFC 8288), or in a header at all.
-const UNSAFE = /[^\x21-\x7e]|[<>"\\^`{|}]/gu;
+const UNSAFE = /[^\x21-\x7e]|[<>"\\^`{|}]/u;
+const EACH_UNSAFE = new RegExp(UNSAFE, "gu");
 
 /** Headers of a list: how many records there are, and where the neighbouring pages begin (http.md, "CRUD"). */
 export function listHeaders(context: RouteContext, path: string, operation: Operation): Record<string, string> {
@@ -58,14 +59,22 @@ function pageAt(style: Style, start: number, limit: number): string {
 
 /** The request's own parameters, as it wrote them, without those that say which page. */
 function withoutPaging(search: string): { readonly kept: string; readonly style: Style } {
-  if (search === "") return { kept: "", style: "page" };
   let kept = "";
   let style: Style = "page";
-  for (const part of search.split("&")) {
-    const name = decodeURIComponent(part.split("=", 1)[0] as string);
+  for (let start = 0; start < search.length; ) {
+    const ampersand = search.indexOf("&", start);
+    const end = ampersand === -1 ? search.length : ampersand;
+    const part = search.slice(start, end);
+    start = end + 1;
+    const name = nameOf(part);
     if (name === "_start" || name === "_end") style = "window";
-    if (part === "" || PAGING.has(name)) continue;
-    kept += `${part.replace(UNSAFE, encodeURIComponent)}&`;
+    if (part !== "" && !PAGING.has(name)) kept += `${part}&`;
   }
-  return { kept, style };
+  return { kept: UNSAFE.test(kept) ? kept.replace(EACH_UNSAFE, encodeURIComponent) : kept, style };
+}
+
+function nameOf(part: string): string {
+  const equals = part.indexOf("=");
+  const name = equals === -1 ? part : part.slice(0, equals);
+  return name.includes("%") ? decodeURIComponent(name) : name;
 }
