@@ -477,11 +477,9 @@ describe("a moment on the wire", () => {
       max: new Date("9999-12-31T23:59:59.999Z"),
       noInvalidDate: true,
     });
-    fc.assert(
-      fc.property(stored, (moment) => expect(kind.toWire?.(moment)).toBe(moment.toISOString())),
-      {
-        numRuns: 5_000,
-      },
-    );
+    const written = fc.property(stored, (moment) => {
+      expect(kind.toWire?.(moment)).toBe(moment.toISOString());
+    });
+    fc.assert(written, { numRuns: 5_000 });
   });
 });
