@@ -32,11 +32,11 @@ export function measureTypes(count: number): Diagnostics {
   const folder = mkdtempSync(join(tmpdir(), "keelson-types-"));
   try {
     const doors = { entity: join(root, "src/entity/index.ts"), keelson: join(root, "src/keelson.ts") };
-    writeFileSync(join(folder, "app.ts"), generateSource(count, doors));
+    writeFileSync(join(folder, "app.mts"), generateSource(count, doors));
     const config = {
       extends: join(root, "tsconfig.json"),
       compilerOptions: { typeRoots: [join(root, "node_modules/@types")] },
-      include: ["app.ts"],
+      include: ["app.mts"],
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
     const output = compile(folder);

@@ -1,3 +1,4 @@
+export { canHold } from "./can-hold.ts";
 export { columnsOf, foreignKeyOf } from "./columns.ts";
 export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
@@ -42,9 +43,11 @@ export type {
   RelatedData,
   RelationNames,
 } from "./infer.ts";
+export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
 export { type ColumnType, type FieldKind, OPERATORS, type Operator, type Parsed, type Provider } from "./kind.ts";
 export { isJsonValue } from "./kinds/index.ts";
+export type { ClientList, ListOptions } from "./list-options.ts";
 export { createModel, type EntityModel } from "./model.ts";
 export {
   type AnyRelation,

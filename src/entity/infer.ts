@@ -5,13 +5,14 @@ import type { Relation, RelationFlag } from "./relation.ts";
 /** The definition behind a builder or a definition. */
 export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
 
-type Parts<E> =
+/** What a definition says about its types. */
+export type Parts<E> =
   DefinitionOf<E> extends EntityDefinition<infer N, infer F, infer A, infer T, infer O>
     ? { name: N; fields: F; actions: A; timestamps: T; owner: O }
     : never;
 
 type FieldParts<V> = V extends Field<infer T, infer F> ? { value: T; flags: F } : never;
-type RelationParts<V> =
+export type RelationParts<V> =
   V extends Relation<infer K, infer T, infer F, infer FK> ? { type: K; target: T; flags: F; key: FK } : never;
 
 type Has<F extends FieldFlag | RelationFlag, X extends string> = X extends F ? true : false;
@@ -24,12 +25,12 @@ type ForeignKey<K extends string, V> =
       : FK & string
     : never;
 
-type IsHidden<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "hidden"> : false;
+export type IsHidden<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "hidden"> : false;
 type IsField<V> = V extends { readonly definition: unknown } ? true : false;
 
 /** Key under which a declared member appears in data: its own, its foreign key, or none. */
 type DataKey<K extends string, V> = IsField<V> extends true ? (IsHidden<V> extends true ? never : K) : ForeignKey<K, V>;
-type DataValue<V> =
+export type DataValue<V> =
   IsField<V> extends true
     ? FieldParts<V> extends { value: infer T; flags: infer F extends FieldFlag }
       ? Nullable<T, F>
@@ -119,7 +120,7 @@ export type RelatedData<E, K extends string> =
         : never
       : never
     : never;
-type TargetOf<E, G> = G extends () => infer R ? R : E;
+export type TargetOf<E, G> = G extends () => infer R ? R : E;
 
 /** All inferred types of an instance: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
 export interface InferAll<TEntities extends readonly unknown[]> {

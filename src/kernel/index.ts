@@ -2,13 +2,8 @@
 
 export { withDeadline } from "./async/deadline.ts";
 export { isPromiseLike } from "./async/promise-like.ts";
-export type {
-  ClientList,
-  EntityClient,
-  InProcessClient,
-  ListOptions,
-  SystemClient,
-} from "./client/in-process-client.ts";
+export { createSerialQueue, type SerialQueue } from "./async/serial-queue.ts";
+export type { EntityClient, InProcessClient, SystemClient } from "./client/in-process-client.ts";
 export { createService, type LazyService, lazyService, type ServiceDefinition } from "./container/create-service.ts";
 export { clearGlobalContainer, getGlobalContainer, setGlobalContainer } from "./container/global-container.ts";
 export { createScope, ScopedContainer, type ServiceSource } from "./container/scoped-container.ts";
@@ -120,6 +115,8 @@ export {
   isAlways,
   NEVER,
 } from "./where/condition.ts";
+export { expectUnchanged } from "./where/expect-unchanged.ts";
 export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
 export { type Observation, observe } from "./where/observe.ts";
+export { soleId } from "./where/sole-id.ts";

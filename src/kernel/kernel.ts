@@ -6,6 +6,7 @@ import {
   type EntityModel,
   isKeelsonError,
 } from "../entity/index.ts";
+import { createCallRunner } from "./client/call-runner.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
 import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
@@ -18,7 +19,6 @@ import { RequestHandler } from "./http/request-handler.ts";
 import { completeLimits, type Limits } from "./limits.ts";
 import { getLogger, safeLogger } from "./log/logger.ts";
 import { defaultIds } from "./operations/default-ids.ts";
-import { RequestScope } from "./operations/request-scope.ts";
 import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
 import { collidingSegments } from "./plugin/colliding-segments.ts";
 import { entitiesOf } from "./plugin/entity-schema.ts";
@@ -72,7 +72,7 @@ export interface Kernel {
   readonly routes: readonly RouteListing[];
   registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
   registerService(definition: ServiceDefinition<unknown>): void;
-  /** Refuses new calls, finishes those in flight, stops plugins, services and driver. Always completes. */
+  /** Refuses new requests and calls, finishes those in flight, stops plugins, services and driver. Always completes. */
   close(): Promise<void>;
 }
 
@@ -168,17 +168,10 @@ export function createKernel(options: KernelOptions): Kernel {
   });
   const identity: IdentityOptions = { getUser: options.getUser, isAdmin, limits, log };
   const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
+  const calls = createCallRunner(runtime, lifecycle.started);
   const bindClients = compileClients(model.entities);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
-    bindClients(async (work) => {
-      await lifecycle.started();
-      const scope = new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
-      try {
-        return await work(scope);
-      } finally {
-        await scope.close();
-      }
-    });
+    bindClients((work) => calls.run(principal, work));
   let closing: Promise<void> | undefined;
 
   return Object.freeze({
@@ -197,7 +190,8 @@ export function createKernel(options: KernelOptions): Kernel {
     routes: Object.freeze(registry.list((entity, access) => (entity.rules ?? config.defaultRules)[access] ?? [])),
     registerService: (id: string | ServiceDefinition<unknown>, factory?: ServiceFactory, given?: ServiceOptions) =>
       void container.register(id, factory, given),
-    close: () => (closing ??= handler.drain().then(() => lifecycle.stop())),
+    // Requests go first: those in flight may use clients.
+    close: () => (closing ??= handler.drain().then(calls.drain).then(lifecycle.stop)),
   });
 }
 

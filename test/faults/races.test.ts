@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { belongsTo, email, entity, int, keelson, noopLogger, postgres, string } from "../../src/index.ts";
+import { belongsTo, email, entity, int, json, keelson, noopLogger, postgres, string } from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { request, startApp } from "../support/http.ts";
 
@@ -11,6 +11,10 @@ const account = entity("account", { email: email.unique().lower(), name: string,
 const span = entity("span", { from: int, to: int })
   .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
   .validate(({ from = 0, to = 0 }) => from <= to, "must not end before it begins", { fields: ["to"] });
+const box = entity("box", { size: int, limits: json })
+  .timestamps(false)
+  .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] })
+  .validate(({ size = 0, limits }) => size <= (limits as { max: number }).max, "must fit", { fields: ["size"] });
 const member = entity("member", { account: belongsTo(() => account), team: string })
   .unique(["accountId", "team"])
   .rules({ read: ["everyone"], create: ["everyone"] });
@@ -19,7 +23,7 @@ let url: string;
 const cleanups: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   const database = await freshPostgres();
-  const api = keelson({ entities: [account, member, span], driver: postgres(database.url), logger: noopLogger });
+  const api = keelson({ entities: [account, member, span, box], driver: postgres(database.url), logger: noopLogger });
   const app = await startApp(api);
   url = app.url;
   cleanups.push(app.close, database.drop);
@@ -70,6 +74,23 @@ describe("races on PostgreSQL", () => {
         ]);
         const { from, to } = (await request(url, "GET", path)).json as { from: number; to: number };
         expect(from).toBeLessThanOrEqual(to);
+        return answers.map(({ status }) => status).sort();
+      }),
+    );
+    expect(statuses).toEqual(Array(50).fill([200, 400]));
+  });
+
+  it("of updates that together would break a rule about JSON, those that come first win", async () => {
+    const made = await fifty(() => request(url, "POST", "/api/boxes", { body: { size: 1, limits: { max: 10 } } }));
+    const statuses = await Promise.all(
+      made.map(async ({ json: { id } }) => {
+        const path = `/api/boxes/${id}`;
+        const answers = await Promise.all([
+          request(url, "PATCH", path, { body: { size: 9 } }),
+          request(url, "PATCH", path, { body: { limits: { max: 2 } } }),
+        ]);
+        const { size, limits } = (await request(url, "GET", path)).json as { size: number; limits: { max: number } };
+        expect(size).toBeLessThanOrEqual(limits.max);
         return answers.map(({ status }) => status).sort();
       }),
     );

@@ -13,6 +13,7 @@ import {
   UnavailableError,
 } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
+import { deferred } from "../support/deferred.ts";
 
 const thing = entity("thing", { name: string });
 const open = createPlugin({
@@ -216,6 +217,83 @@ describe("closing", () => {
     const kernel = createKernel({ entities: [], driver: memoryDriver(), plugins: [slow], limits });
     await expect(kernel.ready).resolves.toBeUndefined();
     await kernel.close();
+  });
+
+  it("finishes the in-process calls that are in flight, and refuses those that come after it", async () => {
+    const [begun, gate] = [deferred<void>(), deferred<void>()];
+    const stopped: string[] = [];
+    const parts = createPlugin({
+      id: "parts",
+      hooks: {
+        "operation:execute": async (operation) => {
+          if (operation.kind !== "create") return;
+          begun.resolve();
+          await gate.promise;
+        },
+      },
+      stop: () => void stopped.push("parts"),
+    });
+    const kernel = boot(memoryDriver(), [parts]);
+    const created = kernel.asSystem().thing?.create({ name: "late" } as never);
+    await begun.promise;
+    const closing = kernel.close();
+    await expect(kernel.asSystem().thing?.count()).rejects.toBeInstanceOf(UnavailableError);
+    await expect(kernel.as({ id: "u" }).thing?.count()).rejects.toBeInstanceOf(UnavailableError);
+    expect(stopped).toEqual([]);
+    gate.resolve();
+    expect(await created).toMatchObject({ name: "late" });
+    await closing;
+    expect(stopped).toEqual(["parts"]);
+  });
+
+  it("lets a request in flight use in-process calls to its end", async () => {
+    const [begun, gate] = [deferred<void>(), deferred<void>()];
+    const slow = createPlugin({
+      id: "slow",
+      endpoints: {
+        slow: endpoint("/slow", {
+          rules: [],
+          handler: async () => {
+            begun.resolve();
+            await gate.promise;
+            return { count: await kernel.asSystem().thing?.count() };
+          },
+        }),
+      },
+    });
+    const kernel = boot(memoryDriver(), [slow]);
+    const answer = get(kernel, "/slow");
+    await begun.promise;
+    const closing = kernel.close();
+    gate.resolve();
+    expect(await answer).toEqual([200, '{"count":0}']);
+    await closing;
+  });
+
+  it("gives up in-process calls that do not end", async () => {
+    const logger = recordingLogger();
+    const begun = deferred<void>();
+    const stuck = createPlugin({
+      id: "stuck",
+      hooks: {
+        "operation:execute": () => {
+          begun.resolve();
+          return new Promise<void>(() => {});
+        },
+      },
+    });
+    const limits = { hookMs: 0, requestMs: 5 };
+    const kernel = createKernel({
+      entities: [thing],
+      driver: memoryDriver(),
+      plugins: [open, stuck],
+      limits,
+      logger,
+    });
+    void kernel.asSystem().thing?.count();
+    await begun.promise;
+    await expect(kernel.close()).resolves.toBeUndefined();
+    expect(logger.lines.join()).toContain("Stopping failed: calls in flight");
   });
 
   it("refuses in-process calls that come after it", async () => {

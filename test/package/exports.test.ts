@@ -35,8 +35,8 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
     createPluginFactory createPrefixedLogger createScope createService datetime decodeCursor defaultIds
     defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity entityOfRecord
-    enums featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne
-    int internalError isAlways isJsonValue isKeelsonError isPromiseLike isValidEntityName isValidIdentifier
+    enums expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError
+    hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isValidEntityName isValidIdentifier
     isValidPlugin json jsonTyped kebabCase keysetWhere lazyService manyToMany matchRoute matches nearest
     noopLogger notFoundError observe pascalCase plainField pluralize present resolveEntity routeSegment ruleName
     ruleObjectsOf runHooks safeLogger schemaFromEntities selfRef setGlobalContainer setLogger singularize

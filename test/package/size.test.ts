@@ -35,8 +35,8 @@ describe("size", () => {
     expect(linesOf(core)).toBeLessThan(1_500);
   });
 
-  it("keeps all of the kernel under 3,400 lines of code", () => {
-    expect(linesOf(kernelFiles)).toBeLessThan(3_400);
+  it("keeps all of the kernel under 3,600 lines of code", () => {
+    expect(linesOf(kernelFiles)).toBeLessThan(3_600);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type {
   $Infer,
+  ClientList,
   DefinitionOf,
   EntityNamesOf,
   EntityOf,
@@ -10,7 +11,7 @@ import type {
   InferUpdateInput,
 } from "../../src/entity/index.ts";
 import { keelson } from "../../src/keelson.ts";
-import type { ClientList } from "../../src/kernel/index.ts";
+
 import { type Post, post, profile, tag, type User, user } from "./blog.ts";
 
 const makeApp = () => keelson({ entities: [user, profile, post, tag] });

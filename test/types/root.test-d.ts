@@ -14,6 +14,8 @@ type Written = [
   root.Seed,
   root.ErrorReplyOptions,
   root.ListOptions,
+  root.InferWhere<root.AnyEntity>,
+  root.InferRecord<root.AnyEntity>,
   root.ListQuery,
   root.PluginContext,
   root.Driver,

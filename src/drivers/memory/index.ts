@@ -1,8 +1,7 @@
 // Rows in this process's memory: the driver of tests and examples, with the semantics of the databases.
 // Architecture 3.5; one contract suite holds it and the database drivers together.
 import { ConfigurationError } from "../../entity/index.ts";
-import { DatabaseError, type Driver, type TransactionOptions } from "../../kernel/index.ts";
-import { createQueue } from "./queue.ts";
+import { createSerialQueue, DatabaseError, type Driver, type TransactionOptions } from "../../kernel/index.ts";
 import { plant, type Seed, seedOf } from "./seed.ts";
 import { type Session, sessionDriver } from "./session-driver.ts";
 import { Store } from "./store.ts";
@@ -19,7 +18,7 @@ const TRANSACTION_MS = 30_000;
  * @throws ConfigurationError from `connect` when the seed does not fit the entities, and from all else before `connect`
  */
 export function memoryDriver(seed: Seed = {}): Driver {
-  const queue = createQueue();
+  const queue = createSerialQueue();
   let state: Store | undefined;
   let isConnected = false;
 

@@ -1,26 +1,5 @@
-import { type AnyEntity, type ColumnDefinition, type ColumnType, isJsonValue } from "../../entity/index.ts";
+import { type AnyEntity, canHold } from "../../entity/index.ts";
 import { DatabaseError, type Row } from "../../kernel/index.ts";
-
-const INT32 = 2 ** 31;
-
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
-}
-
-/** What a database column of a scalar type can hold. Lengths and ranges of a field are checked long before. */
-const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
-  String: isText,
-  Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
-  Float: (value) => Number.isFinite(value),
-  Boolean: (value) => typeof value === "boolean",
-  DateTime: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
-  Json: isJsonValue,
-};
-
-function holds(column: ColumnDefinition, value: unknown): boolean {
-  if (value === null) return column.optional;
-  return column.field?.encrypted ? isText(value) : HOLDS[column.kind.column.scalar](value);
-}
 
 function copyValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;
@@ -44,7 +23,7 @@ export function takeIn(entity: AnyEntity, data: Row): Row {
     const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
     if (column === undefined) throw new DatabaseError(`${entity.name} has no column "${name}"`);
     if (value === undefined) continue;
-    if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
+    if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
     taken[name] = copyValue(value);
   }
   return taken;
@@ -57,7 +36,7 @@ export function newRow(entity: AnyEntity, given: Row): Row {
     const { name, field } = column;
     const literal = field?.default !== undefined && "value" in field.default ? field.default.value : null;
     const value = Object.hasOwn(given, name) ? given[name] : copyValue(literal);
-    if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
+    if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
     row[name] = value;
   }
   return row;

@@ -6,16 +6,10 @@ import {
   type RelatedRows,
   type Row,
   type SortKey,
+  soleId,
   totalOrder,
 } from "../../kernel/index.ts";
 import { linkTableOf, type Store } from "./store.ts";
-
-/** The one id that a condition asks for, or undefined when it could hold for several records. */
-export function idOf(condition: Condition): string | undefined {
-  if (condition.kind === "and") return condition.parts.map(idOf).find((id) => id !== undefined);
-  if (condition.kind !== "compare" || condition.negated || condition.operator !== "eq") return undefined;
-  return condition.column.role === "id" ? (condition.value as string) : undefined;
-}
 
 function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
@@ -57,7 +51,7 @@ function relatedIn(store: Store): RelatedRows {
 /** Stored rows that satisfy a condition, in no particular order. */
 export function filterRows(store: Store, entity: AnyEntity, condition: Condition): Row[] {
   const { rows } = store.table(entity);
-  const id = idOf(condition);
+  const id = soleId(condition);
   const row = id === undefined ? undefined : rows.get(id);
   const candidates = id === undefined ? [...rows.values()] : row === undefined ? [] : [row];
   const related = relatedIn(store);

@@ -9,11 +9,12 @@ import {
   type FindManyQuery,
   isAlways,
   type Row,
+  soleId,
   streamByKeyset,
   type Where,
 } from "../../kernel/index.ts";
 import { copyRow, takeIn } from "./rows.ts";
-import { filterRows, idOf, selectedColumns, sortRows } from "./select-rows.ts";
+import { filterRows, selectedColumns, sortRows } from "./select-rows.ts";
 import { change, insert, link, linksOf, remove, unlink } from "./statements.ts";
 import type { Store } from "./store.ts";
 
@@ -26,7 +27,7 @@ export interface Session {
 }
 
 function one(entity: AnyEntity, condition: Condition): Condition {
-  if (idOf(condition) === undefined)
+  if (soleId(condition) === undefined)
     throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
   return condition;
 }
@@ -119,8 +120,9 @@ export function sessionDriver(session: Session, rest: Pick<Driver, "connect" | "
     async *stream(ref, query, batchSize) {
       yield* streamByKeyset(driver, entityOf(ref), query, batchSize);
     },
-    async links(ref, relation, ids) {
-      return linksOf(session.store(), relationOf(ref, relation), ids);
+    async links(ref, relation, ids, { where, limit } = {}) {
+      const resolved = relationOf(ref, relation);
+      return linksOf(session.store(), resolved, ids, compile(resolved.target, where), limit);
     },
     async link(ref, relation, id, targets) {
       const resolved = relationOf(ref, relation);

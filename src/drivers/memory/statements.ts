@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
-import { type Condition, ConflictError, type Link, type Row } from "../../kernel/index.ts";
+import { ALWAYS, type Condition, ConflictError, isAlways, type Link, type Row } from "../../kernel/index.ts";
 import { applyChanges, danglingReference, deletion } from "./changes.ts";
 import { changedRow, newRow } from "./rows.ts";
 import { filterRows } from "./select-rows.ts";
@@ -38,15 +38,25 @@ function turnedPair({ source, target }: Link): Link {
   return { source: target, target: source };
 }
 
-/** Pairs of a relation as its own side sees them, ordered. */
-export function linksOf(store: Store, relation: ResolvedRelation, ids: readonly string[]): Link[] {
+/** Pairs of a relation as its own side sees them, ordered, up to a limit; the other ends satisfy a condition. */
+export function linksOf(
+  store: Store,
+  relation: ResolvedRelation,
+  ids: readonly string[],
+  condition: Condition = ALWAYS,
+  limit?: number,
+): Link[] {
   const { name, turned } = linkTableOf(relation);
   const wanted = new Set(ids);
+  const targets = isAlways(condition)
+    ? undefined
+    : new Set(filterRows(store, relation.target, condition).map((row) => row.id));
   const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
   return [...store.links(name).pairs.values()]
     .map((pair) => (turned ? turnedPair(pair) : { ...pair }))
-    .filter(({ source }) => wanted.has(source))
-    .sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
+    .filter(({ source, target }) => wanted.has(source) && targets?.has(target) !== false)
+    .sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
+    .slice(0, limit);
 }
 
 /** Adds pairs. @throws ValidationFailedError when one end does not exist */

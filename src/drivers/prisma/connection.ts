@@ -1,36 +1,34 @@
-import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
-import { type DriverContext, EntityNotFoundError, type EntityRef, type Logger } from "../../kernel/index.ts";
-import type { Client } from "./client-shape.ts";
+import { ConfigurationError } from "../../entity/index.ts";
+import { type DriverContext, EntityNotFoundError, type EntityRef } from "../../kernel/index.ts";
+import { type ClientSource, createClientSource, type OpenedClient } from "./client-source.ts";
 import { importDbNull } from "./db-null.ts";
-import type { Dialect } from "./dialect.ts";
 import { compilePlans, type EntityPlan } from "./entity-plan.ts";
 import type { WhereContext } from "./to-prisma-where.ts";
 
-/** A client that is ready for statements. */
-export interface OpenedClient {
-  readonly client: Client;
-  readonly dialect: Dialect;
-  /** Lets go of everything that was opened. */
-  close(): Promise<void>;
-}
-
 /** A database and all that was compiled for it. */
-export interface Connection extends OpenedClient, WhereContext {
-  readonly model: EntityModel;
-  readonly log: Logger;
+export interface Connection extends WhereContext {
+  readonly clients: ClientSource;
   /** @throws EntityNotFoundError when the app has no such entity */
   planOf(ref: EntityRef): EntityPlan;
 }
 
-/** Compiles what statements need. @throws ConfigurationError */
-export async function createConnection(opened: OpenedClient, { model, log }: DriverContext): Promise<Connection> {
+/**
+ * Compiles what statements need.
+ * @param reopen Opens another client in place of one that broke. @default a broken client stays
+ * @throws ConfigurationError
+ */
+export async function createConnection(
+  opened: OpenedClient,
+  { model, log }: DriverContext,
+  reopen: (() => Promise<OpenedClient>) | undefined,
+): Promise<Connection> {
   const plans = compilePlans(model);
   const hasJson = [...plans.values()].some(({ jsonColumns }) => jsonColumns.size > 0);
   const dbNull = hasJson ? await importDbNull() : undefined;
   return Object.freeze({
-    ...opened,
+    clients: createClientSource(opened, log, reopen),
+    dialect: opened.dialect,
     model,
-    log,
     dbNull,
     planOf(ref: EntityRef): EntityPlan {
       // By name: a builder makes a new definition on every build(), and the app's own one counts.

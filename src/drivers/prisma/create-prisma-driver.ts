@@ -1,8 +1,14 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import type { Driver, DriverCapabilities, DriverContext, DriverSchema } from "../../kernel/index.ts";
-import { type Connection, createConnection, notConnected, type OpenedClient } from "./connection.ts";
+import {
+  createSerialQueue,
+  type Driver,
+  type DriverCapabilities,
+  type DriverContext,
+  type DriverSchema,
+} from "../../kernel/index.ts";
+import type { OpenedClient } from "./client-source.ts";
+import { type Connection, createConnection, notConnected } from "./connection.ts";
 import { runTransaction } from "./run-transaction.ts";
-import { createSerialQueue } from "./serial-queue.ts";
 import { databaseSession, type Session } from "./session.ts";
 import { sessionStatements } from "./session-driver.ts";
 
@@ -14,12 +20,14 @@ export interface DriverParts {
   readonly capabilities: DriverCapabilities;
   /** What keeps the tables in step, where the driver can do that itself. */
   readonly schema?: (context: () => DriverContext) => DriverSchema;
+  /** Whether `open` makes a new client each time, so that one that broke can be replaced. */
+  readonly reopens: boolean;
   /** Opens the database. A failure leaves nothing open, so that it can be tried again. */
   open(context: DriverContext): Promise<OpenedClient>;
 }
 
 /** The Driver port over Prisma. */
-export function createPrismaDriver({ name, capabilities, schema, open }: DriverParts): Driver {
+export function createPrismaDriver({ name, capabilities, schema, reopens, open }: DriverParts): Driver {
   const turns = createSerialQueue();
   let connecting: Promise<void> | undefined;
   let context: DriverContext | undefined;
@@ -28,7 +36,7 @@ export function createPrismaDriver({ name, capabilities, schema, open }: DriverP
   async function connect(given: DriverContext): Promise<void> {
     const opened = await open(given);
     try {
-      connection = await createConnection(opened, given);
+      connection = await createConnection(opened, given, reopens ? () => open(given) : undefined);
     } catch (error) {
       await opened.close();
       throw error;
@@ -73,7 +81,7 @@ export function createPrismaDriver({ name, capabilities, schema, open }: DriverP
       const closing = connection;
       connecting = undefined;
       connection = undefined;
-      await closing?.close();
+      await closing?.clients.close();
     },
     async transaction(work, { timeout = TRANSACTION_MS } = {}) {
       const current = session.connection();

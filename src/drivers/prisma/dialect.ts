@@ -12,6 +12,8 @@ export interface Dialect {
   readonly insensitiveMode: boolean;
   /** Whether the order of nulls has to be spelled out; elsewhere they are the smallest value by nature. */
   readonly ordersNulls: boolean;
+  /** Whether a condition on related records is answered beginning with those; elsewhere all records are looked at. */
+  readonly startsFromRelated: boolean;
   /** Whether an UPDATE can return the rows it changed. */
   readonly returnsRows: boolean;
   /** Whether only one transaction at a time can write, so that ours have to queue. */
@@ -23,6 +25,7 @@ const SQLITE: Dialect = Object.freeze({
   wildcards: "looked-up",
   insensitiveMode: false,
   ordersNulls: false,
+  startsFromRelated: false,
   returnsRows: true,
   singleWriter: true,
 });
@@ -34,6 +37,7 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     wildcards: "escaped",
     insensitiveMode: true,
     ordersNulls: true,
+    startsFromRelated: true,
     returnsRows: true,
     singleWriter: false,
   }),
@@ -42,6 +46,7 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     wildcards: "escaped",
     insensitiveMode: false,
     ordersNulls: false,
+    startsFromRelated: true,
     returnsRows: false,
     singleWriter: false,
   }),

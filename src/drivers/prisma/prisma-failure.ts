@@ -25,6 +25,7 @@ interface AdapterCause {
   readonly kind?: unknown;
   readonly originalCode?: unknown;
   readonly code?: unknown;
+  readonly originalMessage?: unknown;
   readonly constraint?: { readonly fields?: unknown; readonly index?: unknown };
 }
 
@@ -44,8 +45,7 @@ export class PrismaFailure extends KeelsonError {
 
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
-    const code =
-      codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown.message) ?? "UNKNOWN";
+    const code = codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
     super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
@@ -89,12 +89,25 @@ function sqlStateOf(thrown: Thrown): string | undefined {
   return text(cause?.originalCode) ?? text(cause?.code);
 }
 
+/** The name of the error when Prisma's query compiler panicked, which has no code. */
+const PANIC = "PrismaClientRustPanicError";
 /** The pool and its connections throw errors without a code; these mean that there is no connection. */
 const NO_CONNECTION = /timeout exceeded when trying to connect|Connection terminated|not queryable|after calling end/;
 const NO_TRANSACTION = /Unable to start a transaction in the given time/;
 
-function plainFailure(message: unknown): string | undefined {
+function plainFailure({ name, message }: Thrown): string | undefined {
+  if (name === PANIC) return "PANIC";
   return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
+}
+
+/** How connections say that they were closed below a client that goes on. */
+const CLOSED = /^CLIENT_CLOSED|after calling end/;
+
+/** Whether a client is of no use any more: its query compiler panicked, or what it runs on was closed. */
+export function isClientBroken(error: unknown): boolean {
+  const thrown = asThrown(error);
+  if (thrown.name === PANIC) return true;
+  return CLOSED.test(String(adapterCauseOf(thrown)?.originalMessage ?? thrown.message));
 }
 
 /** Whether SQLite says that another connection is writing. */

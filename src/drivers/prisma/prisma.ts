@@ -13,8 +13,9 @@ export interface PrismaOptions {
 }
 
 /**
- * A driver over a PrismaClient of yours, through its public API only. Models and fields are called as in the entities,
- * as `toPrismaSchema` prints them; the tables are yours to migrate. `api.close()` disconnects the client.
+ * A driver over a PrismaClient of yours, through its public API only. Models, fields and manyToMany relations are called
+ * as `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
+ * migrate. `api.close()` disconnects the client.
  * @param client A PrismaClient 7, also an extended one
  * @throws ConfigurationError from `connect` when a model or field is missing
  * @example
@@ -32,6 +33,7 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
       },
       durable: true,
     }),
+    reopens: false,
     async open({ model }) {
       checkClient(typed, model);
       provider ??= await detectProvider(typed);

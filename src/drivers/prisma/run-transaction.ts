@@ -1,5 +1,5 @@
 import { DatabaseError } from "../../kernel/index.ts";
-import type { StatementClient } from "./client-shape.ts";
+import type { Client, StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
 import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
@@ -19,13 +19,18 @@ export function runTransaction<T>(
   work: (session: Session) => Promise<T>,
   timeout: number,
 ): Promise<T> {
-  return withRetries(() => attempt(open, work, timeout), retryDelays(open));
+  return withRetries(() => open.clients.use((client) => attempt(open, client, work, timeout)), retryDelays(open));
 }
 
-async function attempt<T>(open: Connection, work: (session: Session) => Promise<T>, timeout: number): Promise<T> {
+async function attempt<T>(
+  open: Connection,
+  client: Client,
+  work: (session: Session) => Promise<T>,
+  timeout: number,
+): Promise<T> {
   let failure: { readonly error: unknown } | undefined;
-  const body = async (client: StatementClient): Promise<T> => {
-    const session = transactionSession(open, client);
+  const body = async (inner: StatementClient): Promise<T> => {
+    const session = transactionSession(open, client, inner);
     try {
       return await inTime(work(session), timeout, session.end);
     } catch (error) {
@@ -36,9 +41,10 @@ async function attempt<T>(open: Connection, work: (session: Session) => Promise<
     }
   };
   try {
-    return await open.client.$transaction(body, { timeout: timeout + PRISMA_GRACE_MS, maxWait: MAX_WAIT_MS });
+    return await client.$transaction(body, { timeout: timeout + PRISMA_GRACE_MS, maxWait: MAX_WAIT_MS });
   } catch (error) {
     if (failure !== undefined) throw failure.error;
+    open.clients.failed(client, error);
     throw toKeelsonError(error, { operation: "transaction" }, open.model);
   }
 }

@@ -8,14 +8,15 @@ import {
   type FindManyQuery,
   isAlways,
   type Row,
+  soleId,
   streamByKeyset,
   type Where,
 } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { countLongList, findLongList, isTooLong } from "./find-long-list.ts";
-import { idOf } from "./id-of.ts";
-import { connectLinks, disconnectLinks, selectLinks } from "./link-statements.ts";
+import { connectLinks, disconnectLinks, needsSeveralPortions } from "./link-statements.ts";
+import { selectLinks } from "./links/select-links.ts";
 import { byId, createReadById } from "./read-by-id.ts";
 import type { Session } from "./session.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
@@ -26,7 +27,7 @@ import { deleteRows, insertRow, insertRows, needsSeveralInserts, updateRow, upda
 type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
 
 function one({ entity }: EntityPlan, condition: Condition): Condition {
-  if (idOf(condition) === undefined)
+  if (soleId(condition) === undefined)
     throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
   return condition;
 }
@@ -77,7 +78,7 @@ export function sessionStatements(session: Session, transaction: Driver["transac
       modelApi(client, plan.delegate).findFirst({
         where: await prismaWhere(open, client, plan.entity, condition),
         select,
-        ...(idOf(condition) === undefined ? { orderBy: { id: "asc" } } : {}),
+        ...(soleId(condition) === undefined ? { orderBy: { id: "asc" } } : {}),
       }),
     );
   }
@@ -159,19 +160,24 @@ export function sessionStatements(session: Session, transaction: Driver["transac
     async *stream(ref, query, batchSize) {
       yield* streamByKeyset({ findMany } as Driver, planOf(ref).entity, query, batchSize);
     },
-    async links(ref, relation, ids) {
-      const plan = planOf(ref);
-      return selectLinks(session, plan, relationOf(plan, relation), ids);
+    async links(ref, relation, ids, { where, limit = Number.POSITIVE_INFINITY } = {}) {
+      const resolved = relationOf(planOf(ref), relation);
+      const condition = compile(planOf(resolved.target), where);
+      return selectLinks(session, resolved, { ids: [...ids], condition, limit });
     },
     async link(ref, relation, id, targets) {
       const plan = planOf(ref);
       const resolved = relationOf(plan, relation);
-      if (targets.length > 0) await connectLinks(session, plan, resolved, id, [...targets]);
+      const ids = [...new Set(targets)];
+      if (session.inTransaction || !needsSeveralPortions(ids)) return connectLinks(session, plan, resolved, id, ids);
+      return transaction((driver) => driver.link(ref, relation, id, ids));
     },
     async unlink(ref, relation, id, targets) {
       const plan = planOf(ref);
       const resolved = relationOf(plan, relation);
-      if (targets.length > 0) await disconnectLinks(session, plan, resolved, id, [...targets]);
+      const ids = [...new Set(targets)];
+      if (session.inTransaction || !needsSeveralPortions(ids)) return disconnectLinks(session, plan, resolved, id, ids);
+      return transaction((driver) => driver.unlink(ref, relation, id, ids));
     },
   };
 }

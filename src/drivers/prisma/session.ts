@@ -1,9 +1,8 @@
-import { DatabaseError } from "../../kernel/index.ts";
-import type { StatementClient } from "./client-shape.ts";
+import { createSerialQueue, DatabaseError, type SerialQueue } from "../../kernel/index.ts";
+import type { Client, StatementClient } from "./client-shape.ts";
 import { type Connection, notConnected } from "./connection.ts";
 import type { Statement } from "./prisma-failure.ts";
 import { BUSY_DELAYS, CONFLICT_DELAYS, withRetries } from "./retry.ts";
-import { createSerialQueue, type SerialQueue } from "./serial-queue.ts";
 import { isBusy, isWriteConflict, toKeelsonError } from "./to-keelson-error.ts";
 
 /** Where statements go: the database, or one of its transactions. */
@@ -18,10 +17,16 @@ export interface Session {
   write<T>(statement: Statement, work: (client: StatementClient) => Promise<T>): Promise<T>;
 }
 
-async function guarded<T>({ model }: Connection, statement: Statement, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(
+  { clients, model }: Connection,
+  owner: Client,
+  statement: Statement,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    clients.failed(owner, error);
     throw toKeelsonError(error, statement, model);
   }
 }
@@ -41,23 +46,31 @@ export function databaseSession(name: string, current: () => Connection | undefi
     if (found === undefined) throw notConnected(name);
     return found;
   }
+  function run<T>(open: Connection, statement: Statement, work: (client: StatementClient) => Promise<T>): Promise<T> {
+    return open.clients.use((client) => guarded(open, client, statement, () => work(client)));
+  }
   return {
     inTransaction: false,
     connection,
-    read(statement, work) {
-      const open = connection();
-      return guarded(open, statement, () => work(open.client));
-    },
+    read: (statement, work) => run(connection(), statement, work),
     write(statement, work) {
       const open = connection();
-      const attempt = () => withRetries(() => guarded(open, statement, () => work(open.client)), retryDelays(open));
+      const attempt = () => withRetries(() => run(open, statement, work), retryDelays(open));
       return open.dialect.singleWriter ? turns(attempt) : attempt();
     },
   };
 }
 
-/** Statements of a transaction: one after the other, as its connection takes them. */
-export function transactionSession(open: Connection, client: StatementClient): Session & { end(why: string): void } {
+/**
+ * Statements of a transaction: one after the other, as its connection takes them.
+ * @param owner The client that the transaction runs on
+ * @param client What Prisma hands to the transaction
+ */
+export function transactionSession(
+  open: Connection,
+  owner: Client,
+  client: StatementClient,
+): Session & { end(why: string): void } {
   const turns = createSerialQueue();
   let over: string | undefined;
   function connection(): Connection {
@@ -65,7 +78,7 @@ export function transactionSession(open: Connection, client: StatementClient): S
     return open;
   }
   function run<T>(statement: Statement, work: (client: StatementClient) => Promise<T>): Promise<T> {
-    return turns(() => guarded(connection(), statement, () => work(client)));
+    return turns(() => guarded(connection(), owner, statement, () => work(client)));
   }
   return {
     inTransaction: true,

@@ -1,26 +1,7 @@
-import { type ColumnDefinition, type ColumnType, isJsonValue } from "../../entity/index.ts";
+import { canHold } from "../../entity/index.ts";
 import { DatabaseError, type Row } from "../../kernel/index.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { exactNumber } from "./exact-number.ts";
-
-const INT32 = 2 ** 31;
-
-/**
- * What a column can hold. Prisma would store NaN as null, 1.5 in a whole number as 1 and half a surrogate pair as
- * U+FFFD, and would take an object for an operation (`{ increment: 1 }`).
- */
-const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
-  String: (value) => typeof value === "string" && value.isWellFormed() && !value.includes("\u0000"),
-  Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
-  Float: (value) => Number.isFinite(value),
-  Boolean: (value) => typeof value === "boolean",
-  DateTime: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
-  Json: isJsonValue,
-};
-
-function holds({ kind, optional }: ColumnDefinition, value: unknown): boolean {
-  return value === null ? optional : HOLDS[kind.column.scalar](value);
-}
 
 /** Plain strings that Prisma reads as its words for two kinds of null. */
 const NULL_WORDS: ReadonlySet<unknown> = new Set(["DbNull", "JsonNull", "AnyNull"]);
@@ -43,7 +24,7 @@ export function toPrismaData({ entity, jsonColumns }: EntityPlan, data: Row, dbN
     if (column === undefined) throw new DatabaseError(`${entity.name} has no column "${name}"`);
     const value = data[name];
     if (value === undefined) continue;
-    if (!holds(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
+    if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
     if (!jsonColumns.has(name)) given[name] = exactNumber(value);
     else given[name] = value === null ? dbNull : toPrismaJson(value);
   }

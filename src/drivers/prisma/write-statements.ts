@@ -1,8 +1,7 @@
-import { type Condition, DatabaseError, type Row, ValidationFailedError } from "../../kernel/index.ts";
+import { type Condition, DatabaseError, type Row, soleId, ValidationFailedError } from "../../kernel/index.ts";
 import { type Args, modelApi, type StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
 import type { EntityPlan } from "./entity-plan.ts";
-import { idOf } from "./id-of.ts";
 import type { Session } from "./session.ts";
 import { danglingReference } from "./to-keelson-error.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
@@ -44,14 +43,15 @@ export function updateRow(session: Session, plan: EntityPlan, condition: Conditi
   const open = session.connection();
   const given = toPrismaData(plan, data, open.dbNull);
   if (Object.hasOwn(given, "id")) {
-    if (given.id !== idOf(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
-    delete given.id;
+    if (given.id !== soleId(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
+    // On its own it is written as it is: that changes nothing and locks the row.
+    if (Object.keys(given).length > 1) delete given.id;
   }
   const statement = { model: plan.entity.name, operation: "update" };
   return namingDangling(session, plan, [given], () =>
     session.write(statement, async (client) => {
       const where = await prismaWhere(open, client, plan.entity, condition);
-      return changeOne(open, client, plan, { id: idOf(condition), where, data: given });
+      return changeOne(open, client, plan, { id: soleId(condition), where, data: given });
     }),
   );
 }

@@ -1,11 +1,15 @@
 import type {
   AnyEntity,
+  ClientList,
   DefinitionOf,
   InferCreateInput,
   InferEntityData,
+  InferInclude,
+  InferRecord,
+  InferSelect,
   InferUpdateInput,
-  RelatedData,
-  RelationNames,
+  InferWhere,
+  ListOptions,
 } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operations/operation.ts";
@@ -13,45 +17,23 @@ import type { OperationScope } from "../operations/scope.ts";
 import type { Row, SortKey, Where } from "../ports/driver.ts";
 import { present } from "../records/serialize.ts";
 
-/** What a list may ask for; the same words as in a query string (http.md, "List queries"). */
-export interface ListOptions<TInclude extends string = string> {
-  readonly where?: Where | undefined;
-  /** `["-createdAt", "title"]` */
-  readonly sort?: readonly string[] | undefined;
-  /** From 1; together with `limit`. */
-  readonly page?: number | undefined;
-  /** Cursor of the page before (`nextCursor`). */
-  readonly after?: string | undefined;
-  /** @default 100, at most 1000 */
-  readonly limit?: number | undefined;
-  readonly include?: readonly TInclude[] | undefined;
-  readonly select?: readonly string[] | undefined;
-}
-
-/** A page of records. */
-export interface ClientList<T> {
-  readonly data: T[];
-  readonly total: number;
-  readonly nextCursor: string | null;
-}
-
-type Head<S extends string> = S extends `${infer H}.${string}` ? H : S;
-type Included<E, I extends string> = [I] extends [never] ? unknown : { [K in Head<I>]: RelatedData<E, K> };
-type IncludePath<E> = RelationNames<E> | `${RelationNames<E>}.${string}`;
-
-/** Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown. */
-export interface EntityClient<E, TSystem = unknown> {
-  list<const I extends IncludePath<E> = never>(
-    options?: ListOptions<I>,
-  ): Promise<ClientList<InferEntityData<E> & Included<E, I>>>;
-  get<const I extends IncludePath<E> = never>(
+/**
+ * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
+ * @typeParam TSystem What the system may write besides
+ * @typeParam THidden Whether conditions may be about fields with `.omit()` and `.password()`
+ */
+export interface EntityClient<E, TSystem = unknown, THidden extends boolean = false> {
+  list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+    options?: ListOptions<E, I, S, THidden>,
+  ): Promise<ClientList<InferRecord<E, I, S>>>;
+  get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
     id: string,
-    options?: { readonly include?: readonly I[]; readonly select?: readonly string[] },
-  ): Promise<InferEntityData<E> & Included<E, I>>;
+    options?: Pick<ListOptions<E, I, S>, "include" | "select">,
+  ): Promise<InferRecord<E, I, S>>;
   create(data: InferCreateInput<E> & TSystem): Promise<InferEntityData<E>>;
   update(id: string, data: InferUpdateInput<E> & TSystem): Promise<InferEntityData<E>>;
   delete(id: string): Promise<void>;
-  count(where?: Where): Promise<number>;
+  count(where?: InferWhere<E, THidden>): Promise<number>;
 }
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
@@ -61,9 +43,9 @@ export type InProcessClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E>;
 };
 
-/** Clients of the system: they may also write ids, timestamps and readonly fields. */
+/** Clients of the system: they may also write ids, timestamps and readonly fields, and ask for hidden ones. */
 export type SystemClient<TEntities extends readonly unknown[]> = {
-  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>>;
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true>;
 };
 
 /** Each call of a client runs in a scope of its own, which ends with it. */

@@ -1,9 +1,10 @@
-import { closeAll, type ServiceContainer, type ServiceContext, type ServiceScope } from "./service-container.ts";
+import { closeAll } from "./close-all.ts";
+import type { ServiceContainer, ServiceContext, ServiceScope } from "./service-container.ts";
 
 /** What a scope needs of its parent. */
 export interface ServiceSource {
   has(id: string): boolean;
-  resolveIn<T>(id: string, scope: ServiceScope | undefined, chain: readonly string[]): T;
+  resolveIn<T>(id: string, scope: ServiceScope | undefined): T;
 }
 
 /** Values and services of one request: the scope first, then its parent. */
@@ -29,7 +30,7 @@ export class ScopedContainer {
   /** A value of the scope, or a service of the parent; "scoped" services are made once per scope. */
   resolve<T = unknown>(id: string): T {
     if (this.#values.has(id)) return this.#values.get(id) as T;
-    return this.#parent.resolveIn<T>(id, { values: this.#values, instances: this.#instances }, []);
+    return this.#parent.resolveIn<T>(id, { values: this.#values, instances: this.#instances });
   }
 
   async resolveAsync<T = unknown>(id: string): Promise<T> {

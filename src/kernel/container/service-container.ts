@@ -1,5 +1,7 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
+import { closeAll } from "./close-all.ts";
+import { type Making, PENDING, wayTo } from "./making.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 
 /** How long an instance lives: with the container, never (a new one per resolve), or with the scope that asks for it. */
@@ -22,7 +24,6 @@ export interface ServiceOptions {
 }
 
 interface Registration {
-  readonly factory: ServiceFactory;
   readonly lifecycle: ServiceLifecycle;
   readonly tags: readonly string[];
 }
@@ -33,14 +34,6 @@ export interface ServiceScope {
   /** The "scoped" services it made, those that finished last at the end. */
   readonly instances: Map<string, unknown>;
 }
-
-/** Something a container made and closes again. */
-type Closable = {
-  dispose?(): unknown;
-  close?(): unknown;
-  [Symbol.asyncDispose]?(): unknown;
-  [Symbol.dispose]?(): unknown;
-};
 
 class Container {
   readonly #tokens: DependencyContainer = emptyContainer();
@@ -62,7 +55,7 @@ class Container {
     if (factory === undefined || typeof factory !== "function")
       throw new ConfigurationError(`Service "${id}" needs a factory function`);
     if (this.#registrations.has(id)) throw new ConfigurationError(`Service "${id}" is registered twice`);
-    this.#registrations.set(id, { factory, lifecycle: options.lifecycle ?? "singleton", tags: options.tags ?? [] });
+    this.#registrations.set(id, { lifecycle: options.lifecycle ?? "singleton", tags: options.tags ?? [] });
     this.#tokens.register(id, { useFactory: () => factory });
     return this;
   }
@@ -81,7 +74,7 @@ class Container {
    * @throws ConfigurationError when it is not registered, or when factories go round in a circle (printed as a -> b -> a)
    */
   resolve<T = unknown>(id: string): T {
-    return this.resolveIn<T>(id, undefined, []);
+    return this.resolveIn<T>(id);
   }
 
   /** As `resolve`, for factories that return a promise; concurrent callers share one. */
@@ -89,28 +82,31 @@ class Container {
     return await this.resolve<T | Promise<T>>(id);
   }
 
-  /** @internal The scope goes first and keeps "scoped" instances; `chain` finds circles. */
-  resolveIn<T>(id: string, scope: ServiceScope | undefined, chain: readonly string[]): T {
+  /** @internal The scope goes first and keeps "scoped" instances; `by` is the service whose factory asks. */
+  resolveIn<T>(id: string, scope?: ServiceScope, by?: Making): T {
     if (scope?.values.has(id)) return scope.values.get(id) as T;
     const registration = this.#registrations.get(id);
     if (registration === undefined) throw new ConfigurationError(`Service "${id}" not found`);
     const { lifecycle } = registration;
     const cache = lifecycle === "singleton" ? this.#instances : lifecycle === "scoped" ? scope?.instances : undefined;
     const known = cache?.get(id);
-    const isCircle = chain.includes(id);
+    const pending = PENDING.get(known as object);
     // In a circle, what is still being made would wait for itself for ever; what is finished may be used.
-    if (cache?.has(id) && !(isCircle && isPromiseLike(known))) return known as T;
-    if (isCircle)
-      throw new ConfigurationError(`Services depend on each other in a circular way: ${[...chain, id].join(" -> ")}`);
-    const path = [...chain, id];
+    if (cache?.has(id) && pending === undefined) return known as T;
+    const waiting = by === undefined ? [] : wayTo(by, id);
+    if (waiting.length > 0)
+      throw new ConfigurationError(`Services depend on each other in a circular way: ${[...waiting, id].join(" -> ")}`);
+    const making = pending ?? { id, askedBy: new Set() };
+    if (by !== undefined) making.askedBy.add(by);
+    if (pending !== undefined) return known as T;
     // A singleton outlives every scope, so it must not be built from one.
     const inner = lifecycle === "singleton" ? undefined : scope;
     const made = this.#tokens.resolve<ServiceFactory>(id)({
-      resolve: <D>(other: string) => this.resolveIn<D>(other, inner, path),
-      resolveAsync: async <D>(other: string) => await this.resolveIn<D | Promise<D>>(other, inner, path),
+      resolve: <D>(other: string) => this.resolveIn<D>(other, inner, making),
+      resolveAsync: async <D>(other: string) => await this.resolveIn<D | Promise<D>>(other, inner, making),
       driver: inner?.values.get("driver") ?? this.#driver,
     });
-    return (cache === undefined ? made : keep(cache, id, made)) as T;
+    return (cache === undefined ? made : keep(cache, making, made)) as T;
   }
 
   /** Ids of the services with a tag. */
@@ -139,30 +135,14 @@ class Container {
 }
 
 /** Keeps what a factory made: a promise until it settles, then its value, or nothing, so that it may be tried again. */
-function keep(cache: Map<string, unknown>, id: string, made: unknown): unknown {
+function keep(cache: Map<string, unknown>, making: Making, made: unknown): unknown {
   const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` of a thenable may start it anew
-  cache.set(id, kept);
-  const forget = (): boolean => cache.get(id) === kept && cache.delete(id);
-  if (kept instanceof Promise) kept.then((value) => forget() && cache.set(id, value), forget);
+  cache.set(making.id, kept);
+  const forget = (): boolean => cache.get(making.id) === kept && cache.delete(making.id);
+  if (!(kept instanceof Promise)) return kept;
+  PENDING.set(kept, making);
+  kept.then((value) => forget() && cache.set(making.id, value), forget);
   return kept;
-}
-
-/** Closes instances, last in, first out; all are attempted. A factory that failed has left nothing to close. */
-export async function closeAll(instances: Map<string, unknown>): Promise<void> {
-  const failures: unknown[] = [];
-  for (const made of [...new Set(instances.values())].reverse()) {
-    const instance = await Promise.resolve(made).catch(() => undefined);
-    await closeInstance(instance).catch((error: unknown) => failures.push(error));
-  }
-  instances.clear();
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} services failed to close`);
-}
-
-async function closeInstance(instance: unknown): Promise<void> {
-  if ((typeof instance !== "object" && typeof instance !== "function") || instance === null) return;
-  const { dispose, close } = instance as Closable;
-  const end = (instance as Closable)[Symbol.asyncDispose] ?? (instance as Closable)[Symbol.dispose] ?? dispose ?? close;
-  if (typeof end === "function") await end.call(instance);
 }
 
 /** Named services with lifecycles. A facade over tsyringe without decorators; usable with and without `new`. */

@@ -1,13 +1,18 @@
 import { AuthorizationError, EntityNotFoundError, RecordChangedError } from "../errors/errors.ts";
 import type { Where } from "../ports/driver.ts";
 import { allOf, compileWhere } from "../where/condition.ts";
+import { expectUnchanged } from "../where/expect-unchanged.ts";
 import { matchesAlone } from "../where/matches.ts";
 import { dependsOn } from "../where/members.ts";
-import { type Observation, observe } from "../where/observe.ts";
+import { observe } from "../where/observe.ts";
+import { whileUnchanged } from "../where/while-unchanged.ts";
 import { deniedError } from "./denied.ts";
 import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
+
+/** A statement on the one record; whether it matched. */
+type Write = (where: Where) => Promise<boolean>;
 
 /** Stores a new record with an id and timestamps of ours. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
@@ -39,11 +44,15 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 /**
  * After a write and its links: the record must (still) be one the caller may write, or everything rolls back. The
  * database itself is asked, since a predicate may look at related records.
+ * @param matters whether the write can have changed what the rules say @default whether they have a predicate
  */
-export async function recheck(operation: MutableOperation): Promise<void> {
+export async function recheck(
+  operation: MutableOperation,
+  matters = operation.decision.predicate !== undefined,
+): Promise<void> {
   const { decision, kind, records, scope } = operation;
   const row = records[0];
-  if (decision.predicate === undefined || row === undefined || (kind !== "create" && kind !== "update")) return;
+  if (!matters || row === undefined || (kind !== "create" && kind !== "update")) return;
   if ((await satisfiesPredicate(operation)) || (await decision.guard?.(row)) === true) return;
   if (kind === "create") throw deniedError(operation, scope.runtime.production);
   throw noLongerYours();
@@ -68,7 +77,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
     return inTransaction(operation, async () => {
       await refuseLeaving(operation, where);
       if (!(await writeUpdate(operation, where, false))) throw await unmatched(operation);
-      if (!(await satisfiesPredicate(operation))) throw noLongerYours();
+      await recheck(operation);
     });
   }
   if (!(await writeUpdate(operation, where, !isWrite))) throw await unmatched(operation);
@@ -82,24 +91,34 @@ async function refuseLeaving({ entity, scope, decision, data }: MutableOperation
   if (matchesAlone(condition, { ...row, ...data }) === false) throw noLongerYours();
 }
 
-/** Why a statement matched nothing. A record that only changed is looked at again, and then missing if it is. */
+/**
+ * Why a statement matched nothing: it is no longer what somebody saw of the record, and worth another look, or the record
+ * is none that the caller may change.
+ */
 async function unmatched(operation: MutableOperation): Promise<Error> {
-  return operation.expected === undefined ? missingOrDenied(operation) : new RecordChangedError();
+  const { entity, id, decision, extraWhere, expected, scope } = operation;
+  const { guard, predicate } = decision;
+  const hasSeen = guard !== undefined || expected !== undefined;
+  const where = allOf({ id }, guard === undefined ? predicate : undefined, extraWhere);
+  const isThere = hasSeen && (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
+  return isThere ? new RecordChangedError() : missingOrDenied(operation);
 }
 
-async function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {
-  const { entity, data, scope } = operation;
-  const row = nothingToChange
-    ? await scope.store.findOne(entity, where)
-    : await scope.store.update(entity, where, data);
-  operation.records = row === null ? [] : [row];
-  return row !== null;
+function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {
+  return whileUnchanged(operation, where, async () => {
+    const { entity, data, scope } = operation;
+    const row = nothingToChange
+      ? await scope.store.findOne(entity, where)
+      : await scope.store.update(entity, where, data);
+    operation.records = row === null ? [] : [row];
+    return row !== null;
+  });
 }
 
 /** Deletes one record in a statement that carries the rule. */
 export async function runDelete(operation: MutableOperation): Promise<void> {
   const { entity, decision } = operation;
-  const remove = (where: Where): Promise<boolean> => operation.scope.store.delete(entity, where);
+  const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
   const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
   if (!(await remove(where))) throw await unmatched(operation);
@@ -109,40 +128,23 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
  * A write whose rules have to see the record: load, decide, and write only if what the rules saw is still so.
  * @throws RecordChangedError when it is not
  */
-async function guardedWrite(
-  operation: MutableOperation,
-  changed: readonly string[],
-  write: (where: Where) => Promise<boolean>,
-): Promise<void> {
+async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
   const { entity, id, decision, scope } = operation;
   const row = await scope.store.findOne(entity, { id });
   if (row === null) throw new EntityNotFoundError();
   const seen = observe(entity, row);
   const byPredicate = await satisfiesPredicate(operation);
   if (!byPredicate && !(await decision.guard?.(seen.record))) throw deniedError(operation, scope.runtime.production);
-  const decided = byPredicate ? decision.predicate : seen.conditions();
-  const where = allOf({ id }, decided, operation.extraWhere, operation.expected);
-  if (await writeAndRecheck(operation, where, changed, seen, write)) return;
-  throw operation.extraWhere === undefined ? new RecordChangedError() : await unmatched(operation);
-}
-
-async function writeAndRecheck(
-  operation: MutableOperation,
-  where: Where,
-  changed: readonly string[],
-  seen: Observation,
-  write: (where: Where) => Promise<boolean>,
-): Promise<boolean> {
-  if (!changed.some((name) => seen.columns().has(name)) && !touches(operation, changed)) return write(where);
-  let written = false;
-  await inTransaction(operation, async () => {
-    written = await write(where);
-    const row = operation.records[0];
-    if (!written || row === undefined) return;
-    if ((await satisfiesPredicate(operation)) || (await operation.decision.guard?.(row))) return;
-    throw noLongerYours();
-  });
-  return written;
+  if (!byPredicate) expectUnchanged(operation, seen);
+  const where = allOf({ id }, byPredicate ? decision.predicate : undefined, operation.extraWhere, operation.expected);
+  const writeAndRecheck = async (): Promise<boolean> => {
+    const isWritten = await write(where);
+    if (isWritten) await recheck(operation, true);
+    return isWritten;
+  };
+  const matters = changed.some((name) => seen.columns().has(name)) || touches(operation, changed);
+  const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
+  if (!isWritten) throw await unmatched(operation);
 }
 
 /** Whether a change may carry the row out of the rules' predicate. */

@@ -2,12 +2,12 @@ import type { MutableOperation } from "./new-operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 
 /** Runs work with the operation's scope replaced by a transaction's. */
-export async function inTransaction(operation: MutableOperation, work: () => Promise<void>): Promise<void> {
+export async function inTransaction<T>(operation: MutableOperation, work: () => Promise<T>): Promise<T> {
   const { scope } = operation;
   try {
-    await scope.transaction(async (inner) => {
+    return await scope.transaction((inner) => {
       operation.scope = inner as RequestScope;
-      await work();
+      return work();
     });
   } finally {
     operation.scope = scope;

@@ -31,6 +31,7 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     data: NO_DATA,
     extraWhere: undefined,
     expected: undefined,
+    isUnchanged: undefined,
     ignored: [],
     transactional: false,
     records: [],

@@ -65,6 +65,11 @@ export interface Operation {
    * and delete.
    */
   expected?: Where | undefined;
+  /**
+   * The same for what no condition can compare, such as JSON: asked with the stored record, which is locked until the
+   * statement has run in the same transaction. `expectUnchanged` sets both.
+   */
+  isUnchanged?: ((record: Row) => boolean) | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */

@@ -1,6 +1,7 @@
 import { ConflictError, RecordChangedError, UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
-import { type Hook, runHooks } from "../hooks/hook-registry.ts";
+import { onlyWhatWasSent } from "../errors/only-what-was-sent.ts";
+import { runHooks } from "../hooks/hook-registry.ts";
 import { stripUnselected } from "../records/strip-unselected.ts";
 import { tagRecord } from "../records/tag-record.ts";
 import { checkQuery } from "../where/check-query.ts";
@@ -38,7 +39,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
 
   const isSystem = scope.principal.kind === "system";
   if (isSystem) operation.decision.allowed = true;
-  else await settle(plan.authorize, operation);
+  else if (plan.authorize.length > 0) await runHooks(plan.authorize, operation);
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
 
   const { query, data } = input;
@@ -46,36 +47,35 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   if (!isSystem && query !== undefined) operation.query = await checkQuery(operation, input.bounded);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
 
-  await settle(plan.normalize, operation);
-  await validateAndExecute(plan, operation);
-  if (data !== undefined && !isSystem) await withholdUnreadable(operation);
-  for (const record of operation.records) tagRecord(entity, record);
-  await settle(plan.reveal, operation);
-  await settle(plan.join, operation);
-  stripUnselected(operation);
-  await settle(plan.redact, operation);
+  if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
+  // What a write includes may be refused (too many records): then nothing must have been written either.
+  const isOneWithAnswer = data !== undefined && operation.query.include !== undefined;
+  await validateAndExecute(plan, operation, isOneWithAnswer);
+  if (!isOneWithAnswer) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
 }
 
-/** Runs a phase; without hooks, or with synchronous ones only, there is nothing to wait for. */
-function settle(hooks: readonly Hook<Operation>[], operation: MutableOperation): void | Promise<void> {
-  return hooks.length === 0 ? undefined : runHooks(hooks, operation);
-}
-
 /** Again from what was submitted, when the record is no longer what a rule or a validator saw. */
-async function validateAndExecute(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+async function validateAndExecute(
+  plan: OperationPlan,
+  operation: MutableOperation,
+  isOneWithAnswer: boolean,
+): Promise<void> {
   const submitted = operation.data;
   for (let attempt = 1; ; attempt++) {
     operation.data = { ...submitted };
     operation.expected = undefined;
-    await settle(plan.validate, operation);
-    await settle(plan.protect, operation);
+    operation.isUnchanged = undefined;
+    if (plan.validate.length > 0) await runHooks(plan.validate, operation);
+    if (plan.protect.length > 0) await runHooks(plan.protect, operation);
     if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
     try {
-      if (operation.transactional) await inTransaction(operation, () => execute(plan, operation));
-      else await execute(plan, operation);
-      return;
+      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation);
+      return await inTransaction(operation, async () => {
+        await execute(plan, operation);
+        if (isOneWithAnswer) await complete(plan, operation);
+      });
     } catch (error) {
       if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS) throw error;
     }
@@ -85,19 +85,22 @@ async function validateAndExecute(plan: OperationPlan, operation: MutableOperati
 async function execute(plan: OperationPlan, operation: MutableOperation): Promise<void> {
   try {
     await EXECUTORS[operation.kind](operation);
-    await settle(plan.execute, operation);
+    if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
     throw error instanceof ConflictError ? onlyWhatWasSent(error, operation) : error;
   }
 }
 
-/** A conflict names the fields the caller sent, and no others: those would tell about records the caller cannot see. */
-function onlyWhatWasSent(error: ConflictError, operation: MutableOperation): ConflictError {
-  const fields = error.fields.filter((field) => Object.hasOwn(operation.data, field));
-  return fields.length === error.fields.length
-    ? error
-    : new ConflictError(error.message, { fields, code: error.code, cause: error });
+/** From what the statement gave to what the caller gets. */
+async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+  const { entity, kind, principal } = operation;
+  if ((kind === "create" || kind === "update") && principal.kind !== "system") await withholdUnreadable(operation);
+  for (const record of operation.records) tagRecord(entity, record);
+  if (plan.reveal.length > 0) await runHooks(plan.reveal, operation);
+  if (plan.join.length > 0) await runHooks(plan.join, operation);
+  stripUnselected(operation);
+  if (plan.redact.length > 0) await runHooks(plan.redact, operation);
 }
 
 /** What is committed stays, whatever listeners do. */

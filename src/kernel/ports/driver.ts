@@ -42,6 +42,13 @@ export interface Link {
   readonly target: string;
 }
 
+export interface LinkOptions {
+  /** Conditions on the records at the other end: pairs with others are left out. @default all pairs */
+  readonly where?: Where | undefined;
+  /** Pairs at most; when there are more, the driver chooses which. @default all pairs */
+  readonly limit?: number | undefined;
+}
+
 export interface TransactionOptions {
   /** Milliseconds until the transaction is rolled back. @default 30000 */
   readonly timeout?: number;
@@ -101,7 +108,10 @@ export interface Driver {
   /** Stores a complete record (id included) and returns it. */
   create(entity: EntityRef, data: Row): Promise<Row>;
   createMany(entity: EntityRef, rows: readonly Row[]): Promise<number>;
-  /** Changes the one record that matches, in a single statement; null when none does. `where` must contain an `id`. */
+  /**
+   * Changes the one record that matches, in a single statement; null when none does. `where` must contain an `id`. Data
+   * that is nothing but this id changes nothing, and no other changes the record until the transaction is over.
+   */
   update(entity: EntityRef, where: Where, data: Row): Promise<Row | null>;
   /** Changes all records that match; the where must not be empty. Returns how many. */
   updateMany(entity: EntityRef, where: Where, data: Row): Promise<number>;
@@ -112,7 +122,7 @@ export interface Driver {
   /** Rows in batches, by keyset, without holding the result in memory. */
   stream(entity: EntityRef, query?: FindManyQuery, batchSize?: number): AsyncIterable<Row[]>;
   /** Pairs of a manyToMany relation whose source is one of `ids`, ordered by source, then target. */
-  links(entity: EntityRef, relation: string, ids: readonly string[]): Promise<Link[]>;
+  links(entity: EntityRef, relation: string, ids: readonly string[], options?: LinkOptions): Promise<Link[]>;
   /** Adds pairs; those that exist already stay. */
   link(entity: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void>;
   /** Removes pairs; those that do not exist are ignored. */

@@ -8,6 +8,7 @@ export type {
   FindManyQuery,
   FindOptions,
   Link,
+  LinkOptions,
   Row,
   SortKey,
   TransactionOptions,

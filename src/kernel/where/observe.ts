@@ -5,23 +5,31 @@ import type { Row, Where } from "../ports/driver.ts";
 export interface Observation {
   readonly record: Row;
   /**
-   * The observed values as conditions: a record that has changed in them no longer matches. JSON cannot be compared in
-   * SQL, nor can a value that its field would refuse today; the time of the last change stands in for them, and an
-   * entity without timestamps has nothing that could.
+   * The observed values as conditions: a record that has changed in them no longer matches.
    * @param except columns that do not count, because they are being overwritten
    */
-  conditions(except?: Readonly<Record<string, unknown>>): Where;
+  conditions(except?: Readonly<Row>): Where;
+  /**
+   * Whether the record, read again, is still what was observed of it where no condition can say so: JSON, and values that
+   * their field would refuse today. Undefined when the conditions say all.
+   * @param except columns that do not count, because they are being overwritten
+   */
+  comparison(except?: Readonly<Row>): ((record: Row) => boolean) | undefined;
   columns(): ReadonlySet<string>;
 }
 
 /**
- * Lets a rule or a validator look at a record and notes which columns it read. What was seen goes into the statement's
- * `where`, so a decision is never applied to a record that changed after it was made. The record cannot be changed.
+ * Lets a rule or a validator look at a record and notes which columns it read. What was seen becomes part of the write,
+ * so a decision is never applied to a record that changed after it was made. The record cannot be changed.
  */
 export function observe(entity: AnyEntity, row: Row): Observation {
-  const seen = new Set<string>();
+  /** What was looked at; as text where no condition can say it, since JSON may be changed by who was given it. */
+  const seen = new Map<string, string | undefined>();
   const note = (name: string | symbol): void => {
-    if (typeof name === "string" && Object.hasOwn(entity.columns, name)) seen.add(name);
+    if (typeof name !== "string" || seen.has(name) || !Object.hasOwn(entity.columns, name)) return;
+    const kind = entity.columns[name]?.kind;
+    const isComparable = kind?.sortable && (row[name] === null || kind.accepts(row[name]));
+    seen.set(name, isComparable ? undefined : JSON.stringify(row[name]));
   };
   const record = new Proxy(row, {
     get(target, name) {
@@ -33,7 +41,7 @@ export function observe(entity: AnyEntity, row: Row): Observation {
       return Reflect.has(target, name);
     },
     ownKeys(target) {
-      for (const name of Object.keys(entity.columns)) seen.add(name);
+      for (const name of Object.keys(entity.columns)) note(name);
       return Reflect.ownKeys(target);
     },
     set: () => false,
@@ -42,17 +50,17 @@ export function observe(entity: AnyEntity, row: Row): Observation {
   });
   return {
     record,
-    columns: () => seen,
+    columns: () => new Set(seen.keys()),
     conditions(except = {}) {
       const where: Record<string, unknown> = {};
-      for (const name of seen) {
-        if (Object.hasOwn(except, name)) continue;
-        const kind = entity.columns[name]?.kind;
-        const comparable = kind?.sortable && (row[name] === null || kind.accepts(row[name]));
-        const column = comparable ? name : "updatedAt";
-        if (column in row) where[column] = row[column] ?? null;
-      }
+      for (const [name, text] of seen)
+        if (text === undefined && name in row && !Object.hasOwn(except, name)) where[name] = row[name] ?? null;
       return where;
+    },
+    comparison(except = {}) {
+      const texts = [...seen].filter(([name, text]) => text !== undefined && !Object.hasOwn(except, name));
+      if (texts.length === 0) return undefined;
+      return (again) => texts.every(([name, text]) => JSON.stringify(again[name]) === text);
     },
   };
 }

@@ -6,12 +6,14 @@ import { matchesAlone } from "./matches.ts";
 import { observe } from "./observe.ts";
 
 /**
- * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else
- * (security.md item 1).
+ * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
+ * nothing of what is related to it (security.md item 1).
  */
 export async function withholdUnreadable(operation: MutableOperation): Promise<void> {
   const row = operation.records[0];
-  if (row !== undefined && !(await mayRead(operation, row))) operation.records = [{ id: row.id }];
+  if (row === undefined || (await mayRead(operation, row))) return;
+  operation.records = [{ id: row.id }];
+  operation.query = { ...operation.query, include: undefined };
 }
 
 async function mayRead({ entity, scope }: MutableOperation, row: Row): Promise<boolean> {

@@ -1,6 +1,7 @@
 import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
 import {
   allOf,
+  expectUnchanged,
   type Operation,
   observe,
   type Row,
@@ -30,9 +31,7 @@ export async function checkCrossFields(
     if (!(await passes(validator, seen.record, context, operation)))
       issues.push({ path: pathOf(validator, operation), code: "custom", message: validator.message });
   if (issues.length > 0) throw new ValidationFailedError(issues);
-  if (operation.kind === "create") return;
-  const conditions = seen.conditions(operation.data);
-  if (Object.keys(conditions).length > 0) operation.expected = allOf(operation.expected, conditions);
+  if (operation.kind === "update") expectUnchanged(operation, seen, operation.data);
 }
 
 /**

@@ -1,5 +1,11 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { type Operation, ValidationFailedError } from "../../kernel/index.ts";
+import {
+  allOf,
+  type Operation,
+  type OperationInput,
+  type OperationScope,
+  ValidationFailedError,
+} from "../../kernel/index.ts";
 import type { InputPlan, Reference } from "./input-plan.ts";
 
 /**
@@ -16,23 +22,45 @@ export function referencesToCheck({ references }: InputPlan, { principal, data }
 
 /**
  * Checks that referenced records exist for this caller: one that is hidden answers exactly like one that is missing.
+ * Sending back what was read is fine all the same: a reference of an update that is already stored, where the caller can
+ * read that, is a condition of the statement and no change.
  * @throws ValidationFailedError
  */
 export async function checkReferences(references: readonly Reference[], operation: Operation): Promise<void> {
   const found = await Promise.all(references.map((reference) => isVisible(reference, operation)));
-  const missing = references.filter((_, index) => !found[index]);
-  if (missing.length === 0) return;
-  throw new ValidationFailedError(
-    missing.map(({ column }) => ({ path: [column], code: "invalid_reference", message: "does not exist" })),
-  );
+  const unseen = references.filter((_, index) => !found[index]);
+  const stored = await Promise.all(unseen.map((reference) => isStored(reference, operation)));
+  const missing = unseen.filter((_, index) => !stored[index]);
+  if (missing.length > 0)
+    throw new ValidationFailedError(
+      missing.map(({ column }) => ({ path: [column], code: "invalid_reference", message: "does not exist" })),
+    );
+  const { data } = operation;
+  for (const { column } of unseen) {
+    operation.expected = allOf(operation.expected, { [column]: data[column] });
+    delete data[column];
+  }
 }
 
-async function isVisible({ column, target }: Reference, { scope, data }: Operation): Promise<boolean> {
+function isVisible({ column, target }: Reference, { scope, data }: Operation): Promise<boolean> {
+  const query = { where: { id: data[column] }, select: ["id"], limit: 1 };
+  return finds(scope, { kind: "list", entity: target, query });
+}
+
+/** Asked as the caller, so that nobody finds out by trying what they may not read. */
+async function isStored({ column }: Reference, { kind, entity, id, scope, data }: Operation): Promise<boolean> {
+  if (kind !== "update" || !scope.mask(entity).filterable.has(column)) return false;
+  const query = { where: { [column]: data[column] }, select: ["id"] };
+  return finds(scope, { kind: "read", entity, id, query });
+}
+
+const NOT_FOUND: ReadonlySet<number> = new Set([401, 403, 404]);
+
+async function finds(scope: OperationScope, input: OperationInput): Promise<boolean> {
   try {
-    const query = { where: { id: data[column] }, select: ["id"], limit: 1 };
-    return (await scope.run({ kind: "list", entity: target, query })).records.length > 0;
+    return (await scope.run(input)).records.length > 0;
   } catch (error) {
-    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
+    if (isKeelsonError(error) && NOT_FOUND.has(error.status)) return false;
     throw error;
   }
 }

@@ -133,6 +133,22 @@ describe.each(["sqlite", "postgresql"] as const)("statements on %s", (provider) 
     warnings.mockRestore();
   });
 
+  it("read pairs of several records in two statements, which never give more than is asked for", async () => {
+    let pairs: unknown[] = [];
+    const sent = await statementsOf(async () => {
+      pairs = await driver.links("post", "tags", ["p1", "p3", "p4"], { where: { name: { ne: "blue" } }, limit: 2 });
+    });
+    expect(pairs).toHaveLength(2);
+    expect(sent).toHaveLength(2);
+    expect(sent[0]).toMatch(/ LIMIT /);
+  });
+
+  it("read pairs under a condition with a list of any length", async () => {
+    const many = Array.from({ length: 1_200 }, (_, index) => `n${index}`);
+    const pairs = await driver.links("post", "tags", ["p1", "p3"], { where: { id: [...many, "t1"] }, limit: 2 });
+    expect(pairs.map(({ source }) => source)).toEqual(["p1", "p3"]);
+  });
+
   it("take lists of any length, in any order", async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => ({ id: `n${index}`, name: `n${2_999 - index}` }));
     await driver.createMany("tag", many);

@@ -10,6 +10,7 @@ import {
   type ServiceContext,
   setGlobalContainer,
 } from "../../../src/kernel/index.ts";
+import { deferred } from "../../support/deferred.ts";
 import { thenable } from "../../support/thenable.ts";
 
 describe("ServiceContainer", () => {
@@ -142,6 +143,41 @@ describe("ServiceContainer", () => {
     };
     const container = new ServiceContainer().register("a", waits("b")).register("b", waits("a"));
     await expect(container.resolveAsync("a")).rejects.toThrow("circular way: a -> b -> a");
+  });
+
+  it.each(["singleton", "scoped"] as const)(
+    "prints a circle of %s services that are begun at both ends",
+    async (lifecycle) => {
+      const waits =
+        (...ids: string[]) =>
+        async (context: ServiceContext) => {
+          await new Promise((resolve) => setImmediate(resolve));
+          return await Promise.all(ids.map((id) => context.resolveAsync(id)));
+        };
+      const container = new ServiceContainer()
+        .register("a", waits("x", "b"), { lifecycle })
+        .register("b", waits("x", "c"), { lifecycle })
+        .register("c", waits("a"), { lifecycle })
+        .register("x", waits(), { lifecycle });
+      const scope = createScope(container);
+      const all = await Promise.allSettled(["a", "b", "c"].map((id) => scope.resolveAsync(id)));
+      expect(all.map((one) => one.status)).toEqual(["rejected", "rejected", "rejected"]);
+      expect((all[0] as PromiseRejectedResult).reason).toBeInstanceOf(ConfigurationError);
+      expect((all[0] as PromiseRejectedResult).reason.message).toContain("circular way: a -> b -> c -> a");
+    },
+  );
+
+  it("lets two services that are being made wait for a third one", async () => {
+    const gate = deferred<string>();
+    const needs = (id: string) => (context: ServiceContext) => context.resolveAsync(id);
+    const container = new ServiceContainer()
+      .register("db", () => gate.promise)
+      .register("users", needs("db"))
+      .register("posts", needs("db"))
+      .register("api", ({ resolveAsync }) => Promise.all([resolveAsync("users"), resolveAsync("posts")]));
+    const made = Promise.all([container.resolveAsync("posts"), container.resolveAsync("api")]);
+    gate.resolve("up");
+    expect(await made).toEqual(["up", ["up", "up"]]);
   });
 
   it("lets services that are made refer to each other on use", () => {

@@ -9,8 +9,10 @@ import {
   type Kernel,
   type KernelOptions,
   type Operation,
+  type OperationInput,
   type OperationQuery,
   type OperationScope,
+  UnavailableError,
   type Where,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
@@ -206,8 +208,7 @@ describe("a guard", () => {
       },
     };
     const kernel = boot({ driver });
-    // JSON cannot be compared in SQL: the time of the last change stands in for it.
-    decide = guarded((record) => "extra" in record);
+    decide = guarded((record) => "updatedAt" in record);
     await expect(booksOf(kernel).update("b2", { pages: 2 })).rejects.toMatchObject({ status: 409 });
     expect(turn).toBe(3);
     await kernel.close();
@@ -230,6 +231,54 @@ describe("a guard", () => {
       return record.pages === 10;
     });
     expect(await booksOf(kernel).update("b1", { title: "Same" })).toMatchObject({ pages: 10 });
+    await kernel.close();
+  });
+});
+
+describe("a guard that looks at JSON, which no condition can compare", () => {
+  // Without timestamps nothing but the JSON itself says that it has changed.
+  const box = entity("box", { name: string, extra: json.optional() }).timestamps(false);
+  // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
+  type Boxes = any;
+
+  /** One open box, which `between` changes once after the guard has decided. */
+  function openBox(between: (driver: Driver) => Promise<unknown>) {
+    const driver = memoryDriver({ box: [{ id: "x", name: "Old", extra: { open: true } }] });
+    let isFirst = true;
+    decide = guarded(async ({ extra }) => {
+      const isOpen = (extra as { open: boolean }).open;
+      if (isFirst) {
+        isFirst = false;
+        await between(driver);
+      }
+      return isOpen;
+    });
+    const kernel = createKernel({ entities: [box], driver, plugins: [decider], logger: recordingLogger() });
+    const boxes: Boxes = kernel.as({ id: "u1" }).box;
+    return { kernel, boxes };
+  }
+
+  it.each<[string, (boxes: Boxes) => Promise<unknown>]>([
+    ["an update", (boxes) => boxes.update("x", { name: "New" })],
+    ["an update of the JSON itself", (boxes) => boxes.update("x", { extra: { open: true, n: 1 } })],
+    ["a delete", (boxes) => boxes.delete("x")],
+  ])("is never applied to a record in which it changed: %s", async (_kind, write) => {
+    const { kernel, boxes } = openBox((driver) => driver.update("box", { id: "x" }, { extra: { open: false } }));
+    await expect(write(boxes)).rejects.toMatchObject({ status: 403 });
+    expect(await kernel.driver.findMany("box")).toEqual([{ id: "x", name: "Old", extra: { open: false } }]);
+    await kernel.close();
+  });
+
+  it("does not mind what it did not look at", async () => {
+    const { kernel, boxes } = openBox((driver) => driver.update("box", { id: "x" }, { name: "Other" }));
+    const extra = { open: true, n: 1 };
+    expect(await boxes.update("x", { extra })).toEqual({ id: "x", name: "Other", extra });
+    await kernel.close();
+  });
+
+  it("does not hide that the record is gone", async () => {
+    const { kernel, boxes } = openBox((driver) => driver.delete("box", { id: "x" }));
+    await expect(boxes.update("x", { name: "New" })).rejects.toMatchObject({ status: 404 });
     await kernel.close();
   });
 });
@@ -295,9 +344,62 @@ describe("what a phase expects of the stored record", () => {
     await kernel.close();
   });
 
+  it("does not hide that the record was never the caller's to change", async () => {
+    const { kernel, seen } = racing(async () => {}, only({ state: "public" }));
+    await expect(booksOf(kernel).update("b1", { title: "Not mine" })).rejects.toMatchObject({ status: 403 });
+    expect(seen).toHaveLength(2);
+    await kernel.close();
+  });
+
   it("does not hide that the record is gone", async () => {
     const { kernel } = racing((driver) => driver.delete("book", { id: "b1" }));
     await expect(booksOf(kernel).update("b1", { title: "Gone" })).rejects.toMatchObject({ status: 404 });
+    await kernel.close();
+  });
+});
+
+describe("a write that asks for related records", () => {
+  /** An app that cannot add related records, and how many transactions it began. */
+  function failing(input: Partial<OperationInput>) {
+    const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
+    const begun = { transactions: 0 };
+    const driver: Driver = {
+      ...inner,
+      transaction(...args) {
+        begun.transactions++;
+        return inner.transaction(...args);
+      },
+    };
+    const join = createPlugin({
+      id: "join",
+      hooks: {
+        "operation:join": () => {
+          throw new UnavailableError("The others do not answer");
+        },
+      },
+    });
+    const work = workRoute((scope) =>
+      scope.run({ kind: "update", entity: "book", id: "b1", data: { title: "New" }, ...input }),
+    );
+    const kernel = boot({ driver, plugins: [join, work] });
+    const write = async () => (await kernel.handle({ method: "POST", url: "/api/work", headers: {} })).status;
+    return { kernel, begun, write };
+  }
+  const query = { include: { author: {} } };
+
+  it.each<[string, Partial<OperationInput>]>([
+    ["create", { kind: "create", query }],
+    ["update", { query }],
+  ])("is answered, or has not happened: %s", async (_kind, input) => {
+    const { kernel, begun, write } = failing(input);
+    expect([await write(), begun.transactions]).toEqual([503, 1]);
+    expect(await kernel.driver.count("book", { title: "New" })).toBe(0);
+    await kernel.close();
+  });
+
+  it("is the only one that takes a transaction for that", async () => {
+    const { kernel, begun, write } = failing({ query: { select: ["title"] } });
+    expect([await write(), begun.transactions]).toEqual([503, 0]);
     await kernel.close();
   });
 });

@@ -14,16 +14,30 @@ describe("observe", () => {
     expect(seen.conditions({ name: "m" })).toEqual({ size: null, state: "open" });
   });
 
-  it("lets the time of the last change stand in for what cannot be compared", () => {
-    const documents = observe(task, row);
-    expect(documents.record.data).toEqual({ a: 1 });
-    expect(documents.conditions()).toEqual({ updatedAt });
-    const { updatedAt: _, ...timeless } = { ...row, state: "no longer a state" };
-    const legacy = observe(task, { ...timeless, updatedAt });
+  it("compares what no condition can say with the record as it is read again", () => {
+    const seen = observe(task, row);
+    expect(seen.comparison()).toBeUndefined();
+    expect([seen.record.name, seen.record.data]).toEqual(["n", { a: 1 }]);
+    expect(seen.conditions()).toEqual({ name: "n" });
+    const isSame = seen.comparison();
+    expect(isSame?.({ ...row, name: "other", data: { a: 1 }, updatedAt: new Date(8) })).toBe(true);
+    for (const data of [{ a: 2 }, { a: [1] }, {}, null]) expect(isSame?.({ ...row, data })).toBe(false);
+    expect(seen.comparison({ data: {} })).toBeUndefined();
+    const nothing = observe(task, { ...row, data: null });
+    expect(nothing.record.data).toBeNull();
+    expect(["", null].map((data) => nothing.comparison()?.({ ...row, data }))).toEqual([false, true]);
+
+    const legacy = observe(task, { ...row, state: "no longer a state" });
     expect(legacy.record.state).toBe("no longer a state");
-    expect(legacy.conditions()).toEqual({ updatedAt });
-    const nothing = observe(task, timeless);
-    expect(nothing.record.state).toBe("no longer a state");
-    expect(nothing.conditions()).toEqual({});
+    expect(legacy.conditions()).toEqual({});
+    expect(legacy.comparison()?.({ ...row, state: "no longer a state" })).toBe(true);
+    expect(legacy.comparison()?.({ ...row, state: "open" })).toBe(false);
+  });
+
+  it("compares with what was seen, whatever was done to it afterwards", () => {
+    const seen = observe(task, structuredClone(row));
+    (seen.record.data as { a: number }).a = 2;
+    expect(seen.comparison()?.({ ...row, data: { a: 1 } })).toBe(true);
+    expect(seen.comparison()?.({ ...row, data: { a: 2 } })).toBe(false);
   });
 });

@@ -208,6 +208,42 @@ describe("include", () => {
     expect(await list("include=comments&id=p3")).toHaveLength(1);
   });
 
+  it("tells who may write a record but not read it nothing of what is related to it", async () => {
+    const writers = createPlugin({
+      id: "test/writers",
+      hooks: {
+        "operation:authorize": ({ entity, access, decision }) => {
+          decision.allowed = entity.name !== "post" || access === "update";
+        },
+      },
+    });
+    await start(writers);
+    const search = "include=tags,comments,author";
+    const { body } = await kernel.call("PATCH", "/posts/p1", { search, body: { title: "Changed" } });
+    expect(body).toEqual({ id: "p1" });
+  });
+
+  it("that is refused refuses the write it came with, and nothing is stored", async () => {
+    await start();
+    const { driver } = kernel.scope();
+    const now = new Date();
+    const row = { text: "x", authorId: null, createdAt: now, updatedAt: now };
+    await driver.createMany(
+      "comment",
+      Array.from({ length: 1_000 }, (_, i) => ({ ...row, id: `x${i}`, postId: "p1" })),
+    );
+    const search = "include=parent.comments";
+    const body = { title: "Changed", authorId: "ann", parentId: "p1" };
+    const refused = { status: 400, body: { message: expect.stringContaining("more than 1000 records") } };
+    expect(await kernel.call("POST", "/posts", { search, body })).toMatchObject(refused);
+    expect(await kernel.call("PATCH", "/posts/p2", { search, body })).toMatchObject(refused);
+    expect(await kernel.call("PATCH", "/posts/p2", { search, body: { ...body, tagsIds: ["t1"] } })).toMatchObject(
+      refused,
+    );
+    expect(await driver.count("post", { title: "Changed" })).toBe(0);
+    expect(await driver.links("post", "tags", ["p2"])).toEqual([]);
+  });
+
   it("counts the pairs of a manyToMany relation", async () => {
     await start();
     const { driver } = kernel.scope();
@@ -227,5 +263,46 @@ describe("include", () => {
         message: 'Including "tags" would bring more than 1000 records; page through /tags?posts.id=<id of the post>.',
       },
     });
+  });
+
+  it("counts no pairs with records that the caller may not read, and loads none", async () => {
+    await start(only("tag", { name: { in: ["red", "n7"] } }));
+    const { driver } = kernel.scope();
+    const ids = Array.from({ length: 1_200 }, (_, i) => `n${i}`);
+    await driver.createMany(
+      "tag",
+      ids.map((id) => ({ id, name: id })),
+    );
+    await driver.link("post", "tags", "p2", ids);
+    expect((await list("include=tags")).map(({ tags }) => (tags as Row[]).map(({ id }) => id))).toEqual([
+      ["t1"],
+      ["n7"],
+      [],
+    ]);
+  });
+
+  it("loads no more pairs of a manyToMany relation than it takes to refuse them", async () => {
+    const base = memoryDriver(SEED);
+    const loaded: number[] = [];
+    const driver: Driver = {
+      ...base,
+      async links(...args) {
+        const pairs = await base.links(...args);
+        loaded.push(pairs.length);
+        return pairs;
+      },
+    };
+    kernel = createFakeKernel()
+      .withEntities(...library)
+      .withDriver(driver);
+    await kernel.use(crud());
+    const ids = Array.from({ length: 1_500 }, (_, i) => `n${i}`);
+    await driver.createMany(
+      "tag",
+      ids.map((id) => ({ id, name: id })),
+    );
+    await driver.link("post", "tags", "p2", ids);
+    expect(await kernel.call("GET", "/posts", { search: "include=tags" })).toMatchObject({ status: 400 });
+    expect(loaded).toEqual([1_001]);
   });
 });

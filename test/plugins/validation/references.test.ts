@@ -8,7 +8,7 @@ import {
   type Driver,
   type User,
 } from "../../../src/kernel/index.ts";
-import { rules } from "../../../src/plugins/rules/index.ts";
+import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordStatements } from "../../support/record-statements.ts";
@@ -148,6 +148,109 @@ describe("a reference", () => {
     const data = { title: "x", customerId: "anybody" };
     await expect(kernel.operation({ kind: "create", entity: "order", data })).resolves.toBeDefined();
     expect(driver.statements).toEqual(["create order"]);
+  });
+});
+
+describe("a reference that an update sends back", () => {
+  const secret = entity("secret", { text: string, holder: belongsTo(() => account).optional() })
+    .ownedBy("holder")
+    .rules({ read: ["owner"] })
+    .build();
+  const looks = defineRule("references: looks", ({ record }) => record?.title !== "closed");
+  const note = entity("note", {
+    title: string,
+    secret: belongsTo(() => secret).optional(),
+    other: belongsTo(() => secret).optional(),
+  });
+  const planted = {
+    secret: ["s1", "s2", "s3"].map((id) => ({ id, text: "x" })),
+    note: [{ id: "n1", title: "first", secretId: "s1", otherId: "s2" }],
+  };
+  const missing = { secretId: "does not exist" };
+
+  /** Notes whose secrets nobody may read. */
+  async function bootNotes(
+    rulesOfNote: Parameters<typeof note.rules>[0] = everybody,
+    driver: Driver = memoryDriver(planted),
+    hidden?: string,
+  ) {
+    const recorded = recordStatements(driver);
+    const kernel = createFakeKernel()
+      .withEntities(account, secret, note.rules(rulesOfNote).build())
+      .withDriver(recorded)
+      .as(ann);
+    await kernel.use(validation());
+    await kernel.use(rules());
+    const filterable = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== hidden));
+    const hide = createPlugin({
+      id: "hide",
+      hooks: {
+        "access:mask": (draft) => {
+          draft.mask = { ...draft.mask, filterable: filterable(draft.mask.filterable) };
+        },
+      },
+    });
+    await kernel.use(hide);
+    const write = async (data: Record<string, unknown>) => {
+      recorded.statements.length = 0;
+      try {
+        return (await kernel.operation({ kind: "update", entity: "note", id: "n1", data })).records[0];
+      } catch (error) {
+        return (error as { errors?: unknown }).errors ?? (error as { status: number }).status;
+      }
+    };
+    return { write, statements: recorded.statements };
+  }
+
+  it("may stay what it is, although the caller cannot read the record", async () => {
+    const { write, statements } = await bootNotes();
+    expect(await write({ title: "second", secretId: "s1" })).toMatchObject({ title: "second", secretId: "s1" });
+    expect(statements).toEqual(["findMany secret", "findOne note", "update note"]);
+    expect(await write({ secretId: "s1", otherId: "s2" })).toMatchObject({ title: "second", otherId: "s2" });
+  });
+
+  it("may stay what it is under a rule that looks at the record", async () => {
+    const { write } = await bootNotes({ ...everybody, read: [looks], update: [looks] });
+    expect(await write({ title: "second", secretId: "s1" })).toMatchObject({ title: "second", secretId: "s1" });
+    expect(await write({ secretId: "s2" })).toEqual(missing);
+  });
+
+  it("that is another one is refused like one to a missing record, and changes nothing", async () => {
+    const { write } = await bootNotes();
+    for (const secretId of ["s2", "s3", "missing"]) expect(await write({ title: "x", secretId })).toEqual(missing);
+    expect(await write({ secretId: "s1", otherId: "s1" })).toEqual({ otherId: "does not exist" });
+    expect(await write({})).toMatchObject({ title: "first", secretId: "s1", otherId: "s2" });
+  });
+
+  it("that has changed by the time of the statement is refused in the same words", async () => {
+    const driver = memoryDriver(planted);
+    let meddle: (() => Promise<unknown>) | undefined = () => driver.update("note", { id: "n1" }, { secretId: "s3" });
+    const { write } = await bootNotes(everybody, {
+      ...driver,
+      async update(...args) {
+        const once = meddle;
+        meddle = undefined;
+        await once?.();
+        return driver.update(...args);
+      },
+    });
+    expect(await write({ title: "x", secretId: "s1" })).toEqual(missing);
+    expect(await driver.findOne("note", { id: "n1" })).toMatchObject({ title: "first", secretId: "s3" });
+  });
+
+  it("tells nobody what is stored who cannot read it anyway", async () => {
+    const unread = await bootNotes({ ...everybody, read: ["admin"] });
+    expect(await unread.write({ secretId: "s1" })).toEqual(missing);
+    const unfiltered = await bootNotes(everybody, memoryDriver(planted), "secretId");
+    expect(await unfiltered.write({ secretId: "s1" })).toEqual(missing);
+  });
+
+  it("does not hide that the caller may not change the record", async () => {
+    const { write } = await bootNotes({ ...everybody, update: ["admin"] });
+    expect(await write({ secretId: "s1" })).toBe(403);
+    const mine = defineRule("references: mine", () => ({ title: "mine" }));
+    const narrowed = await bootNotes({ ...everybody, update: [mine] });
+    expect(await narrowed.write({ secretId: "s1" })).toBe(403);
   });
 });
 

@@ -89,6 +89,23 @@ export function describeTransactions(database: Database): void {
       expect(await Promise.all(outside)).toEqual([3, { title: "alpha" }]);
     });
 
+    it("hold a record still that is updated with nothing but its id", async () => {
+      const { driver } = database;
+      const outside: Promise<unknown>[] = [];
+      const title = await driver.transaction(async (tx) => {
+        const held = await tx.update("post", { id: "p1", title: "alpha" }, { id: "p1" });
+        // Not awaited: it has to wait for the transaction.
+        outside.push(driver.update("post", { id: "p1" }, { title: "changed" }));
+        await sleep(30);
+        expect(await tx.findOne("post", { id: "p1" })).toEqual(held);
+        return held?.title;
+      });
+      expect(title).toBe("alpha");
+      await Promise.all(outside);
+      expect(await driver.findOne("post", { id: "p1" })).toMatchObject({ title: "changed" });
+      expect(await driver.update("post", { id: "p1", title: "alpha" }, { id: "p1" })).toBeNull();
+    });
+
     it("join the one around them", async () => {
       const { driver } = database;
       const nested = async (tx: Driver): Promise<string> => {

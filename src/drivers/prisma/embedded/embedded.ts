@@ -67,6 +67,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         pending: async () => pendingChanges(await target()),
       };
     },
+    reopens: true,
     async open({ model, production }) {
       // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
       void compileCompiler("sqlite");

@@ -115,6 +115,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         pending: async () => pendingChanges(await target()),
       };
     },
+    reopens: true,
     async open({ model, log, production }) {
       // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
       void compileCompiler("postgresql");
@@ -122,17 +123,17 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
       if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
       const { PrismaPg } = packages["@prisma/adapter-pg"];
       const schema = toPrismaSchema(model, { provider: "postgresql", output: false });
-      const pool = new packages.pg.default.Pool({
+      const pool = {
         ...connection,
         max: poolSize,
         ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
-      });
+      };
       const onLost = noteLostConnections(log);
+      // The adapter makes the pool: when Prisma panics, it writes the adapter into its report, and fails at a pool.
       const adapter = new PrismaPg(pool, {
         schema: schemaName,
         onPoolError: onLost,
         onConnectionError: onLost,
-        disposeExternalPool: true,
         ...(preparedStatements ? { statementNameGenerator: statementNames() as () => string } : {}),
       });
       const client = buildClient(packages, schema, "postgresql", adapter);

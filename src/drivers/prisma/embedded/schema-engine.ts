@@ -4,7 +4,7 @@ import type {
   bindMigrationAwareSqlAdapterFactory,
   SqlMigrationAwareDriverAdapterFactory,
 } from "@prisma/driver-adapter-utils";
-import { createSerialQueue } from "../serial-queue.ts";
+import { createSerialQueue } from "../../../kernel/index.ts";
 
 // Prisma's schema engine as WebAssembly. The package's own entry needs imports of .wasm files, which Node 20 has only
 // behind a flag, so it is put together by hand.

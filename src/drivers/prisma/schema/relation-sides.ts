@@ -45,6 +45,11 @@ function hiddenName({ source, name }: ResolvedRelation): string {
   return `${source.name}__${name}`;
 }
 
+/** The name of the other side of a manyToMany relation, whether an entity declares it or not. */
+export function otherSideName(relation: ResolvedRelation): string {
+  return relation.inverse ?? hiddenName(relation);
+}
+
 function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
   const { source, target, name } = key;
   const follower = followerOf(model, key);
@@ -74,7 +79,7 @@ function listPair(model: EntityModel, relation: ResolvedRelation): Pair | undefi
   const near: RelationField = { on: source.name, name, target: target.name, list: true, hidden: false };
   const far: RelationField = {
     on: target.name,
-    name: other?.name ?? hiddenName(relation),
+    name: otherSideName(relation),
     target: source.name,
     list: true,
     hidden: other === undefined,
@@ -118,12 +123,21 @@ export function relationFields(model: EntityModel): readonly RelationField[] {
   });
 }
 
-/** Names of all tables: one per entity, and one per manyToMany relation, which Prisma names after the relation. */
+/** Prisma names the table of a manyToMany relation after the relation. */
+function tableOf(pair: Pair, pairs: readonly Pair[]): string {
+  return `_${nameOf(pair, pairs) ?? connects(pair)}`;
+}
+
+/** The name of the table that holds the pairs of a manyToMany relation. */
+export function linkTableName(model: EntityModel, { source, name }: ResolvedRelation): string {
+  const pairs = pairsOf(model);
+  const has = ({ sides }: Pair): boolean => sides.some((side) => side.on === source.name && side.name === name);
+  return tableOf(pairs.find(has) as Pair, pairs);
+}
+
+/** Names of all tables: one per entity, and one per manyToMany relation. */
 export function tableNames(model: EntityModel): readonly string[] {
   const pairs = pairsOf(model);
   const links = pairs.filter(({ isLinkTable }) => isLinkTable);
-  return [
-    ...model.entities.map(({ name }) => name),
-    ...links.map((pair) => `_${nameOf(pair, pairs) ?? connects(pair)}`),
-  ];
+  return [...model.entities.map(({ name }) => name), ...links.map((pair) => tableOf(pair, pairs))];
 }

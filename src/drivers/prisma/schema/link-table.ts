@@ -1,0 +1,24 @@
+import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import { linkTableName, otherSideName } from "./relation-sides.ts";
+
+/** The table of a manyToMany relation, and which of its two columns holds which end. */
+export interface LinkTable {
+  readonly table: string;
+  readonly own: "A" | "B";
+  readonly other: "A" | "B";
+}
+
+const found = new WeakMap<ResolvedRelation, LinkTable>();
+
+/** Worked out once per relation: Prisma's first column is for the model that comes first, or its field. */
+export function linkTable(model: EntityModel, relation: ResolvedRelation): LinkTable {
+  let known = found.get(relation);
+  if (known === undefined) {
+    const { source, target, name } = relation;
+    const isFirst = source === target ? name < otherSideName(relation) : source.name < target.name;
+    const table = linkTableName(model, relation);
+    known = Object.freeze(isFirst ? { table, own: "A", other: "B" } : { table, own: "B", other: "A" });
+    found.set(relation, known);
+  }
+  return known;
+}

@@ -1,0 +1,97 @@
+import type {
+  DataValue,
+  InferEntityData,
+  IsHidden,
+  Parts,
+  RelatedData,
+  RelationNames,
+  RelationParts,
+  TargetOf,
+} from "./infer.ts";
+
+// What may be asked of an entity's records, from its definition alone. Definitions without types (AnyEntity) take
+// anything, as the kernel does.
+
+interface NullOperator {
+  readonly null?: boolean;
+}
+interface EqualityOperators<T> extends NullOperator {
+  readonly eq?: T | null;
+  readonly ne?: T | null;
+  readonly in?: readonly (T | null)[];
+  readonly nin?: readonly (T | null)[];
+}
+interface OrderOperators<T> extends EqualityOperators<T> {
+  readonly gt?: T;
+  readonly gte?: T;
+  readonly lt?: T;
+  readonly lte?: T;
+}
+interface TextOperators<T> extends OrderOperators<T> {
+  readonly like?: string;
+  readonly starts?: string;
+  readonly ends?: string;
+}
+
+/** What is stored as text, a number or a moment; all else is JSON, which only is null or is not. */
+type Scalar = string | number | boolean | Date;
+type Operators<T> = [T] extends [boolean]
+  ? EqualityOperators<T>
+  : [T] extends [string]
+    ? TextOperators<T>
+    : OrderOperators<T>;
+type ColumnCondition<T> = [T] extends [Scalar] ? T | null | readonly (T | null)[] | Operators<T> : null | NullOperator;
+type ColumnConditions<D> = { readonly [K in keyof D]?: ColumnCondition<NonNullable<D[K]>> };
+
+type RelatedConditions<E, F, H extends boolean> = {
+  readonly [K in RelationNames<E> & keyof F]?: RelationParts<F[K]> extends { target: infer G }
+    ? InferWhere<TargetOf<E, G>, H> | null
+    : never;
+};
+
+interface Logic<W> {
+  readonly AND?: readonly W[];
+  readonly OR?: readonly W[];
+  readonly NOT?: W | readonly W[];
+}
+
+/** Columns that only the system sees. */
+type HiddenConditions<F> = {
+  readonly [K in keyof F & string as IsHidden<F[K]> extends true ? K : never]?: ColumnCondition<
+    NonNullable<DataValue<F[K]>>
+  >;
+};
+
+/**
+ * Conditions on an entity's records: by field, by related record, with AND, OR and NOT. Operators are those that the
+ * field's type has; an array means `in`, `null` means “is null”.
+ * @typeParam H Whether the fields with `.omit()` and `.password()` count
+ */
+export type InferWhere<E, H extends boolean = false> =
+  Parts<E> extends { fields: infer F }
+    ? unknown extends F
+      ? { readonly [name: string]: unknown }
+      : ColumnConditions<InferEntityData<E>> &
+          (H extends true ? HiddenConditions<F> : unknown) &
+          RelatedConditions<E, F, H> &
+          Logic<InferWhere<E, H>>
+    : never;
+
+type Typed<E, T> = Parts<E> extends { fields: infer F } ? (unknown extends F ? string : T) : never;
+type SortableOf<D> = { [K in keyof D]: [NonNullable<D[K]>] extends [Scalar] ? K & string : never }[keyof D];
+type EitherWay<K extends string> = K | `-${K}`;
+
+/** A field to sort by, with "-" before it for the other direction. */
+export type InferSort<E> = Typed<E, EitherWay<SortableOf<InferEntityData<E>>>>;
+/** A field to select. */
+export type InferSelect<E> = Typed<E, keyof InferEntityData<E> & string>;
+/** A relation to include, or one of a related record: `"author"`, `"comments.author"`. */
+export type InferInclude<E> = RelationNames<E> | `${RelationNames<E>}.${string}`;
+
+type Head<S extends string> = S extends `${infer H}.${string}` ? H : S;
+type Picked<D, S extends string> = [S] extends [never] ? D : Pick<D, (S | "id") & keyof D>;
+type Joined<E, I extends string> = [I] extends [never] ? unknown : { [K in Head<I>]: RelatedData<E, K> };
+
+/** A record with the relations that were included, of the fields that were selected (the id always is); all by default. */
+export type InferRecord<E, I extends string = never, S extends string = never> = Picked<InferEntityData<E>, S> &
+  Joined<E, I>;

@@ -1,0 +1,48 @@
+import { withDeadline } from "../async/deadline.ts";
+import { UnavailableError } from "../errors/errors.ts";
+import { describeError } from "../errors/handle-error.ts";
+import { RequestScope } from "../operations/request-scope.ts";
+import type { OperationRuntime } from "../operations/runtime.ts";
+import type { OperationScope } from "../operations/scope.ts";
+import type { Principal } from "../ports/principal.ts";
+
+/** Runs the calls of in-process clients, as RequestHandler answers requests. */
+export interface CallRunner {
+  /**
+   * Runs a call in a scope of its own, which ends with it.
+   * @throws UnavailableError after `drain`; what keeps the app from starting
+   */
+  run<T>(principal: () => Principal, work: (scope: OperationScope) => Promise<T>): Promise<T>;
+  /** Refuses new calls; resolves when those in flight have ended, or after the time that a request may take. */
+  drain(): Promise<void>;
+}
+
+export function createCallRunner(runtime: OperationRuntime, started: () => Promise<void> | undefined): CallRunner {
+  const { limits, log } = runtime;
+  let active = 0;
+  let isClosing = false;
+  let onIdle: (() => void) | undefined;
+
+  return {
+    async run(principal, work) {
+      await started();
+      if (isClosing) throw new UnavailableError("The app is closed");
+      const scope = new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
+      active += 1;
+      try {
+        return await work(scope);
+      } finally {
+        await scope.close();
+        active -= 1;
+        if (active === 0) onIdle?.();
+      }
+    },
+    async drain() {
+      isClosing = true;
+      if (active === 0) return;
+      const idle = new Promise<void>((resolve) => (onIdle = resolve));
+      const failed = (error: unknown): void => log.error("Stopping failed: calls in flight", describeError(error));
+      await withDeadline(idle, limits.requestMs + limits.hookMs, "calls in flight").catch(failed);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import type { Operation } from "../operations/operation.ts";
+import type { Row } from "../ports/driver.ts";
+import { allOf } from "./condition.ts";
+import type { Observation } from "./observe.ts";
+
+/**
+ * Makes what somebody saw of the stored record, and relied on, a condition of the write.
+ * @param except columns that do not count, because they are being overwritten @default none
+ */
+export function expectUnchanged(operation: Operation, seen: Observation, except?: Readonly<Row>): void {
+  const conditions = seen.conditions(except);
+  if (Object.keys(conditions).length > 0) operation.expected = allOf(operation.expected, conditions);
+  const isSame = seen.comparison(except);
+  const { isUnchanged } = operation;
+  if (isSame !== undefined) operation.isUnchanged = (row) => isSame(row) && isUnchanged?.(row) !== false;
+}

@@ -1,0 +1,132 @@
+import { describe, expectTypeOf, it } from "vitest";
+import type { AnyEntity, InferSelect, InferSort, InferWhere } from "../../src/entity/index.ts";
+import { keelson } from "../../src/keelson.ts";
+import type { EntityClient, Where } from "../../src/kernel/index.ts";
+import { type Post, post, profile, tag, type User, user } from "./blog.ts";
+
+type PostWhere = InferWhere<typeof post>;
+type UserWhere = InferWhere<typeof user>;
+const makeApp = () => keelson({ entities: [user, profile, post, tag] });
+
+describe("conditions", () => {
+  it("are about fields, keys and timestamps, with the operators of their types", () => {
+    expectTypeOf<{ title: "a" }>().toExtend<PostWhere>();
+    expectTypeOf<{ title: { like: string; ne: null }; id: { in: string[] } }>().toExtend<PostWhere>();
+    expectTypeOf<{ views: { gte: 1; lt: 9 }; rating: null }>().toExtend<PostWhere>();
+    expectTypeOf<{ authorId: string[]; editedBy: { null: true } }>().toExtend<PostWhere>();
+    expectTypeOf<{ published: true; publishedAt: { gt: Date } }>().toExtend<PostWhere>();
+    expectTypeOf<{ meta: null; settings: { null: false } }>().toExtend<PostWhere>();
+    expectTypeOf<{ role: "reader"; createdAt: Date }>().toExtend<UserWhere>();
+    expectTypeOf<{ role: ("reader" | "writer")[] }>().toExtend<UserWhere>();
+    expectTypeOf<{ role: { like: "read" } }>().toExtend<UserWhere>();
+  });
+
+  it("refuse fields that do not exist, and those that callers never see", () => {
+    expectTypeOf<{ nope: 1 }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ password: "x" }>().not.toExtend<UserWhere>();
+    expectTypeOf<{ apiToken: "x" }>().not.toExtend<UserWhere>();
+    expectTypeOf<{ createdAt: Date }>().not.toExtend<InferWhere<typeof tag>>();
+    const where: PostWhere = { title: "a" };
+    // @ts-expect-error there is no such field
+    const other: PostWhere = { title: "a", nope: 1 };
+    expectTypeOf(where).toEqualTypeOf(other);
+  });
+
+  it("refuse values of another type, and operators that the type does not have", () => {
+    expectTypeOf<{ title: 1 }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ views: "1" }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ views: { gte: "1" } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ views: { like: "1" } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ published: { gt: true } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ publishedAt: "2024-05-31" }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ publishedAt: { starts: "2024" } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ settings: { theme: "dark" } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ role: "admin" }>().not.toExtend<UserWhere>();
+    expectTypeOf<{ role: "admin"[] }>().not.toExtend<UserWhere>();
+    expectTypeOf<{ title: undefined }>().not.toExtend<PostWhere>();
+    // @ts-expect-error there is no such operator
+    const where: PostWhere = { title: { lik: "a" } };
+    expectTypeOf(where).toExtend<PostWhere>();
+  });
+
+  it("go through relations, and through AND, OR and NOT", () => {
+    expectTypeOf<{ author: { name: { like: "ann" }; profile: { bio: null } }; editor: null }>().toExtend<PostWhere>();
+    expectTypeOf<{ tags: { name: "a" }; parent: { views: 1 }; replies: { title: "b" } }>().toExtend<PostWhere>();
+    expectTypeOf<{ OR: [{ views: 1 }, { NOT: { author: { name: "a" } } }] }>().toExtend<PostWhere>();
+    expectTypeOf<{ AND: [{ views: 1 }]; NOT: [{ views: 2 }] }>().toExtend<PostWhere>();
+    expectTypeOf<{ author: { name: 1 } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ author: { password: "x" } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ author: { posts: { views: "1" } } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ OR: [{ views: "1" }] }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ OR: { views: 1 } }>().not.toExtend<PostWhere>();
+    expectTypeOf<{ NOT: { views: "1" } }>().not.toExtend<PostWhere>();
+  });
+
+  it("of the system may be about hidden fields, of related records too", () => {
+    const { user: users, post: posts } = makeApp().asSystem();
+    const { user: own } = makeApp().as({ id: "u1" });
+    void users.list({ where: { apiToken: "t", password: { ne: null } } });
+    void posts.count({ author: { apiToken: "t" } });
+    // @ts-expect-error there is no such field
+    void users.count({ apiTokens: "t" });
+    // @ts-expect-error only the system sees them
+    void own.count({ apiToken: "t" });
+    // @ts-expect-error only the system sees them
+    void own.list({ where: { apiToken: "t" } });
+  });
+
+  it("of an entity without types are not checked", () => {
+    expectTypeOf<InferWhere<AnyEntity>>().toEqualTypeOf<{ readonly [name: string]: unknown }>();
+    expectTypeOf<Where>().toExtend<Parameters<EntityClient<AnyEntity>["count"]>[0]>();
+  });
+});
+
+describe("the order of a list", () => {
+  it("is by fields that have one, either way", () => {
+    expectTypeOf<InferSort<typeof tag>>().toEqualTypeOf<"id" | "name" | "-id" | "-name">();
+    expectTypeOf<"-createdAt" | "views" | "authorId">().toExtend<InferSort<typeof post>>();
+    expectTypeOf<"meta">().not.toExtend<InferSort<typeof post>>();
+    expectTypeOf<"-settings">().not.toExtend<InferSort<typeof post>>();
+    expectTypeOf<"author">().not.toExtend<InferSort<typeof post>>();
+    expectTypeOf<"password">().not.toExtend<InferSort<typeof user>>();
+    expectTypeOf<InferSort<AnyEntity>>().toEqualTypeOf<string>();
+    const { post: posts } = makeApp().asSystem();
+    void posts.list({ sort: ["-createdAt", "title"] });
+    // @ts-expect-error there is no such field
+    void posts.list({ sort: ["-nope"] });
+  });
+});
+
+describe("a selection", () => {
+  it("leaves the id and the selected fields of a record", () => {
+    const { post: posts } = makeApp().as({ id: "u1" });
+    const one = posts.get("p1", { select: ["title", "views"] });
+    expectTypeOf(one).resolves.toExtend<Pick<Post, "id" | "title" | "views">>();
+    const list = posts.list({ select: ["title"] });
+    expectTypeOf(list.then(({ data }) => data[0]?.title)).resolves.toEqualTypeOf<string | undefined>();
+    expectTypeOf(list.then(({ data }) => data[0]?.id)).resolves.toEqualTypeOf<string | undefined>();
+    // @ts-expect-error not selected
+    void one.then(({ rating }) => rating);
+    // @ts-expect-error not selected
+    void list.then(({ data }) => data[0]?.views);
+  });
+
+  it("goes together with included relations", () => {
+    const one = makeApp()
+      .asSystem()
+      .post.get("p1", { select: ["title"], include: ["author"] });
+    expectTypeOf(one.then(({ author }) => author)).resolves.toEqualTypeOf<User | null>();
+    expectTypeOf(one.then(({ title }) => title)).resolves.toEqualTypeOf<string>();
+    // @ts-expect-error not selected
+    void one.then(({ authorId }) => authorId);
+  });
+
+  it("is of fields that callers see", () => {
+    expectTypeOf<InferSelect<typeof tag>>().toEqualTypeOf<"id" | "name">();
+    expectTypeOf<"password">().not.toExtend<InferSelect<typeof user>>();
+    expectTypeOf<"author">().not.toExtend<InferSelect<typeof post>>();
+    const { post: posts } = makeApp().asSystem();
+    // @ts-expect-error there is no such field
+    void posts.get("p1", { select: ["nope"] });
+  });
+});
