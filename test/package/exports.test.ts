@@ -31,19 +31,19 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS PayloadTooLargeError PluginError PluginList
     PreconditionFailedError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
     ServiceContainer UnavailableError UnsupportedMediaTypeError ValidationFailedError WorkflowFailedError allOf
-    baseHeaders baseMask belongsTo bool boolean camelCase canonicalize capitalize clearGlobalContainer columnsOf
+    baseHeaders baseMask belongsTo bool boolean camelCase canHold canonicalize capitalize clearGlobalContainer columnsOf
     compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
-    createPluginFactory createPrefixedLogger createScope createService datetime decodeCursor defaultIds
+    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
     defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity entityOfRecord
     enums expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError
     hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isValidEntityName isValidIdentifier
     isValidPlugin json jsonTyped kebabCase keysetWhere lazyService manyToMany matchRoute matches nearest
     noopLogger notFoundError observe pascalCase plainField pluralize present resolveEntity routeSegment ruleName
     ruleObjectsOf runHooks safeLogger schemaFromEntities selfRef setGlobalContainer setLogger singularize
-    snakeCase streamByKeyset string tagRecord text totalOrder unauthorizedError validationError withDeadline
+    snakeCase soleId streamByKeyset string tagRecord text totalOrder unauthorizedError validationError withDeadline
   `),
   "keelson/node": words(`
-    announcesBody answer originForm pathBelow serve toNodeHandler unreadBody
+    serve toNodeHandler
   `),
   "keelson/prisma": words(`
     embedded postgres prisma toPrismaSchema

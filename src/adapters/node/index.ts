@@ -1,7 +1,5 @@
 // The adapter for node:http: a request listener, and a server with timeouts and a graceful end.
 // Interface: public-api.md, "Adapters"; architecture.md 3.3.
-export { answer, type HandlingApp } from "./answer.ts";
-export { announcesBody, type HostView, unreadBody } from "./node-request.ts";
-export { originForm, pathBelow } from "./request-target.ts";
+export type { HandlingApp } from "./answer.ts";
 export { type ServableApp, type Served, type ServeOptions, serve } from "./serve.ts";
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from "./to-node-handler.ts";

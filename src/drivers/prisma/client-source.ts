@@ -25,6 +25,8 @@ export interface ClientSource {
 
 /**
  * Keeps a client, and replaces it when it breaks: after a panic of its query compiler, Prisma closes what is below.
+ * A panic also costs some memory of the compiler, which all clients of a process share: after about ninety of them it has
+ * none left, and only a new process helps.
  * @param reopen Opens another client. @default a broken client stays
  */
 export function createClientSource(
