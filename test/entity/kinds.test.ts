@@ -477,7 +477,7 @@ describe("a moment on the wire", () => {
       max: new Date("9999-12-31T23:59:59.999Z"),
       noInvalidDate: true,
     });
-    fc.assert(
+    void fc.assert(
       fc.property(stored, (moment) => {
         expect(kind.toWire?.(moment)).toBe(moment.toISOString());
       }),
