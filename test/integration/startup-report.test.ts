@@ -68,6 +68,18 @@ describe("the start-up report", () => {
     expect(problemsOf({ plugins: [health()] })).toEqual(['Plugin "health" is in the list twice']);
   });
 
+  it("names a route that no request could match", () => {
+    const handler = (): number => 1;
+    const odd = createPlugin({
+      id: "odd",
+      setup: ({ routes }) =>
+        routes.add({ method: "GET", path: "things", action: "things", rules: ["everyone"], handler }),
+    });
+    expect(problemsOf({ plugins: [odd] })).toEqual([
+      'route GET things of plugin "odd": not a method and a path such as /things/:id',
+    ]);
+  });
+
   it("names plugins that require each other in a circle", () => {
     const a = createPlugin({ id: "a", requires: ["b"] });
     const b = createPlugin({ id: "b", requires: ["a"] });

@@ -65,7 +65,9 @@ export function createClientSource(
     async close() {
       isClosed = true;
       await opening?.catch(() => undefined); // whoever waits for it hears of a failure
-      await opened?.close();
+      const last = opened;
+      opened = undefined; // nobody uses it any more, and nobody takes its end for a fault
+      await last?.close();
     },
   };
 }

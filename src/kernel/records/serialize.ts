@@ -36,6 +36,7 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
  * (security.md item 5). `wire` turns moments into ISO text; without it they stay `Date`s, for callers in the process.
  */
 export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
+  if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
   if (Array.isArray(value)) return presentAll(value, scope, wire, depth);
@@ -65,7 +66,9 @@ function presentRecord(record: Row, entity: AnyEntity, scope: OperationScope, wi
     const { name, kind } = columns[i] as ColumnDefinition;
     const value = record[name];
     if (value === undefined) continue;
-    plain[name] = wire && value !== null && kind.toWire !== undefined ? kind.toWire(value) : value;
+    // Code may have put a record into a JSON column.
+    if (kind.toWire === undefined) plain[name] = present(value, scope, wire, depth + 1);
+    else plain[name] = wire && value !== null ? kind.toWire(value) : value;
   }
   for (const name of relations) {
     const related = record[name];

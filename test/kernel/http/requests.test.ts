@@ -547,6 +547,12 @@ describe("callers", () => {
     expect((await ask({ getUser: () => user })).json.admin).toBe(admin);
   });
 
+  it("are found with the host's own request where that is asked for", async () => {
+    const getUser = ({ raw }: { raw: unknown }) => (raw as { session: unknown }).session;
+    const raw = { session: { id: "ann" } };
+    expect((await ask({ getUser: getUser as never }, { raw })).json.kind).toBe("user");
+  });
+
   it("are admins as the app defines it, and none when its definition fails", async () => {
     const getUser = () => ({ id: "u", level: 9 });
     expect((await ask({ getUser, isAdmin: (user) => user.level === 9 })).json.admin).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { datetime, entity, manyToMany, string } from "../../../src/entity/index.ts";
+import { datetime, entity, json, manyToMany, string } from "../../../src/entity/index.ts";
 import {
   createKernel,
   createPlugin,
@@ -14,8 +14,8 @@ import {
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const at = new Date("2024-05-31T12:00:00.000Z");
-const event = entity("event", { at: datetime, secret: string.omit().optional() });
-const wire = { id: "e", at: at.toISOString(), createdAt: at.toISOString(), updatedAt: at.toISOString() };
+const event = entity("event", { at: datetime, secret: string.omit().optional(), meta: json.optional() });
+const wire = { id: "e", at: at.toISOString(), meta: null, createdAt: at.toISOString(), updatedAt: at.toISOString() };
 
 /** What a route answers that returns something made of a record; its status when that is not 200. */
 async function answer(make: (record: Record<string, unknown>) => unknown): Promise<unknown> {
@@ -55,6 +55,8 @@ describe("the serializer", () => {
     ["in a Map", (record) => new Map([["a", record]]), { a: wire }],
     ["in a Set", (record) => new Set([record]), [wire]],
     ["behind toJSON", (record) => ({ toJSON: () => ({ record }) }), { record: wire }],
+    ["in a JSON column", (record) => ({ ...record, meta: { list: [record] } }), { ...wire, meta: { list: [wire] } }],
+    ["behind the toJSON of a function", (record) => ({ f: Object.assign(() => 1, { toJSON: () => record }) }), {}],
     ["in a Reply", (record) => new Reply(200, { record }), { record: wire }],
   ])("masks a record %s", async (_where, make, expected) => {
     expect(await answer(make)).toEqual(expected);
