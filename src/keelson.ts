@@ -3,6 +3,7 @@ import { embedded } from "./drivers/prisma/index.ts";
 import {
   type AnyEntity,
   ConfigurationError,
+  createModel,
   type DefinitionOf,
   type EntityLike,
   type EntityRules,
@@ -15,21 +16,32 @@ import {
   type Clock,
   createKernel,
   type Driver,
+  type DriverContext,
+  getLogger,
   type IdGenerator,
   type InProcessClient,
   type Kernel,
   type Limits,
   type Logger,
+  overlayDriver,
   type Plugin,
   PluginList,
   type RequestInfo,
   type ServiceFactory,
   type SystemClient,
+  safeLogger,
+  taggingDriver,
   type User,
 } from "./kernel/index.ts";
 import { crud } from "./plugins/crud/index.ts";
+import {
+  type AppEncryption,
+  type FieldSecurityOptions,
+  fieldSecurity,
+  protectDriver,
+} from "./plugins/field-security/index.ts";
 import { health } from "./plugins/health/index.ts";
-import { type Rule, rules } from "./plugins/rules/index.ts";
+import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
 import { validation } from "./plugins/validation/index.ts";
 
@@ -37,12 +49,15 @@ import { validation } from "./plugins/validation/index.ts";
 export interface DefaultPluginOptions {
   /** Rules that definitions mention by name. */
   readonly rules?: readonly Rule[] | undefined;
+  /** Keys of encrypted fields. */
+  readonly encryption?: AppEncryption | undefined;
 }
 
 /** The plugins every app has unless it says otherwise. */
 export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
   return new PluginList([
-    rules(options.rules === undefined ? {} : { rules: options.rules }),
+    rules({ rules: options.rules }),
+    fieldSecurity({ encryption: options.encryption }),
     validation(),
     crud(),
     schema(),
@@ -62,7 +77,10 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   readonly apiPrefix?: string;
   /** Appended to the default plugins; a function decides everything. */
   readonly plugins?: PluginChoice;
-  /** Who calls; null for nobody. An adapter's own `getUser` wins. @default everybody is anonymous */
+  /**
+   * Who calls; null for nobody. An adapter's own `getUser` wins; a plugin that brings one, such as `jwtAuth`, excludes it.
+   * @default everybody is anonymous
+   */
   readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
   /** Services by name, as with `registerService`. */
   readonly services?: Readonly<Record<string, ServiceFactory>>;
@@ -73,6 +91,11 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /** Custom rules that definitions mention by name. A definition that is given a rule itself needs none of it. */
   readonly rules?: readonly Rule[];
   readonly limits?: Partial<Limits>;
+  /**
+   * Keys of encrypted fields, this app's alone (spec 2.4).
+   * @default those of KEELSON_ENCRYPTION_KEY, or else the process-wide ones of `initEncryption`
+   */
+  readonly encryption?: AppEncryption;
   /** @default the process-wide logger */
   readonly logger?: Logger;
   /** @default the system's time */
@@ -125,11 +148,11 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   config: KeelsonConfig<TEntities>,
 ): Keelson<TEntities> {
   checkConfig(config);
-  const { plugins, driver, rules: customRules = [], defaultRules = {}, ...options } = config;
+  const { plugins, driver, rules: customRules = [], encryption, defaultRules = {}, ...options } = config;
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
   // What is no rule among them is reported by the plugin.
   const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
-  const defaults = defaultPlugins({ rules: [...customRules, ...held] });
+  const defaults = defaultPlugins({ rules: [...customRules, ...held], encryption });
   const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
   const kernel = createKernel({
     ...options,
@@ -156,4 +179,51 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   };
   // The kernel is untyped by entity; what it holds under each name is what TEntities says.
   return Object.freeze(app) as unknown as Keelson<TEntities>;
+}
+
+/** What `createEnhancedDriver` takes besides a driver. */
+export interface EnhancedDriverOptions extends FieldSecurityOptions {
+  /** Definitions, or builders that are not built yet: all that the driver is used for, and those they relate to. */
+  readonly entities: readonly EntityLike[];
+  /**
+   * On whose behalf the driver is used; null, and undefined too when the key is there, means anonymous.
+   * @default nobody's: all fields are read and written
+   */
+  readonly user?: User | null | undefined;
+  /** Whether the user is an administrator. @default as `isAdmin` of `keelson()` */
+  readonly isAdmin?: boolean | undefined;
+}
+
+/** A driver that knows its entities, and so needs not be told what to connect with. */
+export interface EnhancedDriver extends Driver {
+  /** @param context @default its entities, the process-wide logger, and whether NODE_ENV is "production" */
+  connect(context?: DriverContext): Promise<void>;
+}
+
+/**
+ * A driver with field security on, for code without an app (spec 1.1): it hashes passwords and encrypts fields it stores,
+ * decrypts what it returns, and tags records, so that hidden columns do not show. With `user` it also leaves out fields
+ * the user may not read of what it returns, and drops those the user may not write of what it stores. Nothing else of
+ * an app is in it: no rules of entities, no validation, no defaults; conditions and orders may name any column.
+ * @param driver one that is connected already, such as `api.driver`, or one to `connect()`
+ * @throws ConfigurationError for definitions, costs and keys that would keep an app from starting
+ * @example
+ * const driver = createEnhancedDriver(embedded(), [user, post])
+ * await driver.connect()
+ */
+export function createEnhancedDriver(
+  driver: Driver,
+  given: readonly EntityLike[] | EnhancedDriverOptions,
+): EnhancedDriver {
+  const options: EnhancedDriverOptions = "entities" in given ? given : { entities: given };
+  const model = createModel(options.entities);
+  if (model.problems.length > 0) throw new ConfigurationError(model.problems);
+  const tagging = taggingDriver(protectDriver(driver, model, options), model);
+  const { user, isAdmin } = options;
+  // A user who turns out to be missing is nobody, and never everybody.
+  const filtering = Object.hasOwn(options, "user") ? filteringDriver(tagging, model, { user, isAdmin }) : tagging;
+  return overlayDriver(filtering, {
+    connect: (context = { model, log: safeLogger(getLogger()), production: process.env.NODE_ENV === "production" }) =>
+      driver.connect(context),
+  });
 }

@@ -1,4 +1,5 @@
-import { embedded, type KeelsonConfig, keelson } from "keelson";
+import { embedded, jwtAuth, type KeelsonConfig, keelson } from "keelson";
+import type { DemoSecrets } from "./demo-secrets.ts";
 import { director } from "./entities/director.ts";
 import { distributor } from "./entities/distributor.ts";
 import { film } from "./entities/film.ts";
@@ -6,17 +7,26 @@ import { genre } from "./entities/genre.ts";
 import { importRun } from "./entities/import-run.ts";
 import { review } from "./entities/review.ts";
 import { user } from "./entities/user.ts";
+import { login } from "./login.ts";
+import { createSigner, tokenOptions } from "./tokens.ts";
 
 const entities = [film, director, distributor, genre, review, user, importRun] as const;
 
-export interface FilmsOptions extends Pick<KeelsonConfig, "getUser" | "logger"> {
+export interface FilmsOptions extends Pick<KeelsonConfig, "logger"> {
   /** The SQLite file. */
   readonly file: string;
+  readonly secrets: Pick<DemoSecrets, "tokens" | "encryption">;
 }
 
 /** The whole application: entities in, API out. */
-export function createFilms({ file, ...options }: FilmsOptions) {
-  return keelson({ entities, driver: embedded({ file }), ...options });
+export function createFilms({ file, secrets, ...options }: FilmsOptions) {
+  return keelson({
+    entities,
+    driver: embedded({ file }),
+    encryption: { key: secrets.encryption, bind: true },
+    plugins: [jwtAuth(tokenOptions(secrets.tokens)), login(createSigner(secrets.tokens))],
+    ...options,
+  });
 }
 
 export type FilmsApi = ReturnType<typeof createFilms>;

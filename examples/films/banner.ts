@@ -1,36 +1,43 @@
 import type { RouteListing } from "keelson";
 import type { FilmsApi } from "./api.ts";
-import type { DemoTokens } from "./demo-tokens.ts";
-import { ada } from "./people.ts";
+import type { DemoSecrets } from "./demo-secrets.ts";
+import { ada, grace } from "./people.ts";
+import { createSigner } from "./tokens.ts";
 
 export interface BannerFacts {
   readonly api: FilmsApi;
   readonly url: string;
   readonly file: string;
-  readonly tokens: DemoTokens;
+  readonly secrets: DemoSecrets;
 }
 
-/** What a person needs to go on: address, routes, database, tokens, and three requests to paste. */
-export async function banner({ api, url, file, tokens }: BannerFacts): Promise<string> {
+/** What a person needs to go on: address, routes, database, tokens, and four requests to paste. */
+export async function banner({ api, url, file, secrets }: BannerFacts): Promise<string> {
   const filmId = await filmToReview(api);
-  const review = JSON.stringify({ filmId, stars: 5, text: "Seen again, and still good." });
+  const sign = createSigner(secrets.tokens);
+  const [person, admin] = await Promise.all([sign(ada), sign(grace)]);
+  const credentials = JSON.stringify({ email: ada.email, password: secrets.passwords.ada });
+  const review = JSON.stringify({ filmId, stars: 5, text: "Seen again, and still good.", note: "With Grace." });
   const query = "imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating&_limit=5&include=director,reviews.author";
   return `
 ${routeTable(api)}
 
   API       ${url}${api.apiPrefix}
   Database  ${file}
-  Person    ${tokens.person}   (Ada writes reviews)
-  Admin     ${tokens.admin}   (Grace may do everything)
+  Person    ${person}   (Ada writes reviews)
+  Admin     ${admin}   (Grace may do everything)
 
 Good dramas, with their directors and reviews:
   curl '${url}/api/films?${query}'
 
-A review, written by Ada:
-  curl -X POST '${url}/api/reviews' -H 'Authorization: Bearer ${tokens.person}' -H 'Content-Type: application/json' -d '${review}'
+Ada logs in, with a password made for this demo, and gets a token of her own:
+  curl -X POST '${url}/auth/login' -H 'Content-Type: application/json' -d '${credentials}'
+
+A review by Ada, with a note that nobody else can read:
+  curl -X POST '${url}/api/reviews' -H 'Authorization: Bearer ${person}' -H 'Content-Type: application/json' -d '${review}'
 
 Ada may not delete a film (403); with the admin's token it goes:
-  curl -i -X DELETE '${url}/api/films/${filmId}' -H 'Authorization: Bearer ${tokens.person}'
+  curl -i -X DELETE '${url}/api/films/${filmId}' -H 'Authorization: Bearer ${person}'
 
 Stop with Ctrl-C.
 `;

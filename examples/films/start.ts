@@ -2,9 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join, parse } from "node:path";
 import { ConfigurationError, isKeelsonError, serve } from "keelson";
+import { addPeople } from "./add-people.ts";
 import { createFilms } from "./api.ts";
 import { banner } from "./banner.ts";
-import { openDemoTokens } from "./demo-tokens.ts";
+import { openDemoSecrets } from "./demo-secrets.ts";
 import { importFilms, isImported } from "./import/import-films.ts";
 import { summarize, writeReport } from "./import/import-report.ts";
 import { readMovies } from "./import/movie-row.ts";
@@ -17,11 +18,12 @@ async function start(): Promise<void> {
   const beside = (suffix: string): string => join(dirname(file), `${parse(file).name}-${suffix}.json`);
   const release = await reserve(port);
   await mkdir(dirname(file), { recursive: true });
-  const tokens = await openDemoTokens(beside("tokens"));
-  const api = createFilms({ file, getUser: tokens.getUser });
+  const secrets = await openDemoSecrets(beside("secrets"), file);
+  const api = createFilms({ file, secrets });
   let running: { close(): Promise<void> } = api;
   try {
     await api.ready;
+    await addPeople(api, secrets.passwords);
     if (!(await isImported(api))) {
       const rows = await readMovies();
       console.log(`Importing ${rows.length.toLocaleString("en")} films into ${file}`);
@@ -33,7 +35,7 @@ async function start(): Promise<void> {
     await release();
     const served = await serve(api, { port });
     running = served;
-    console.log(await banner({ api, url: served.url, file, tokens }));
+    console.log(await banner({ api, url: served.url, file, secrets }));
   } catch (error) {
     await running.close();
     throw error;

@@ -1,7 +1,7 @@
 import type { ColumnDefinition } from "./entity-definition.ts";
 import type { FieldDefinition } from "./field-definition.ts";
 import type { FieldKind } from "./kind.ts";
-import { datetimeKind, idKind, intKind } from "./kinds/index.ts";
+import { blindIndexKind, datetimeKind, encryptedKind, idKind, intKind, stringKind } from "./kinds/index.ts";
 import type { RelationDefinition } from "./relation.ts";
 
 /** Name of the column that a belongsTo relation owns. */
@@ -13,6 +13,31 @@ function own(name: string, kind: FieldKind, role: ColumnDefinition["role"], uniq
   return Object.freeze({ name, kind, role, optional: false, unique });
 }
 
+/** Name of the column that holds the blind index of an encrypted field. */
+export function blindIndexOf(name: string): string {
+  return `${name}Bidx`;
+}
+
+/** The column of a field, and its blind index where the field is encrypted and searchable. */
+function fieldColumns(name: string, field: FieldDefinition): ColumnDefinition[] {
+  const { kind, optional, unique, encrypted } = field;
+  if (encrypted === undefined) return [Object.freeze({ name, kind, role: "field", optional, unique, field })];
+  const stored = Object.freeze({
+    name,
+    kind: encryptedKind(kind),
+    role: "field",
+    optional,
+    unique: false,
+    field,
+  } as const);
+  if (!encrypted.searchable) return [stored];
+  const digest = blindIndexKind(stringKind);
+  return [
+    stored,
+    Object.freeze({ name: blindIndexOf(name), kind: digest, role: "blindIndex", optional, unique, of: name }),
+  ];
+}
+
 /** The stored columns of an entity, in a fixed order. Names that clash are reported by the builder. */
 export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
@@ -21,8 +46,7 @@ export function columnsOf(
   const columns: ColumnDefinition[] = [own("id", idKind as FieldKind, "id", true)];
   for (const [name, member] of declared) {
     if ("kind" in member) {
-      const { kind, optional, unique } = member;
-      columns.push(Object.freeze({ name, kind, role: "field", optional, unique, field: member }));
+      columns.push(...fieldColumns(name, member));
     } else if (member.type === "belongsTo") {
       const { optional, unique } = member;
       const kind = idKind as FieldKind;
@@ -37,4 +61,12 @@ export function columnsOf(
   }
   if (options.versioned) columns.push(own("version", intKind as FieldKind, "version"));
   return Object.freeze(Object.fromEntries(columns.map((column) => [column.name, column])));
+}
+
+/** Names of the columns that are in a record, but are not shown by it. */
+export function hiddenColumns(columns: Readonly<Record<string, ColumnDefinition>>): readonly string[] {
+  const hidden = Object.values(columns).filter(
+    ({ role, field }) => role === "blindIndex" || field?.omit === true || field?.password !== undefined,
+  );
+  return Object.freeze(hidden.map(({ name }) => name));
 }

@@ -27,7 +27,7 @@ export interface CrossFieldContext {
   readonly user: unknown;
 }
 
-export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version";
+export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version" | "blindIndex";
 
 /** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
 export interface ColumnDefinition {
@@ -40,6 +40,8 @@ export interface ColumnDefinition {
   readonly field?: FieldDefinition;
   /** The belongsTo relation that owns it, when `role` is "foreignKey". */
   readonly relation?: string;
+  /** The encrypted field it finds values of, when `role` is "blindIndex". */
+  readonly of?: string;
 }
 
 /** An entity as passive, frozen data. Everything the framework does is derived from this. */
@@ -64,6 +66,8 @@ export interface EntityDefinition<
   readonly relations: Readonly<Record<string, RelationDefinition>>;
   /** Stored columns in order: id, fields and foreign keys as declared, timestamps, version. */
   readonly columns: Readonly<Record<string, ColumnDefinition>>;
+  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes (architecture.md 3.4). */
+  readonly hidden: readonly string[];
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;
   readonly rules?: EntityRules;

@@ -1,4 +1,4 @@
-import { columnsOf } from "./columns.ts";
+import { columnsOf, hiddenColumns } from "./columns.ts";
 import type {
   Access,
   AnyEntity,
@@ -31,7 +31,7 @@ type Draft = {
   readonly name: string;
   readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
   readonly given: readonly RuleObject[];
-} & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns" | "ruleObjects">;
+} & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns" | "hidden" | "ruleObjects">;
 
 /** Builds an entity; each method returns a new builder, `build()` the frozen definition. */
 export class EntityBuilder<
@@ -141,12 +141,14 @@ export class EntityBuilder<
     const fields = members.filter((member): member is [string, FieldDefinition] => "kind" in member[1]);
     const relations = members.filter((member): member is [string, RelationDefinition] => "type" in member[1]);
     const objects = [...given, ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat())];
+    const columns = columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined });
     const definition: AnyEntity = Object.freeze({
       ...rest,
       ruleObjects: Object.freeze(Object.fromEntries(objects.map((rule) => [rule.name, rule]))),
       fields: Object.freeze(Object.fromEntries(fields)),
       relations: Object.freeze(Object.fromEntries(relations)),
-      columns: columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined }),
+      columns,
+      hidden: hiddenColumns(columns),
     });
     const problems = problemsOf(definition, members, objects);
     if (problems.length > 0) throw new ConfigurationError(problems);

@@ -1,4 +1,4 @@
-import { foreignKeyOf } from "./columns.ts";
+import { blindIndexOf, foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
 import type { FieldDefinition } from "./field-definition.ts";
 import type { RelationDefinition } from "./relation.ts";
@@ -65,7 +65,7 @@ function nameProblem(at: string, name: string): string | undefined {
 
 /** Names that a member takes up in records and bodies, its own one first. */
 function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
-  if ("kind" in member) return [name];
+  if ("kind" in member) return member.encrypted?.searchable ? [name, blindIndexOf(name)] : [name];
   if (member.type === "belongsTo") return [name, foreignKeyOf(name, member)];
   return member.type === "manyToMany" ? [name, `${name}Ids`] : [name];
 }

@@ -29,6 +29,8 @@ export {
   ConflictError,
   DatabaseError,
   DatabaseUnavailableError,
+  DecryptionError,
+  type DecryptionFailure,
   EntityNotFoundError,
   type FieldErrors,
   InternalError,
@@ -45,7 +47,13 @@ export {
   WorkflowFailedError,
   type WorkflowFailure,
 } from "./errors/errors.ts";
-export { describeError, type ErrorReply, type ErrorReplyOptions, handleError } from "./errors/handle-error.ts";
+export {
+  describeError,
+  type ErrorReply,
+  type ErrorReplyOptions,
+  handleError,
+  stackFrames,
+} from "./errors/handle-error.ts";
 export type {
   HookFunction,
   HookMap,
@@ -59,7 +67,7 @@ export type {
 export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
 export { baseHeaders } from "./http/base-headers.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
-export { defaultIsAdmin } from "./http/find-principal.ts";
+export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -77,15 +85,19 @@ export { RequestScope, type ScopeInit } from "./operations/request-scope.ts";
 export { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
 export type { OperationScope } from "./operations/scope.ts";
 export { createPlugin, createPluginFactory, endpoint } from "./plugin/create-plugin.ts";
+export { layerDriver } from "./plugin/driver-layers.ts";
 export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./plugin/entity-schema.ts";
 export { featuresOf } from "./plugin/features.ts";
 export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
 export type { Endpoint, EndpointConfig, Plugin, PluginConfig, PluginContext, PluginOptions } from "./plugin/plugin.ts";
 export { PluginList } from "./plugin/plugin-list.ts";
 export * from "./ports/index.ts";
-export { baseMask, type FieldMask } from "./records/mask.ts";
-export { present } from "./records/serialize.ts";
+export { entityName } from "./records/find-entity.ts";
+export { baseMask, type FieldMask, type RowAccess } from "./records/mask.ts";
+export { markShown, satisfiesAlone } from "./records/row-access.ts";
+export { present, presentSettled } from "./records/serialize.ts";
 export { entityOfRecord, tagRecord } from "./records/tag-record.ts";
+export { taggingDriver } from "./records/tagging-driver.ts";
 export { matchRoute } from "./routes/match-route.ts";
 export { pluralize, routeSegment, singularize } from "./routes/plural.ts";
 export {

@@ -12,6 +12,7 @@ import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
 import type { HookName } from "./hooks/hook-map.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
+import { chooseGetUser } from "./http/choose-get-user.ts";
 import { defaultIsAdmin, type IdentityOptions, toPrincipal } from "./http/find-principal.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 import { ownsUrl } from "./http/owns-url.ts";
@@ -21,6 +22,7 @@ import { getLogger, safeLogger } from "./log/logger.ts";
 import { defaultIds } from "./operations/default-ids.ts";
 import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
 import { collidingSegments } from "./plugin/colliding-segments.ts";
+import { layerDriver } from "./plugin/driver-layers.ts";
 import { entitiesOf } from "./plugin/entity-schema.ts";
 import { missingFeatures } from "./plugin/features.ts";
 import { createLifecycle } from "./plugin/lifecycle.ts";
@@ -30,6 +32,7 @@ import type { Clock, IdGenerator } from "./ports/clock.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Logger } from "./ports/logger.ts";
 import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
+import { taggingDriver } from "./records/tagging-driver.ts";
 import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
 
@@ -99,7 +102,6 @@ export function createKernel(options: KernelOptions): Kernel {
   for (const sentence of collidingSegments(model)) problem(sentence);
 
   const container = new ServiceContainer();
-  container.setDriver(options.driver);
   const hooks = new HookRegistry(limits.hookMs);
   const registry = new RouteRegistry(apiPrefix, problem);
   const config: PluginConfig = Object.freeze({
@@ -143,12 +145,15 @@ export function createKernel(options: KernelOptions): Kernel {
     contexts.set(plugin, context);
     attempt(() => declare(plugin, context), `plugin "${plugin.id}"`);
   }
+  const getUser = chooseGetUser(options.getUser, contexts, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
   const clock: Clock = options.clock ?? { now: () => new Date() };
+  const layered = layerDriver(options.driver, contexts);
+  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), model));
   const runtime: OperationRuntime = compileRuntime({
     model,
-    driver: options.driver,
+    ...layered,
     limits,
     log,
     production,
@@ -166,7 +171,7 @@ export function createKernel(options: KernelOptions): Kernel {
     log,
     stopMs: limits.hookMs,
   });
-  const identity: IdentityOptions = { getUser: options.getUser, isAdmin, limits, log };
+  const identity: IdentityOptions = { getUser, isAdmin, limits, log };
   const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
   const calls = createCallRunner(runtime, lifecycle.started);
   const bindClients = compileClients(model.entities);

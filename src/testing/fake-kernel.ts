@@ -11,6 +11,7 @@ import {
   type HookName,
   HookRegistry,
   type Logger,
+  layerDriver,
   type Operation,
   type OperationInput,
   type OperationScope,
@@ -88,6 +89,7 @@ export function createFakeKernel(): FakeKernel {
   const routes: Route[] = [];
   const problems: string[] = [];
   const plugins: Plugin[] = [];
+  const contexts = new Map<Plugin, PluginContext>();
   const started: { readonly plugin: Plugin; readonly context: PluginContext }[] = [];
   const log = recordingLogger();
 
@@ -129,7 +131,7 @@ export function createFakeKernel(): FakeKernel {
       for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run as HookFunction<HookName>, hook);
     const runtime = compileRuntime({
       model,
-      driver: driver ?? missingDriver,
+      ...layerDriver(driver ?? missingDriver, contexts),
       limits: DEFAULT_LIMITS,
       log,
       production: false,
@@ -200,6 +202,7 @@ export function createFakeKernel(): FakeKernel {
         const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
         addRoute(plugin.id, { method: method ?? "GET", path, action, rules: names, handler, meta, early });
       }
+      contexts.set(plugin, context);
       plugin.setup?.(context);
       if (problems.length > 0) throw new ConfigurationError([...problems]);
       await plugin.start?.(context);

@@ -13,7 +13,7 @@ import {
   matchRoute,
   type OperationScope,
   type Principal,
-  present,
+  presentSettled,
   Reply,
   type Route,
   runHooks,
@@ -101,7 +101,7 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
       body: async () => init.body,
     });
     const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-    return new Reply(reply.status, present(reply.body, current, true), reply.headers);
+    return new Reply(reply.status, await presentSettled(reply.body, current, true), reply.headers);
   }
 
   async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {

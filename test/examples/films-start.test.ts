@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +83,7 @@ async function promisedOutput(): Promise<RegExp[]> {
   });
 }
 
+const withToken = (line: string, token: string): string => line.replace(/Bearer [\w.-]+/, `Bearer ${token}`);
 const curlLines = (output: string): string[] => output.match(/curl .*/g) ?? [];
 
 describe("npm start", { timeout: 120_000 }, () => {
@@ -91,7 +92,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     const output = await app.says("Ctrl-C");
     expect(output).toMatch(/Imported 3,200 of 3,201 rows in [\d.]+ s: 51 repaired, 1 rejected\./);
     for (const line of await promisedOutput()) expect(output).toMatch(line);
-    const [list = "", review = "", forbidden = "", ...more] = curlLines(output);
+    const [list = "", login = "", review = "", forbidden = "", ...more] = curlLines(output);
     expect(more).toEqual([]);
     expect(await paste(list)).toMatchObject({
       status: 200,
@@ -103,14 +104,21 @@ describe("npm start", { timeout: 120_000 }, () => {
         {},
       ],
     });
-    expect(await paste(review)).toMatchObject({ status: 201, body: { authorId: "ada", stars: 5 } });
+    expect(await paste(review)).toMatchObject({
+      status: 201,
+      body: { authorId: "ada", stars: 5, note: "With Grace." },
+    });
     expect(await paste(forbidden)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    const { status, body } = await paste(login);
+    expect(status).toBe(200);
+    const { token } = body as { token: string };
+    expect(await paste(withToken(forbidden, token))).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
     const admin = /Admin +(\S+)/.exec(output)?.[1] ?? "";
-    expect(await paste(forbidden.replace(/Bearer [\w-]+/, `Bearer ${admin}`))).toMatchObject({ status: 200 });
+    expect(await paste(withToken(forbidden, admin))).toMatchObject({ status: 200 });
 
     const report = JSON.parse(await readFile(join(directory, "fresh-import-report.json"), "utf8"));
     expect(report.imported + report.rejected.length).toBe(3201);
-    expect((await stat(join(directory, "fresh-tokens.json"))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(directory, "fresh-secrets.json"))).mode & 0o777).toBe(0o600);
 
     app.child.kill("SIGINT");
     expect(await app.ended).toBe(0);
@@ -118,8 +126,10 @@ describe("npm start", { timeout: 120_000 }, () => {
     const again = start("fresh");
     const secondOutput = await again.says("Ctrl-C");
     expect(secondOutput).not.toContain("Import");
-    expect(secondOutput).toContain(admin);
-    expect(await paste(curlLines(secondOutput)[1] ?? "")).toMatchObject({ status: 201 });
+    const [, secondLogin = "", secondReview = "", secondForbidden = ""] = curlLines(secondOutput);
+    expect(await paste(secondLogin)).toMatchObject({ status: 200 });
+    expect(await paste(secondReview)).toMatchObject({ status: 201 });
+    expect(await paste(withToken(secondForbidden, admin))).toMatchObject({ status: 200 });
   });
 
   it("finishes an import that was killed", async () => {
@@ -135,10 +145,27 @@ describe("npm start", { timeout: 120_000 }, () => {
     expect(response.headers.get("x-total-count")).toBe("3200");
   });
 
-  it("refuses to run in production, because its tokens are for a demo", async () => {
+  it("refuses a database whose secrets are gone", async () => {
+    await writeFile(join(directory, "orphan.db"), "");
+    const app = start("orphan");
+    expect(await app.ended).toBe(1);
+    expect(app.output()).toMatch(/The secrets of .*orphan\.db are not in .*; delete the database/);
+  });
+
+  it.each(["not json", '{"tokens":"t","encryption":"e","passwords":{"ada":"a"}}'])(
+    "refuses secrets that are not its own: %s",
+    async (text) => {
+      await writeFile(join(directory, "strange-secrets.json"), text);
+      const app = start("strange");
+      expect(await app.ended).toBe(1);
+      expect(app.output()).toMatch(/strange-secrets\.json does not hold the demo's secrets/);
+    },
+  );
+
+  it("refuses to run in production, because its secrets are for a demo", async () => {
     const app = start("production", { NODE_ENV: "production" });
     expect(await app.ended).toBe(1);
-    expect(app.output()).toMatch(/tokens are not for production/);
+    expect(app.output()).toMatch(/secrets are not for production/);
     expect(app.output()).not.toMatch(/ at .*\.ts/);
   });
 

@@ -2,13 +2,22 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PrismaLibSql } from "@prisma/adapter-libsql";
-import { noopLogger } from "keelson";
+import { fieldSecurity, generateEncryptionKey, keelson, memoryDriver, noopLogger } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addPeople } from "../../examples/films/add-people.ts";
 import { createFilms, type FilmsApi } from "../../examples/films/api.ts";
+import { director } from "../../examples/films/entities/director.ts";
+import { distributor } from "../../examples/films/entities/distributor.ts";
+import { film } from "../../examples/films/entities/film.ts";
+import { genre } from "../../examples/films/entities/genre.ts";
+import { review } from "../../examples/films/entities/review.ts";
+import { user } from "../../examples/films/entities/user.ts";
 import { importFilms, isImported } from "../../examples/films/import/import-films.ts";
 import type { ImportReport } from "../../examples/films/import/import-report.ts";
 import { type MovieRow, readMovies } from "../../examples/films/import/movie-row.ts";
+import { login } from "../../examples/films/login.ts";
 import { people } from "../../examples/films/people.ts";
+import { createSigner } from "../../examples/films/tokens.ts";
 
 const rows = await readMovies();
 const directory = await mkdtemp(join(tmpdir(), "keelson-films-"));
@@ -16,18 +25,24 @@ const file = join(directory, "films.db");
 let api: FilmsApi;
 let report: ImportReport;
 
-function open(path: string): FilmsApi {
-  const getUser = (request: { headers: { get(name: string): string | null } }) =>
-    people.find(({ id }) => id === request.headers.get("x-person")) ?? null;
-  return createFilms({ file: path, getUser, logger: noopLogger });
+const secrets = { tokens: "a secret of this test, long enough", encryption: generateEncryptionKey() };
+const passwords = { ada: "the first programmer", grace: "nanoseconds of wire" };
+const ONE_AT_A_TIME = { concurrency: 1, queue: 0 };
+const sign = createSigner(secrets.tokens);
+const tokens = new Map(await Promise.all(people.map(async (person) => [person.id, await sign(person)] as const)));
+
+async function open(path: string): Promise<FilmsApi> {
+  const films = createFilms({ file: path, secrets, logger: noopLogger });
+  await addPeople(films, passwords);
+  return films;
 }
 
-async function request(method: string, path: string, person?: string, body?: unknown) {
+async function request(method: string, path: string, person?: (typeof people)[number]["id"], body?: unknown) {
   const response = await api.fetch(
     new Request(`http://films.test${path}`, {
       method,
       headers: {
-        ...(person && { "x-person": person }),
+        ...(person && { authorization: `Bearer ${tokens.get(person)}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -47,7 +62,7 @@ async function sql(query: string): Promise<unknown[][]> {
 }
 
 beforeAll(async () => {
-  api = open(file);
+  api = await open(file);
   report = await importFilms(api, rows);
 });
 
@@ -87,7 +102,7 @@ describe("the import", () => {
 
 describe("an import that is interrupted", () => {
   it("is finished by the next one", async () => {
-    const other = open(join(directory, "interrupted.db"));
+    const other = await open(join(directory, "interrupted.db"));
     const some = rows.slice(0, 300);
     const interrupt = (done: number): void => {
       if (done === 120) throw new RangeError("interrupted");
@@ -114,7 +129,7 @@ describe("a bad row", () => {
   ];
 
   it("is rejected with its reason, and the rest is imported", async () => {
-    const other = open(join(directory, "bad.db"));
+    const other = await open(join(directory, "bad.db"));
     const bad = cases.map(([name, row]): MovieRow => (row === good ? row : { ...row, Title: row.Title && name }));
     const { imported, rejected } = await importFilms(other, [good, ...bad]);
     expect(imported).toBe(1);
@@ -209,5 +224,110 @@ describe("the rules", () => {
     const { status, body } = await request("PATCH", "/api/users/ada", "ada", { name: "Ada L.", role: "admin" });
     expect([status, body.name, body.role]).toEqual([200, "Ada L.", "person"]);
     expect((await request("PATCH", "/api/users/grace", "ada", { name: "Ada" })).status).toBe(403);
+  });
+});
+
+describe("the login", () => {
+  const logIn = (email: unknown, password: unknown) => request("POST", "/auth/login", undefined, { email, password });
+
+  it("gives a token that says who somebody is", async () => {
+    const { status, body } = await logIn(" Ada@Films.example ", passwords.ada);
+    expect([status, Object.keys(body)]).toEqual([200, ["token"]]);
+    tokens.set("ada", body.token);
+    expect((await request("PATCH", "/api/users/ada", "ada", { name: "Ada" })).status).toBe(200);
+    expect((await request("PATCH", "/api/users/grace", "ada", { name: "Ada" })).status).toBe(403);
+  });
+
+  it("does not say what is wrong", async () => {
+    const { requestId: _, ...refused } = (await logIn("ada@films.example", "wrong")).body;
+    expect(refused).toMatchObject({ code: "UNAUTHENTICATED", message: "E-mail or password is wrong" });
+    const attempts: [unknown, unknown][] = [
+      ["nobody@films.example", passwords.ada],
+      ["grace@films.example", passwords.ada],
+      ["ada@films.example", passwords.ada.toUpperCase()],
+      ["ada@films.example", undefined],
+      [undefined, passwords.ada],
+      [{ like: "%" }, [passwords.ada]],
+      ["ada@films.example", "x".repeat(5_000)],
+    ];
+    for (const [email, password] of attempts) {
+      const { status, headers, body } = await logIn(email, password);
+      expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      expect(body).toEqual({ ...refused, requestId: body.requestId });
+    }
+  });
+
+  it("takes a new password when its owner sets one, and no hash in its place", async () => {
+    const [[hash] = []] = await sql("select password from user where id = 'ada'");
+    expect(hash).toMatch(/^\$pbkdf2\$256000\$/);
+    expect((await request("PATCH", "/api/users/ada", "grace", { password: "short" })).status).toBe(400);
+    expect((await request("PATCH", "/api/users/ada", "ada", { password: hash })).status).toBe(200);
+    expect((await logIn("ada@films.example", passwords.ada)).status).toBe(401);
+    expect((await logIn("ada@films.example", hash)).status).toBe(200);
+  });
+});
+
+describe("the login of an app that hashes one password at a time", () => {
+  it("answers 503 to whom it has no time for, whether or not they exist", async () => {
+    const busy = keelson({
+      entities: [user, review, film, genre, director, distributor],
+      driver: memoryDriver(),
+      encryption: { key: secrets.encryption },
+      logger: noopLogger,
+      plugins: (defaults) =>
+        defaults
+          .replace(
+            "field-security",
+            fieldSecurity({ encryption: { key: secrets.encryption }, passwords: ONE_AT_A_TIME }),
+          )
+          .with(login(sign)),
+    });
+    const logIn = (email: string) =>
+      busy.fetch(
+        new Request("http://films.test/auth/login", {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ email, password: "guess" }),
+        }),
+      );
+    await busy.asSystem().user.create({ ...people[0], password: passwords.ada });
+    for (const email of ["ada@films.example", "nobody@films.example"]) {
+      const [first, second] = await Promise.all([logIn(email), logIn(email)]);
+      expect([first.status, second.status]).toEqual([401, 503]);
+      expect(second.headers.get("retry-after")).toMatch(/^\d+$/);
+    }
+    await busy.close();
+  });
+});
+
+describe("the note of a review", () => {
+  it("is for its author alone, and ciphertext in the database", async () => {
+    const { body } = await request("GET", "/api/films?title=Alien&_limit=1");
+    const review = { filmId: body[0].id, stars: 5, text: "Twice.", note: "Seen with Grace, who slept." };
+    const created = await request("POST", "/api/reviews", "ada", review);
+    expect([created.status, created.body.note]).toEqual([201, review.note]);
+    const { id } = created.body;
+    expect((await request("GET", `/api/reviews/${id}`, "ada")).body.note).toBe(review.note);
+    for (const person of [undefined, "grace"] as const) {
+      expect((await request("GET", `/api/reviews/${id}`, person)).body).not.toHaveProperty("note");
+      const [listed] = (await request("GET", `/api/reviews?id=${id}`, person)).body;
+      expect([listed.text, "note" in listed]).toEqual(["Twice.", false]);
+    }
+    expect((await request("GET", "/api/reviews?note=x", "ada")).status).toBe(400);
+    const [[stored] = []] = await sql(`select note from review where id = '${id}'`);
+    expect(stored).toMatch(/^v1:[A-Za-z0-9+/]+=*$/);
+  });
+});
+
+describe("the people", () => {
+  it("show their names to everybody, their addresses to themselves and admins, their passwords to nobody", async () => {
+    const seen = async (person?: "ada" | "grace") => (await request("GET", "/api/users/grace", person)).body;
+    for (const profile of [await seen(), await seen("ada"), await seen("grace")]) {
+      expect(profile.name).toBe("Grace");
+      expect(profile).not.toHaveProperty("password");
+    }
+    expect([await seen(), await seen("ada")].map((profile) => "email" in profile)).toEqual([false, false]);
+    expect((await seen("grace")).email).toBe("grace@films.example");
+    expect((await request("GET", "/api/users/ada", "grace")).body.email).toBe("ada@films.example");
   });
 });

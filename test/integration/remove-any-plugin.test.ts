@@ -14,6 +14,7 @@ const note = entity("note", { text: string }).rules({ read: ["everyone"], create
 /** What an app without one of the default plugins does: a report that names who misses it, or the rest works. */
 const WITHOUT: Readonly<Record<string, string | "works">> = {
   rules: 'requires "rules"',
+  "field-security": "works",
   validation: 'requires "validation"',
   crud: "works",
   schema: "works",

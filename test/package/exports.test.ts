@@ -9,38 +9,44 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   keelson: words(`
     AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError DEFAULT_LIMITS
-    DatabaseError DatabaseUnavailableError EntityNotFoundError InternalError KeelsonError MethodNotAllowedError
-    PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError ReferencedError Reply
-    ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError ValidationFailedError
-    WorkflowFailedError admin all authenticated belongsTo bool boolean camelCase capitalize clearGlobalContainer
-    conflictError consoleLogger createPlugin createPluginFactory createPrefixedLogger createScope createService
-    crud datetime defaultPlugins defineConfig defineRule detectPluginType email embedded endpoint entity
-    entityOfRecord enums everyone expressAdapter float forbiddenError getGlobalContainer getLogger handleError
-    hasMany hasOne health int internalError isKeelsonError isValidEntityName isValidIdentifier isValidPlugin
-    json jsonTyped kebabCase keelson lazyService manyToMany matchRoute memoryDriver noopLogger notFoundError
-    owner ownerOrAdmin pascalCase pluralize postgres prisma resolveEntity routeSegment rules schema
-    schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger singularize snakeCase
-    string tagRecord text toPrismaSchema unauthorizedError validation validationError
+    DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError InternalError KeelsonError
+    MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError
+    ReferencedError Reply ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
+    ValidationFailedError WorkflowFailedError admin all authenticated belongsTo bool boolean camelCase capitalize
+    clearEncryptionKeys clearGlobalContainer conflictError consoleLogger countValuesPerKey createEnhancedDriver
+    createKeyRing createPasswordHasher createPlugin createPluginFactory createPrefixedLogger createScope
+    createService createTokenSigner crud datetime decryptValue defaultPlugins defineConfig defineRule
+    detectPluginType email embedded encryptValue endpoint entity entityOfRecord enums everyone expressAdapter
+    fieldSecurity filterReadableFields filterWritableFields float forbiddenError generateEncryptionKey
+    getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds handleError hasMany hasOne hashPassword
+    health initEncryption int internalError isEncrypted isKeelsonError isValidEntityName isValidIdentifier
+    isValidPlugin json jsonTyped jwtAuth kebabCase keelson lazyService manyToMany matchRoute memoryDriver
+    needsRehash noopLogger notFoundError owner ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord
+    reEncryptValue registerEncryptionKey removeEncryptionKey resolveEntity rotateEncryptionKeys routeSegment rules
+    schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger setPrimaryEncryptionKey
+    singularize snakeCase string tagRecord text toPrismaSchema unauthorizedError validateCrossFields validation
+    validationError valuesNeeding verifyPassword
   `),
   "keelson/express": words(`
     expressAdapter
   `),
   "keelson/kernel": words(`
     ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
-    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError EntityBuilder EntityNotFoundError HookRegistry
-    InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS PayloadTooLargeError PluginError PluginList
-    PreconditionFailedError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
+    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder EntityNotFoundError
+    HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS PayloadTooLargeError PluginError
+    PluginList PreconditionFailedError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
     ServiceContainer UnavailableError UnsupportedMediaTypeError ValidationFailedError WorkflowFailedError allOf
-    baseHeaders baseMask belongsTo bool boolean camelCase canHold canonicalize capitalize clearGlobalContainer columnsOf
-    compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
-    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
-    defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity entityOfRecord
-    enums expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError
-    hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isValidEntityName isValidIdentifier
-    isValidPlugin json jsonTyped kebabCase keysetWhere lazyService manyToMany matchRoute matches nearest
-    noopLogger notFoundError observe pascalCase plainField pluralize present resolveEntity routeSegment ruleName
-    ruleObjectsOf runHooks safeLogger schemaFromEntities selfRef setGlobalContainer setLogger singularize
-    snakeCase soleId streamByKeyset string tagRecord text totalOrder unauthorizedError validationError withDeadline
+    baseHeaders baseMask belongsTo bool boolean camelCase canHold canonicalize capitalize clearGlobalContainer
+    columnsOf compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
+    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
+    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity entityName
+    entityOfRecord enums expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger
+    handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
+    isValidEntityName isValidIdentifier isValidPlugin json jsonTyped kebabCase keysetWhere layerDriver lazyService
+    manyToMany markShown matchRoute matches nearest noopLogger notFoundError observe overlayDriver pascalCase
+    plainField pluralize present presentSettled resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
+    satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger singularize snakeCase soleId stackFrames streamByKeyset
+    string tagRecord taggingDriver text totalOrder unauthorizedError validationError withDeadline
   `),
   "keelson/node": words(`
     serve toNodeHandler
@@ -53,7 +59,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   `),
 };
 
-/** Section 1.1 of the specification, as far as this release goes. */
+/** Sections 1.1 and 2.4 of the specification, as far as this release goes. */
 const SPECIFIED = words(`
     defineConfig keelson entity ServiceContainer resolveEntity
     string text int float bool boolean datetime json jsonTyped email
@@ -67,6 +73,10 @@ const SPECIFIED = words(`
     ScopedContainer createScope createService lazyService getGlobalContainer setGlobalContainer
     getLogger setLogger noopLogger consoleLogger createPrefixedLogger
     capitalize pascalCase camelCase kebabCase snakeCase isValidIdentifier isValidEntityName
+    createEnhancedDriver validateCrossFields filterReadableFields filterWritableFields
+    hashPassword verifyPassword encryptValue decryptValue
+    initEncryption generateEncryptionKey registerEncryptionKey setPrimaryEncryptionKey getRegisteredKeyIds reEncryptValue
+    reEncryptRecord getEncryptionKeyId removeEncryptionKey
     expressAdapter prisma
 `);
 

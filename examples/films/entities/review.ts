@@ -5,6 +5,8 @@ import { user } from "./user.ts";
 export const review = entity("review", {
   text: text.trim().min(1).max(2000),
   stars: int.min(1).max(5),
+  // For the author alone: others do not get it, and whoever reads the database sees ciphertext.
+  note: text.max(2000).encrypted().readable("owner").optional(),
   film: belongsTo(() => film).onDelete("cascade"),
   author: belongsTo(() => user).onDelete("cascade"),
 })

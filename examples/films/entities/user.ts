@@ -1,9 +1,15 @@
-import { entity, enums, hasMany, string } from "keelson";
+import { email, entity, enums, hasMany, string } from "keelson";
 import { review } from "./review.ts";
 
-/** A public profile: what is in it may be seen by everybody, so it holds a name and nothing private. */
+/** A quarter of the usual work: enough to be safe, and a demo starts at once. */
+export const PASSWORD_COST = 8;
+
+/** A public profile: everybody sees the name, and what is private says so. */
 export const user = entity("user", {
   name: string.trim().min(1).max(80),
+  email: email.trim().lower().unique().readable("owner", "admin"),
+  // Eight characters or more; hashed before it is stored, and in no answer.
+  password: string.password({ cost: PASSWORD_COST }),
   // Without .readonly() a person who may change the own name could also make themselves an admin.
   role: enums("person", "admin").default("person").readonly(),
   reviews: hasMany(() => review),

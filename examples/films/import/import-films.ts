@@ -1,6 +1,6 @@
 import { ValidationFailedError } from "keelson";
 import type { FilmsApi } from "../api.ts";
-import { grace, people } from "../people.ts";
+import { grace } from "../people.ts";
 import { openDirectory } from "./directory.ts";
 import { everyPage } from "./every-page.ts";
 import { forEachConcurrently } from "./for-each-concurrently.ts";
@@ -25,14 +25,13 @@ export async function isImported(api: FilmsApi): Promise<boolean> {
  * Brings rows into the API through its own operations, as an admin: the rules, the validation and the reference checks
  * that hold for everybody hold here. A row that the API refuses is reported, anything else that goes wrong ends the
  * import. An import that was interrupted goes on where it stopped: what is stored already is recognised by title and
- * day, and the report covers all rows either way.
+ * day, and the report covers all rows either way. The people who wrote the reviews are there already.
  */
 export async function importFilms(
   api: FilmsApi,
   rows: readonly MovieRow[],
   { onProgress }: ImportOptions = {},
 ): Promise<ImportReport> {
-  await addPeople(api);
   const report = await addFilms(api, rows, onProgress);
   await addReviews(api);
   if (await isImported(api)) return report;
@@ -46,12 +45,6 @@ export async function importFilms(
     finishedAt: new Date(),
   });
   return report;
-}
-
-/** There is nobody yet on whose behalf people could be added, so the system does it. */
-async function addPeople(api: FilmsApi): Promise<void> {
-  const system = api.asSystem();
-  for (const person of people) if ((await system.user.count({ id: person.id })) === 0) await system.user.create(person);
 }
 
 async function addFilms(

@@ -1,4 +1,4 @@
-import { type AnyEntity, canHold } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, canHold } from "../../entity/index.ts";
 import { DatabaseError, type Row } from "../../kernel/index.ts";
 
 function copyValue(value: unknown): unknown {
@@ -34,12 +34,17 @@ export function newRow(entity: AnyEntity, given: Row): Row {
   const row: Row = {};
   for (const column of Object.values(entity.columns)) {
     const { name, field } = column;
-    const literal = field?.default !== undefined && "value" in field.default ? field.default.value : null;
-    const value = Object.hasOwn(given, name) ? given[name] : copyValue(literal);
+    const value = Object.hasOwn(given, name) ? given[name] : copyValue(literalDefault(field));
     if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
     row[name] = value;
   }
   return row;
+}
+
+/** What is stored of a protected field is not its value, so databases have no default for it. */
+function literalDefault(field: ColumnDefinition["field"]): unknown {
+  if (field?.default === undefined || field.password || field.encrypted) return null;
+  return "value" in field.default ? field.default.value : null;
 }
 
 /** The row that takes the place of a stored one. */

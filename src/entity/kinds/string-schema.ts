@@ -33,6 +33,19 @@ function atMost(bound: Bound): Check {
     text.length > bound.value && codePoints(text) > bound.value ? { message, code: "too_big" } : undefined;
 }
 
+/** Bytes of UTF-8 that a submitted password may have: what is stored is its hash, whatever the column holds (security.md 8). */
+const PASSWORD_BYTES = 1_024;
+/** Fewer code points are no password; `.min()` says otherwise. ASVS 5.0, 6.2.1. */
+const PASSWORD_MIN: Bound = { value: 8 };
+
+const encoder = new TextEncoder();
+
+/** A UTF-16 unit is at least one byte, so what is far too long is not even encoded. */
+function atMostBytes(bytes: number): Check {
+  const issue = { message: `must be at most ${bytes} bytes`, code: "too_big" } as const;
+  return (text) => (text.length > bytes || encoder.encode(text).length > bytes ? issue : undefined);
+}
+
 const emailFormat = z.email();
 // The URL parser drops tabs and newlines, trims, and turns "\\" into "/": what is stored should be what it understood.
 const HTTP_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
@@ -44,9 +57,10 @@ function isHttpUrl(text: string): boolean {
 function checksOf(field: FieldDefinition, limit: number): Check[] {
   const checks: Check[] = [
     (text) => (isStorableText(text) ? undefined : { message: "must be well-formed text without NUL characters" }),
-    atMost({ value: limit }),
+    field.password === undefined ? atMost({ value: limit }) : atMostBytes(PASSWORD_BYTES),
   ];
-  if (field.min) checks.push(atLeast(field.min));
+  const least = field.min ?? (field.password === undefined || field.length ? undefined : PASSWORD_MIN);
+  if (least) checks.push(atLeast(least));
   if (field.max) checks.push(atMost(field.max));
   if (field.length) checks.push(atLeast(field.length), atMost(field.length));
   for (const format of field.formats) {

@@ -15,7 +15,7 @@ import { BadRequestError } from "../errors/errors.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row, SortKey, Where } from "../ports/driver.ts";
-import { present } from "../records/serialize.ts";
+import { presentSettled } from "../records/serialize.ts";
 
 /**
  * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
@@ -68,13 +68,14 @@ export function compileClients(entities: readonly AnyEntity[]): (within: WithinS
 }
 
 function createEntityClient(entity: AnyEntity, within: WithinScope): object {
-  const one = (operation: Operation): unknown => present(operation.records[0], operation.scope, false);
+  const one = (operation: Operation): Promise<unknown> => presentSettled(operation.records[0], operation.scope, false);
   return Object.freeze({
     async list(options: ListOptions = {}) {
       return await within(async (scope) => {
         const query = { ...listQuery(options, scope), total: true };
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
-        return { data: present(records, scope, false), total: total ?? 0, nextCursor: nextCursor ?? null };
+        const data = await presentSettled(records, scope, false);
+        return { data, total: total ?? 0, nextCursor: nextCursor ?? null };
       });
     },
     async get(id: string, options: Pick<ListOptions, "include" | "select"> = {}) {

@@ -150,6 +150,26 @@ export class DatabaseError extends KeelsonError {
   }
 }
 
+/** Why a stored value could not be decrypted. */
+export type DecryptionFailure = "malformed" | "unknown-key" | "no-context" | "refused";
+
+/** A stored value cannot be decrypted; 500. Its text names no value and no key, and is for the log. */
+export class DecryptionError extends KeelsonError {
+  /**
+   * "malformed": no encrypted value; "unknown-key": its key is not registered; "no-context": its key binds, and nobody
+   * said where it is stored; "refused": changed, moved, or of another key.
+   */
+  readonly reason: DecryptionFailure;
+
+  constructor(
+    message = "A stored value cannot be decrypted",
+    { reason = "refused", ...options }: KeelsonErrorOptions & { readonly reason?: DecryptionFailure } = {},
+  ) {
+    super("DECRYPTION_FAILED", 500, message, options);
+    this.reason = reason;
+  }
+}
+
 /** The database, or something it needs, cannot be reached now; 503 with `Retry-After`. */
 export class DatabaseUnavailableError extends DatabaseError {
   constructor(message = "The database is not available", options: KeelsonErrorOptions = {}) {

@@ -17,13 +17,15 @@ export interface ErrorReplyOptions {
   readonly instance?: string | undefined;
 }
 
+/** Errors of ours whose text is for the log: it speaks of settings and keys. */
+const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
+
 /**
  * Turns anything thrown into a reply (spec section 7 rule 1). What is not an error of ours becomes a 500 that says
- * nothing; so do configuration errors, whose text is for the log.
+ * nothing; so do errors whose text is for the log, which keep their code.
  */
 export function handleError(error: unknown, options: ErrorReplyOptions = {}): ErrorReply {
-  const known: KeelsonError =
-    isKeelsonError(error) && error.code !== "CONFIGURATION_ERROR" ? error : new InternalError();
+  const known: KeelsonError = isKeelsonError(error) && !FOR_THE_LOG.has(error.code) ? error : new InternalError();
   const code = isKeelsonError(error) ? error.code : known.code;
   const { requestId, problemJson, instance } = options;
   const shared = { ...known.toJSON(), code, ...(requestId === undefined ? {} : { requestId }) };
@@ -49,15 +51,23 @@ export function describeError(error: unknown, causes = 5): Record<string, unknow
   if (!(error instanceof Error)) return { error: typeof error };
   const { name } = error;
   const code = (error as { code?: unknown }).code;
-  const frames = error.stack
-    ?.split("\n")
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, 12);
+  const frames = stackFrames(error);
   return {
     error: name,
     ...(typeof code === "string" ? { code } : {}),
     ...(isKeelsonError(error) ? { message: error.message } : {}),
-    ...(frames === undefined ? {} : { stack: frames.map((line) => line.trim()) }),
+    ...(frames.length === 0 ? {} : { stack: frames.slice(0, 12) }),
     ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
   };
+}
+
+/** Where an error comes from. A stack begins with the message, and lines of a message may look like places. */
+export function stackFrames({ stack = "", message }: Error): string[] {
+  const start = stack.indexOf(message);
+  if (start < 0) return []; // the message was changed since, and nobody can tell where the old one ends
+  return stack
+    .slice(start + message.length)
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
+    .map((line) => line.trim());
 }

@@ -33,6 +33,7 @@ export interface RouteAuthorization {
 export interface MaskDraft {
   readonly entity: AnyEntity;
   readonly principal: Principal;
+  readonly scope: OperationScope;
   mask: FieldMask;
 }
 
@@ -44,7 +45,10 @@ export interface HookMap {
   "request:end": ResponseEvent;
   /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
   "route:authorize": RouteAuthorization;
-  /** Narrows the fields a caller may read, write, filter and sort on. Synchronous. */
+  /**
+   * Narrows the fields a caller may read, write, filter and sort on; asked once per scope and entity. A hook that has to
+   * wait closes what it does not know yet first: that mask holds until its promise is settled.
+   */
   "access:mask": MaskDraft;
   /** Decides, or narrows the records to a predicate. Runs before input is read. */
   "operation:authorize": Operation;
@@ -52,11 +56,11 @@ export interface HookMap {
   "operation:normalize": Operation;
   /** Checks values, cross-field rules and references. Create and update. */
   "operation:validate": Operation;
-  /** Hashes and encrypts. Create and update. */
+  /** Makes of valid data what is stored in its place, such as hashes; before any transaction. Create and update. */
   "operation:protect": Operation;
   /** Runs after the statement, inside its transaction when the operation is transactional. */
   "operation:execute": Operation;
-  /** Decrypts what the statement gave. */
+  /** The records are there, in clear and tagged: decides what each of them shows. */
   "operation:reveal": Operation;
   /** Adds related records. */
   "operation:join": Operation;

@@ -45,13 +45,7 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
  */
 export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<IdentityOptions, "getUser">): Principal {
   const id = typeof user === "object" && user !== null ? (user as { id?: unknown }).id : undefined;
-  if (
-    typeof id !== "string" ||
-    id === "" ||
-    id.length > limits.idLength ||
-    !id.isWellFormed() ||
-    id.includes("\u0000")
-  ) {
+  if (!isUserId(id, limits)) {
     log.warn("getUser returned a user whose id is not a non-empty string; the request is refused", {
       idType: typeof id,
     });
@@ -69,6 +63,11 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
     log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
   }
   return { kind: "user", user: user as User, isAdmin: admin };
+}
+
+/** Whether a value may be the id of a user: a non-empty, well-formed string of bounded length. */
+export function isUserId(id: unknown, { idLength }: Pick<Limits, "idLength">): id is string {
+  return typeof id === "string" && id !== "" && id.length <= idLength && id.isWellFormed() && !id.includes("\u0000");
 }
 
 /** The default: `role` is "admin", `isAdmin` is true, or `roles` contains "admin". */

@@ -238,7 +238,7 @@ async function finish(result: unknown, requestId: string, scope: RequestScope): 
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
   if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  const text = toJson(body, scope);
+  const text = await toJson(body, scope);
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
   return respond(requestId, reply, text, JSON_TYPE);
 }

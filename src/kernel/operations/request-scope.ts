@@ -1,17 +1,17 @@
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { EntityModel } from "../../entity/index.ts";
 import { ScopedContainer } from "../container/scoped-container.ts";
 import { describeError } from "../errors/handle-error.ts";
-import { runHooks } from "../hooks/hook-registry.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
+import { ReadDecisions } from "../records/read-decisions.ts";
+import { ScopeMasks } from "../records/scope-masks.ts";
 import { taggingDriver } from "../records/tagging-driver.ts";
-import { newOperation } from "./new-operation.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
-import type { CompiledEntity, OperationRuntime } from "./runtime.ts";
+import type { OperationRuntime } from "./runtime.ts";
 import type { OperationScope } from "./scope.ts";
 
 /** What a scope begins with. */
@@ -38,8 +38,8 @@ export class RequestScope implements OperationScope {
   readonly #afterCommit: AfterCommit | undefined;
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
-  #masks: Map<AnyEntity, FieldMask> | undefined;
-  #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
+  readonly #masks = new ScopeMasks(this);
+  #decisions: ReadDecisions | undefined;
 
   constructor(runtime: OperationRuntime, init: ScopeInit, store: Driver = runtime.driver, afterCommit?: AfterCommit) {
     this.runtime = runtime;
@@ -51,7 +51,8 @@ export class RequestScope implements OperationScope {
   }
 
   get driver(): Driver {
-    this.#driver ??= taggingDriver(this.store, this.runtime.model);
+    const { model, handlerDriver } = this.runtime;
+    this.#driver ??= taggingDriver(handlerDriver(this.store), model);
     return this.#driver;
   }
   get model(): EntityModel {
@@ -89,35 +90,17 @@ export class RequestScope implements OperationScope {
 
   async readDecision(ref: EntityRef): Promise<Decision> {
     const compiled = this.runtime.find(ref);
-    this.#decisions ??= new Map();
-    let decision = this.#decisions.get(compiled.entity);
-    if (decision === undefined) {
-      decision = this.#decide(compiled);
-      this.#decisions.set(compiled.entity, decision);
-    }
-    return decision;
-  }
-
-  async #decide({ entity, plans }: CompiledEntity): Promise<Decision> {
-    const operation = newOperation(this, entity, { kind: "list", entity });
-    if (this.principal.kind === "system") operation.decision.allowed = true;
-    else await runHooks(plans.list.authorize, operation);
-    return operation.decision;
+    await this.maskReady(ref);
+    this.#decisions ??= new ReadDecisions(this);
+    return this.#decisions.of(compiled);
   }
 
   mask(ref: EntityRef): FieldMask {
-    const hooks = this.runtime.hooks.list("access:mask");
-    const { entity, mask: base } = this.runtime.find(ref);
-    if (hooks.length === 0) return base;
-    this.#masks ??= new Map();
-    let mask = this.#masks.get(entity);
-    if (mask === undefined) {
-      const draft = { entity, principal: this.principal, mask: base };
-      for (const hook of hooks) void hook.run(draft); // synchronous by contract (hook-map.ts)
-      mask = draft.mask;
-      this.#masks.set(entity, mask);
-    }
-    return mask;
+    return this.#masks.of(this.runtime.find(ref));
+  }
+
+  maskReady(ref?: EntityRef): Promise<void> | undefined {
+    return ref === undefined ? this.#masks.allReady() : this.#masks.ready(this.runtime.find(ref));
   }
 
   async transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {

@@ -42,6 +42,8 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   else if (plan.authorize.length > 0) await runHooks(plan.authorize, operation);
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
 
+  const masking = isSystem ? undefined : scope.maskReady(entity);
+  if (masking !== undefined) await masking;
   const { query, data } = input;
   if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
   if (!isSystem && query !== undefined) operation.query = await checkQuery(operation, input.bounded);

@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { ServiceSource } from "../container/scoped-container.ts";
+import type { MaskDraft } from "../hooks/hook-map.ts";
 import type { Hook, HookRegistry } from "../hooks/hook-registry.ts";
 import type { Limits } from "../limits.ts";
 import type { Clock, IdGenerator } from "../ports/clock.ts";
@@ -26,13 +27,19 @@ export interface OperationPlan {
 export interface CompiledEntity {
   readonly entity: AnyEntity;
   readonly plans: Readonly<Record<OperationKind, OperationPlan>>;
+  /** The widest mask. */
   readonly mask: FieldMask;
+  /** What narrows it for a caller. */
+  readonly maskHooks: readonly Hook<MaskDraft>[];
 }
 
 /** What operations of one app share. */
 export interface OperationRuntime {
   readonly model: EntityModel;
+  /** What the gate's statements run on: the app's driver with the layers of plugins around it. */
   readonly driver: Driver;
+  /** What plugins put around a driver before handlers, hooks and rules get it. */
+  readonly handlerDriver: (driver: Driver) => Driver;
   readonly limits: Limits;
   readonly log: Logger;
   readonly production: boolean;
@@ -54,7 +61,8 @@ function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
   const plan = (kind: OperationKind): OperationPlan => compilePlan(hooks, entity, kind);
   const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
   const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
-  return Object.freeze({ entity, plans, mask: baseMask(entity) });
+  const maskHooks = hooks.listFor("access:mask", entity, "read");
+  return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
 }
 
 function compilePlan(hooks: HookRegistry, entity: AnyEntity, kind: OperationKind): OperationPlan {

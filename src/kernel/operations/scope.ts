@@ -27,6 +27,11 @@ export interface OperationScope {
   readDecision(entity: EntityRef): Promise<Decision>;
   /** The caller's field mask for an entity. */
   mask(entity: EntityRef): FieldMask;
+  /**
+   * Resolves when the mask is final; undefined when it is. Until then it shows less than it may turn out to.
+   * @param entity @default all whose mask was asked for
+   */
+  maskReady(entity?: EntityRef): Promise<void> | undefined;
   /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
   transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
 }

@@ -1,6 +1,7 @@
 import type { EntityModel, EntityRules } from "../../entity/index.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
 import type { HookFunction, HookName, HookOptions } from "../hooks/hook-map.ts";
+import type { RequestInfo } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -69,6 +70,19 @@ export interface PluginOptions {
   readonly services?: Readonly<Record<string, ServiceFactory>> | undefined;
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
   readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
+  /**
+   * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
+   * Throw AuthenticationError for credentials that are wrong: anything that is not an error of ours is 503. An app has
+   * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
+   */
+  getUser?(request: RequestInfo, context: PluginContext): unknown;
+  /**
+   * Puts itself around the driver that the statements of operations run on, drivers of transactions included. Called
+   * once, after all plugins are set up. @default the driver as it is
+   */
+  wrapDriver?(driver: Driver, context: PluginContext): Driver;
+  /** The same around what handlers, hooks and rules use; called for each of their drivers. @default the driver as it is */
+  wrapHandlerDriver?(driver: Driver, context: PluginContext): Driver;
   /** Declares what the plugin adds; synchronous, no I/O. */
   setup?(context: PluginContext): void;
   /** Runs when the driver is connected, in order of `requires`. */

@@ -14,5 +14,7 @@ export type {
   TransactionOptions,
   Where,
 } from "./driver.ts";
+export type { AskField, FieldQuestion, FieldRules } from "./field-rules.ts";
 export type { Logger } from "./logger.ts";
+export { overlayDriver } from "./overlay-driver.ts";
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./principal.ts";

@@ -1,4 +1,13 @@
 import type { AnyEntity } from "../../entity/index.ts";
+import type { Row, Where } from "../ports/driver.ts";
+
+/** What decides about a field record by record. */
+export interface RowAccess {
+  /** Records the caller may see the field of. */
+  readonly predicate: Where | undefined;
+  /** Decides where no condition can; such a field cannot be filtered on. */
+  readonly guard: ((record: Row) => boolean | Promise<boolean>) | undefined;
+}
 
 /** Which fields a caller may see and touch. Query parsing, writes and the serializer use the same object. */
 export interface FieldMask {
@@ -6,11 +15,15 @@ export interface FieldMask {
   readonly writable: ReadonlySet<string>;
   readonly filterable: ReadonlySet<string>;
   readonly sortable: ReadonlySet<string>;
+  /** Readable fields that not every record shows this caller. */
+  readonly readablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
+  /** Writable fields that not every record takes from this caller. */
+  readonly writablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
 }
 
 /**
  * The widest mask an entity allows anybody: password and omitted fields are never readable, and neither they nor
- * encrypted ones can be filtered or sorted on (security.md item 3). Plugins only ever narrow it.
+ * encrypted ones can be sorted on, or filtered on without a blind index (security.md item 3). Plugins only ever narrow it.
  */
 export function baseMask(entity: AnyEntity): FieldMask {
   const readable = new Set<string>();
@@ -18,10 +31,10 @@ export function baseMask(entity: AnyEntity): FieldMask {
   const filterable = new Set<string>();
   const sortable = new Set<string>();
   for (const { name, role, kind, field } of Object.values(entity.columns)) {
-    const hidden = field !== undefined && (field.omit || field.password !== undefined);
+    const hidden = entity.hidden.includes(name);
     if (!hidden) readable.add(name);
     if (role === "foreignKey" || (role === "field" && field?.readonly !== true)) writable.add(name);
-    if (hidden || field?.encrypted) continue;
+    if (hidden || field?.encrypted?.searchable === false) continue;
     filterable.add(name);
     if (kind.sortable) sortable.add(name);
   }

@@ -3,6 +3,7 @@ import { InternalError } from "../errors/errors.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row } from "../ports/driver.ts";
 import type { FieldMask } from "./mask.ts";
+import { showsField } from "./row-access.ts";
 import { entityOfRecord } from "./tag-record.ts";
 
 /** Deeper results are refused before they overflow the stack; circular ones end here too. */
@@ -32,8 +33,9 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
 }
 
 /**
- * The only way out: a value as plain JSON data with every record in it, at any depth, masked for the caller
- * (security.md item 5). `wire` turns moments into ISO text; without it they stay `Date`s, for callers in the process.
+ * A value as plain JSON data with every record in it, at any depth, masked for the caller (security.md item 5). `wire`
+ * turns moments into ISO text; without it they stay `Date`s, for callers in the process. Where a mask is not final yet it
+ * shows too little; see `presentSettled`.
  */
 export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
   if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
@@ -60,12 +62,16 @@ function presentAll(items: readonly unknown[], scope: OperationScope, wire: bool
 }
 
 function presentRecord(record: Row, entity: AnyEntity, scope: OperationScope, wire: boolean, depth: number): Row {
-  const { columns, relations } = shapeOf(entity, scope.mask(entity));
+  const mask = scope.mask(entity);
+  const { columns, relations } = shapeOf(entity, mask);
+  const perRow = mask.readablePerRow;
   const plain: Row = {};
   for (let i = 0; i < columns.length; i++) {
     const { name, kind } = columns[i] as ColumnDefinition;
     const value = record[name];
     if (value === undefined) continue;
+    const access = perRow?.get(name);
+    if (access !== undefined && !showsField(scope, entity, record, name, access)) continue;
     // Code may have put a record into a JSON column.
     if (kind.toWire === undefined) plain[name] = present(value, scope, wire, depth + 1);
     else plain[name] = wire && value !== null ? kind.toWire(value) : value;
@@ -77,11 +83,21 @@ function presentRecord(record: Row, entity: AnyEntity, scope: OperationScope, wi
   return plain;
 }
 
+/** The only way out: as `present`, with masks that are final. It is presented again when it met some that were not. */
+export async function presentSettled(value: unknown, scope: OperationScope, wire: boolean): Promise<unknown> {
+  for (;;) {
+    const plain = present(value, scope, wire);
+    const pending = scope.maskReady();
+    if (pending === undefined) return plain;
+    await pending;
+  }
+}
+
 /**
  * A value as JSON text, with every record in it masked. One `JSON.stringify` of plain objects: text put together by hand
  * is no faster, and leaves the collector more to do.
  * @returns undefined for what JSON cannot say (functions, undefined)
  */
-export function toJson(value: unknown, scope: OperationScope): string | undefined {
-  return JSON.stringify(present(value, scope, true));
+export async function toJson(value: unknown, scope: OperationScope): Promise<string | undefined> {
+  return JSON.stringify(await presentSettled(value, scope, true));
 }

@@ -7,7 +7,14 @@ const kEntity: unique symbol = Symbol("keelson.entity");
 /** Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up. */
 export function tagRecord(entity: AnyEntity, row: Row): Row {
   (row as Record<symbol, unknown>)[kEntity] = entity;
+  if (entity.hidden.length > 0) hide(entity, row);
   return row;
+}
+
+/** Code can read `user.apiToken`; spread, `Object.keys`, JSON, CSV and loggers do not see it (architecture.md 3.4). */
+function hide(entity: AnyEntity, row: Row): void {
+  for (const name of entity.hidden)
+    if (Object.hasOwn(row, name)) Object.defineProperty(row, name, { enumerable: false });
 }
 
 /** The entity a value is a record of, or undefined. */

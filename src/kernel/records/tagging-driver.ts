@@ -1,11 +1,13 @@
 import type { EntityModel } from "../../entity/index.ts";
 import type { Driver, EntityRef, Row } from "../ports/driver.ts";
+import { overlayDriver } from "../ports/overlay-driver.ts";
 import { findEntity } from "./find-entity.ts";
 import { tagRecord } from "./tag-record.ts";
 
 /**
  * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out
- * whoever read it. The gate's own statements run on the driver inside and pay nothing.
+ * whoever read it. The gate's own statements run on the driver inside and pay nothing. It waits for no mask: the rules
+ * that a mask waits for read with it, too.
  */
 export function taggingDriver(inner: Driver, model: EntityModel): Driver {
   function tagAll(ref: EntityRef, rows: Row[]): Row[] {
@@ -13,22 +15,19 @@ export function taggingDriver(inner: Driver, model: EntityModel): Driver {
     for (const row of rows) tagRecord(entity, row);
     return rows;
   }
-  const tag = (ref: EntityRef, row: Row | null): Row | null => row && tagRecord(findEntity(model, ref), row);
+  function tag<T extends Row | null>(ref: EntityRef, row: T): T {
+    if (row !== null) tagRecord(findEntity(model, ref), row);
+    return row;
+  }
   const tagging: Partial<Driver> = {
     findOne: async (ref, where, options) => tag(ref, await inner.findOne(ref, where, options)),
     findMany: async (ref, query) => tagAll(ref, await inner.findMany(ref, query)),
-    create: async (ref, data) => tagRecord(findEntity(model, ref), await inner.create(ref, data)),
+    create: async (ref, data) => tag(ref, await inner.create(ref, data)),
     update: async (ref, where, data) => tag(ref, await inner.update(ref, where, data)),
     async *stream(ref, query, batchSize) {
       for await (const rows of inner.stream(ref, query, batchSize)) yield tagAll(ref, rows);
     },
     transaction: (work, options) => inner.transaction((driver) => work(taggingDriver(driver, model)), options),
   };
-  return new Proxy(tagging as Driver, {
-    get(own, name) {
-      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-      const value: unknown = Reflect.get(inner, name);
-      return typeof value === "function" ? value.bind(inner) : value;
-    },
-  });
+  return overlayDriver(inner, tagging);
 }

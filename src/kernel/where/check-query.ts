@@ -24,20 +24,25 @@ function unknownField(entity: AnyEntity, name: string, known: Iterable<string>):
 export async function checkQuery(operation: Operation, bounded = false): Promise<OperationQuery> {
   const { entity, scope, query } = operation;
   const mask = scope.mask(entity);
-  // Names, operators and values of the conditions are right; what follows is about rights.
+  // Rights come first: what is wrong with an operator or a value would tell that there is such a field.
+  const decisions = await decisionsOf(scope, entity, query.where);
+  const isOpen = checkFields(scope, entity, query.where, decisions);
   const condition = compileWhere(scope.model, entity, query.where);
   if (!bounded) checkLimits(query, condition, scope.limits);
   for (const { field } of query.sort ?? [])
     if (!mask.sortable.has(field)) throw unknownField(entity, field, mask.sortable);
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
-  if (query.where === undefined) return query;
+  return isOpen ? query : { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
+}
+
+/** What the caller may read of the entities that a where looks at. */
+async function decisionsOf(scope: OperationScope, entity: AnyEntity, where: Where | undefined): Promise<Decisions> {
   const targets = new Set<AnyEntity>();
-  collectTargets(scope, entity, query.where, targets);
-  if (targets.size === 0) return query;
+  collectTargets(scope, entity, where, targets);
   const decisions = new Map<AnyEntity, Decision>();
   for (const target of targets) decisions.set(target, await scope.readDecision(target));
-  return { ...query, where: narrow(scope, entity, query.where, decisions) };
+  return decisions;
 }
 
 function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree): void {
@@ -51,17 +56,42 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
   }
 }
 
-function collectTargets(scope: OperationScope, entity: AnyEntity, where: Where, targets: Set<AnyEntity>): void {
+/** The entity behind a name that is no column; undefined when nothing here can be asked for under that name. */
+function targetOf(scope: OperationScope, entity: AnyEntity, name: string): AnyEntity | undefined {
+  if (Object.hasOwn(entity.columns, name)) return undefined;
+  const relation = scope.model.relation(entity, name);
+  return relation?.remote === undefined ? relation?.target : undefined;
+}
+
+function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
+  eachMember(where, (name, value) => {
+    const target = targetOf(scope, entity, name);
+    if (target === undefined) return;
+    targets.add(target);
+    collectTargets(scope, target, value, targets);
+  });
+}
+
+/**
+ * Refuses names the caller may not filter on, in whatever way they are asked about.
+ * @returns whether the where can stay as it is: about own fields, and those that every record shows the caller
+ */
+function checkFields(scope: OperationScope, entity: AnyEntity, where: unknown, decisions: Decisions): boolean {
   const mask = scope.mask(entity);
+  let isOpen = true;
   eachMember(where, (name, value) => {
     if (Object.hasOwn(entity.columns, name)) {
       if (!mask.filterable.has(name)) throw unknownField(entity, name, mask.filterable);
+      if (mask.readablePerRow?.has(name)) isOpen = false;
       return;
     }
-    const target = scope.model.relation(entity, name)?.target as AnyEntity;
-    targets.add(target);
-    if (value !== null) collectTargets(scope, target, value as Where, targets);
+    isOpen = false;
+    const target = targetOf(scope, entity, name);
+    if (target === undefined || decisions.get(target)?.allowed !== true)
+      throw unknownField(entity, name, mask.filterable);
+    checkFields(scope, target, value, decisions);
   });
+  return isOpen;
 }
 
 function narrow(scope: OperationScope, entity: AnyEntity, where: Where, decisions: Decisions): Where {
@@ -75,16 +105,18 @@ function narrow(scope: OperationScope, entity: AnyEntity, where: Where, decision
       continue;
     }
     if (Object.hasOwn(entity.columns, name)) {
-      narrowed[name] = value;
+      // Together with its rule's own condition, so that it tells nothing about records that do not show the field.
+      const shown = scope.mask(entity).readablePerRow?.get(name)?.predicate;
+      if (shown === undefined) narrowed[name] = value;
+      else extra.push(allOf({ [name]: value }, shown));
       continue;
     }
     const target = scope.model.relation(entity, name)?.target as AnyEntity;
-    const decision = decisions.get(target);
-    if (decision?.allowed !== true) throw unknownField(entity, name, scope.mask(entity).filterable);
-    if (value !== null) narrowed[name] = allOf(narrow(scope, target, value as Where, decisions), decision.predicate);
+    const predicate = decisions.get(target)?.predicate;
+    if (value !== null) narrowed[name] = allOf(narrow(scope, target, value as Where, decisions), predicate);
     // "has no author", asked by somebody who may see some authors only, means: none that they may see.
-    else if (decision.predicate === undefined) narrowed[name] = null;
-    else extra.push({ NOT: { [name]: decision.predicate } });
+    else if (predicate === undefined) narrowed[name] = null;
+    else extra.push({ NOT: { [name]: predicate } });
   }
   return extra.length === 0 ? narrowed : { AND: [narrowed, ...extra] };
 }

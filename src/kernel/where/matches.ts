@@ -33,6 +33,12 @@ function asksForRelations(condition: Condition): boolean {
   return "parts" in condition && condition.parts.some(asksForRelations);
 }
 
+/** Whether a record has all columns that a condition looks at. */
+export function needsOnly(condition: Condition, row: Row): boolean {
+  if ("parts" in condition) return condition.parts.every((part) => needsOnly(part, row));
+  return condition.kind !== "related" && condition.column.name in row;
+}
+
 function isAbsent(value: unknown): boolean {
   return value === null || value === undefined;
 }

@@ -60,7 +60,8 @@ function conclude({ decision }: Operation, findings: Findings | undefined): void
   decision.allowed = true;
 }
 
-function anyOf(guards: readonly Guard[]): Guard {
+/** Passes when one of them does. */
+export function anyOf(guards: readonly Guard[]): Guard {
   if (guards.length === 1) return guards[0] as Guard;
   return async (record) => {
     for (const guard of guards) if (await guard(record)) return true;

@@ -4,6 +4,7 @@ import { createPlugin, type Plugin } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
 import { decide } from "./decide.ts";
+import { createFieldRules } from "./field-rules.ts";
 import type { Rule } from "./rule.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
@@ -11,6 +12,10 @@ import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 export { type AllOfRules, all } from "./all.ts";
 export { admin, authenticated, everyone, owner, ownerOrAdmin } from "./built-in-rules.ts";
 export { defineRule } from "./define-rule.ts";
+export type { FieldFilterOptions, FilteredFields } from "./field-filter.ts";
+export { filterReadableFields } from "./filter-readable-fields.ts";
+export { filterWritableFields, type WritableFieldsOptions } from "./filter-writable-fields.ts";
+export { filteringDriver } from "./filtering-driver.ts";
 export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, RuleResult } from "./rule.ts";
 
 // Hooks: operation:authorize (decides, or narrows to a predicate), route:authorize (endpoints with rules),
@@ -25,6 +30,9 @@ export interface RulesOptions {
   readonly rules?: readonly Rule[] | undefined;
 }
 
+/** Service: `FieldRules`, for whoever guards single fields. */
+const FIELDS_SERVICE = "rules.fields";
+
 /** Authorization: without it, every operation of callers is denied. */
 export function rules(options: RulesOptions = {}): Plugin {
   return createPlugin({
@@ -32,9 +40,11 @@ export function rules(options: RulesOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["rules"],
     setup(context) {
-      const { hooks, log, problem } = context;
+      const { hooks, log, problem, services } = context;
       const table = createRuleTable(options.rules ?? [], problem);
+      const fieldRules = createFieldRules(context, table);
       const plans = compilePlans(context, table);
+      services.register(FIELDS_SERVICE, () => fieldRules);
       hooks.on("operation:authorize", (operation) => {
         const plan = plans.get(operation.entity)?.[operation.access];
         return plan === undefined ? undefined : decide(plan, operation);

@@ -8,6 +8,8 @@ import {
   ValidationFailedError,
   type ValidationIssue,
 } from "../../kernel/index.ts";
+import { changedRecord } from "./changed-record.ts";
+import { passesCrossField } from "./passes-cross-field.ts";
 
 /**
  * Runs predicates over the whole record: on create over what will be stored, on update over the stored record with the
@@ -21,14 +23,15 @@ export async function checkCrossFields(
 ): Promise<void> {
   const existing = operation.kind === "update" ? await existingRecord(operation) : {};
   if (existing === undefined) return; // there is nothing this caller may change; the statement says so
-  const seen = observe(operation.entity, { ...existing, ...operation.data });
+  const { log } = operation.scope;
+  const seen = observe(operation.entity, changedRecord(operation.entity, existing, operation.data));
   const context: CrossFieldContext = {
     operation: operation.kind as "create" | "update",
     user: operation.principal.user,
   };
   const issues: ValidationIssue[] = [];
   for (const validator of validators)
-    if (!(await passes(validator, seen.record, context, operation)))
+    if (!(await passesCrossField(validator, seen.record, context, { log, entity: operation.entity.name })))
       issues.push({ path: pathOf(validator, operation), code: "custom", message: validator.message });
   if (issues.length > 0) throw new ValidationFailedError(issues);
   if (operation.kind === "update") expectUnchanged(operation, seen, operation.data);
@@ -36,7 +39,7 @@ export async function checkCrossFields(
 
 /**
  * The record as it is now. Only one the rules let this caller change: otherwise the answers of validators would tell
- * about records the caller cannot see. Stored passwords are hashes, which no validator can mean.
+ * about records the caller cannot see.
  */
 async function existingRecord(operation: Operation): Promise<Row | undefined> {
   const { entity, decision, extraWhere, scope, id } = operation;
@@ -44,7 +47,6 @@ async function existingRecord(operation: Operation): Promise<Row | undefined> {
   const { predicate, guard } = decision;
   const row = await driver.findOne(entity, allOf({ id }, extraWhere, guard === undefined ? predicate : undefined));
   if (row === null || (guard !== undefined && !(await isGranted(operation, row)))) return undefined;
-  for (const [name, { password }] of Object.entries(entity.fields)) if (password) delete row[name];
   return row;
 }
 
@@ -56,26 +58,6 @@ async function isGranted({ entity, decision, scope, id }: Operation, row: Row): 
   )
     return true;
   return (await guard?.(row)) === true;
-}
-
-async function passes(
-  { test, message }: CrossFieldValidator,
-  record: Row,
-  context: CrossFieldContext,
-  { entity, scope, kind }: Operation,
-): Promise<boolean> {
-  try {
-    return (await test(record as never, context)) === true;
-  } catch (error) {
-    const name = error instanceof Error ? error.name : typeof error;
-    scope.log.warn("A validator threw, which counts as failed", {
-      entity: entity.name,
-      operation: kind,
-      validator: message,
-      error: name,
-    });
-    return false;
-  }
 }
 
 /** The field a message belongs to; a field this caller cannot see must not be named. */

@@ -8,6 +8,8 @@ import { checkValues } from "./check-values.ts";
 import { compileInputPlan, type InputPlan } from "./input-plan.ts";
 import { normalizeInput } from "./normalize-input.ts";
 
+export { type CrossFieldCheck, type CrossFieldsOptions, validateCrossFields } from "./validate-cross-fields.ts";
+
 // Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
 // No options, no services.
 

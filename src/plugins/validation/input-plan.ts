@@ -74,7 +74,8 @@ function keysOf(entity: AnyEntity): ReadonlyMap<string, InputKey> {
     keys.set(name, { kind: "relation", type, foreignKey });
     if (type === "manyToMany") keys.set(`${name}Ids`, { kind: "links" });
   }
-  for (const column of Object.values(entity.columns)) keys.set(column.name, keyOf(column));
+  for (const column of Object.values(entity.columns))
+    if (column.role !== "blindIndex") keys.set(column.name, keyOf(column)); // which is nobody's to know of
   return keys;
 }
 

@@ -32,6 +32,7 @@ describe("error classes", () => {
     [new keelson.ConfigurationError("x"), 500, "CONFIGURATION_ERROR"],
     [new keelson.DatabaseError(), 500, "DATABASE_ERROR"],
     [new keelson.DatabaseUnavailableError(), 503, "DATABASE_UNAVAILABLE"],
+    [new keelson.DecryptionError(), 500, "DECRYPTION_FAILED"],
     [new keelson.UnavailableError("x"), 503, "UNAVAILABLE"],
     [new keelson.InternalError(), 500, "INTERNAL"],
   ])("%s has its status and code", (error, status, code) => {
@@ -112,6 +113,18 @@ describe("handleError", () => {
     expect(handleError(new keelson.ConfigurationError("key missing in /etc/app")).body).toEqual({
       code: "CONFIGURATION_ERROR",
       message: "Something went wrong",
+      status: 500,
+    });
+  });
+
+  it("keeps for the log why a value cannot be decrypted", () => {
+    const error = new keelson.DecryptionError("the key v1 does not open it", { reason: "unknown-key" });
+    expect(error.reason).toBe("unknown-key");
+    expect(new keelson.DecryptionError().reason).toBe("refused");
+    expect(handleError(error, { problemJson: true, instance: "/api/notes" }).body).toMatchObject({
+      code: "DECRYPTION_FAILED",
+      message: "Something went wrong",
+      detail: "Something went wrong",
       status: 500,
     });
   });

@@ -77,6 +77,19 @@ describe("cross-field validators", () => {
     expect(await write({ from: 4, to: 6 }, "s1")).toBe("ok");
   });
 
+  it("see omitted fields of the stored record, and no stored password", async () => {
+    const seen: unknown[] = [];
+    const login = entity("login", { name: string, token: string.omit(), secret: string.password() })
+      .validate(((data: Record<string, unknown>) => seen.push([data.token, data.secret]) > 0) as never, "is seen")
+      .build();
+    const kernel = createFakeKernel()
+      .withEntities(login)
+      .withDriver(memoryDriver({ login: [{ id: "l", name: "n", token: "t", secret: "$hash$" }] }));
+    await kernel.use(validation());
+    await kernel.operation({ kind: "update", entity: "login", id: "l", data: { name: "m" } });
+    expect(seen).toEqual([["t", undefined]]);
+  });
+
   it("hold when two updates together would break them: the one that comes second is validated again", async () => {
     const driver = memoryDriver({ span: [{ id: "s1", from: 1, to: 5, note: "n", authorId: null }] });
     let meddle: (() => Promise<unknown>) | undefined;

@@ -1,0 +1,12 @@
+import type { FilmsApi } from "./api.ts";
+import { type PersonId, people } from "./people.ts";
+
+/** Adds the people of the demo who are not there yet. There is nobody on whose behalf, so the system does it. */
+export async function addPeople(api: FilmsApi, passwords: Readonly<Record<PersonId, string>>): Promise<void> {
+  const { user } = api.asSystem();
+  await Promise.all(
+    people.map(async (person) => {
+      if ((await user.count({ id: person.id })) === 0) await user.create({ ...person, password: passwords[person.id] });
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+import { EQUALITY_OPERATORS, type FieldKind } from "../kind.ts";
+import { compareText } from "./string-schema.ts";
+
+const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "Text" } } as const;
+const DIGEST = { scalar: "String", native: { postgresql: "VarChar(64)", mysql: "VarChar(64)" } } as const;
+
+/**
+ * A kind as it is stored encrypted: input and output are the kind's own, the column is TEXT and has no order
+ * (security.md item 9). Conditions may hold values of the kind, which a blind index answers, or the stored text itself.
+ */
+export function encryptedKind(kind: FieldKind): FieldKind {
+  return Object.freeze<FieldKind>({
+    ...kind,
+    column: TEXT,
+    operators: EQUALITY_OPERATORS,
+    sortable: false,
+    searchable: false,
+    accepts: (value): value is unknown => typeof value === "string" || kind.accepts(value),
+    compare: (a, b) => (typeof a === "string" && typeof b === "string" ? compareText(a, b) : kind.compare(a, b)),
+  });
+}
+
+/** A kind as it is stored for its blind index: 43 characters of base64url, equality only. */
+export function blindIndexKind(text: FieldKind<string>): FieldKind {
+  return Object.freeze({
+    ...text,
+    name: "blindIndex",
+    column: DIGEST,
+    operators: EQUALITY_OPERATORS,
+    searchable: false,
+  }) as FieldKind;
+}

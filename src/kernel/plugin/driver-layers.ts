@@ -1,0 +1,19 @@
+import type { Driver } from "../ports/driver.ts";
+import type { Plugin, PluginContext } from "./plugin.ts";
+
+/** The driver as the app uses it. */
+export interface LayeredDriver {
+  readonly driver: Driver;
+  readonly handlerDriver: (driver: Driver) => Driver;
+}
+
+/** Puts what plugins bring around a driver, the first plugin innermost. */
+export function layerDriver(driver: Driver, contexts: ReadonlyMap<Plugin, PluginContext>): LayeredDriver {
+  const layers = [...contexts];
+  const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);
+  return {
+    driver: layers.reduce((inner, [plugin, context]) => plugin.wrapDriver?.(inner, context) ?? inner, driver),
+    handlerDriver: (given) =>
+      outer.reduce((inner, [plugin, context]) => plugin.wrapHandlerDriver?.(inner, context) ?? inner, given),
+  };
+}

@@ -1,0 +1,128 @@
+// Spec 2.4 rules 8 to 11 and public-api.md "Security functions": encryption with the process-wide keys. Nothing here
+// waits for anything, and all of it may be awaited.
+import type { EntityLike } from "../../../entity/index.ts";
+import { getLogger } from "../../../kernel/index.ts";
+import type { BindingContext } from "./binding.ts";
+import { decrypt, encrypt, isEncryptedWith } from "./cipher.ts";
+import { checkKeyId, DEFAULT_KEY_ID, readKey } from "./data-key.ts";
+import { defaultRing } from "./default-ring.ts";
+import type { KeyOptions } from "./key-ring.ts";
+import { type ReEncryptOptions, reEncrypt, reEncryptStored } from "./re-encrypt.ts";
+import type { Encryptable } from "./value-codec.ts";
+
+/** How encryption begins. */
+export interface EncryptionOptions extends KeyOptions {
+  /** Exactly 64 hexadecimal characters: 32 bytes. */
+  readonly key: string;
+  /** @default "v1" */
+  readonly keyId?: string | undefined;
+  /**
+   * What blind indexes of searchable fields are derived from, 64 hexadecimal characters.
+   * @default the key, as long as no second one is registered
+   */
+  readonly indexKey?: string | undefined;
+}
+
+/**
+ * Starts afresh with one key, which becomes primary; keys from before are forgotten.
+ * @throws ConfigurationError when a key or the id is malformed; what was there stays
+ * @example
+ * initEncryption({ key: process.env.ENCRYPTION_KEY, keyId: "2024" })
+ */
+export function initEncryption(key: string, keyId?: string): void;
+export function initEncryption(options: EncryptionOptions): void;
+export function initEncryption(first: string | EncryptionOptions, id?: string): void {
+  const options: EncryptionOptions = typeof first === "object" && first !== null ? first : { key: first, keyId: id };
+  const { key, keyId = DEFAULT_KEY_ID, bind, indexKey } = options;
+  for (const given of indexKey === undefined ? [key] : [key, indexKey]) readKey(given);
+  checkKeyId(keyId);
+  if (defaultRing.ids.length > 0)
+    getLogger().warn("initEncryption was called again: the keys registered before are forgotten", {
+      keyIds: defaultRing.ids,
+    });
+  defaultRing.clear();
+  if (indexKey !== undefined) defaultRing.setIndexKey(indexKey);
+  defaultRing.register(key, keyId, { bind });
+}
+
+/** Adds a key for reading; the first one becomes primary. @throws ConfigurationError as `KeyRing.register` */
+export function registerEncryptionKey(key: string, keyId: string, options?: KeyOptions): void {
+  defaultRing.register(key, keyId, options);
+}
+
+/**
+ * Chooses the key of new encryptions. Every process has to know it before the first one chooses it.
+ * @throws ConfigurationError when there is no such key; the primary key stays
+ */
+export function setPrimaryEncryptionKey(keyId: string): void {
+  defaultRing.setPrimary(keyId);
+}
+
+/** Ids in the order of registration. */
+export function getRegisteredKeyIds(): string[] {
+  return [...defaultRing.ids];
+}
+
+/**
+ * Forgets a key. Values that still have it can no longer be read, so re-encrypt them first (spec 2.4 rule 11).
+ * @throws ConfigurationError for the primary key, and unknown ids
+ */
+export function removeEncryptionKey(keyId: string): void {
+  defaultRing.remove(keyId);
+}
+
+/** Forgets all keys. */
+export function clearEncryptionKeys(): void {
+  defaultRing.clear();
+}
+
+/**
+ * Encrypts a value: `<key_id>:base64(iv + ciphertext + tag)`. What looks encrypted already is encrypted again; `null`
+ * stays `null`.
+ * @param context where it will be stored; only keys registered with `bind` need it
+ * @throws ConfigurationError without a key, or without the context that the key needs
+ * @throws BadRequestError for values that would not come back the same
+ */
+export function encryptValue(value: Encryptable, context?: BindingContext): string;
+export function encryptValue(value: Encryptable | null, context?: BindingContext): string | null;
+export function encryptValue(value: Encryptable | null, context?: BindingContext): string | null {
+  return value === null ? null : encrypt(defaultRing, value, context);
+}
+
+/**
+ * The value behind a stored form, of the type it had: text, unless something else was encrypted. `null` stays `null`.
+ * @throws DecryptionError when it is malformed, changed, moved, or its key is not registered
+ */
+export function decryptValue<T extends Encryptable = string>(encrypted: string, context?: BindingContext): T;
+export function decryptValue<T extends Encryptable = string>(
+  encrypted: string | null,
+  context?: BindingContext,
+): T | null;
+export function decryptValue<T extends Encryptable>(encrypted: string | null, context?: BindingContext): T | null {
+  return encrypted === null ? null : (decrypt(defaultRing, encrypted, context) as T);
+}
+
+/**
+ * Whether something has the stored form. A text without key id may be any base64: it counts when a registered key opens
+ * it.
+ */
+export function isEncrypted(value: unknown): value is string {
+  return isEncryptedWith(defaultRing, value);
+}
+
+/** A value under the primary key, with a new iv. @throws as `reEncrypt` */
+export function reEncryptValue(encrypted: string, context?: BindingContext, options?: ReEncryptOptions): string {
+  return reEncrypt(defaultRing, encrypted, context, options);
+}
+
+/**
+ * A copy of a stored record with all encrypted fields under the primary key; persist it when `reEncryptedCount > 0`, and
+ * only if the row is still the one that was read.
+ */
+export function reEncryptRecord<T extends object>(
+  data: T,
+  entity: EntityLike,
+  options?: ReEncryptOptions,
+): { readonly data: T; readonly reEncryptedCount: number } {
+  return reEncryptStored(defaultRing, data, entity, options);
+}

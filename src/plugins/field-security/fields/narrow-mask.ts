@@ -1,0 +1,66 @@
+import type { AskField, FieldMask, FieldQuestion, MaskDraft, RowAccess } from "../../../kernel/index.ts";
+import type { RuledField } from "./field-plan.ts";
+
+/** `undefined` until the rules have answered, which means no. */
+type Answer = boolean | RowAccess | undefined;
+
+interface Answers {
+  readonly field: RuledField;
+  read: Answer;
+  create: Answer;
+  update: Answer;
+}
+
+/**
+ * Narrows a mask by the rules of single fields: those that nobody lets through are gone, those that depend on the record
+ * stay with their condition. Rules that have to wait keep their field closed until they have answered.
+ */
+export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): void | Promise<void> {
+  const { principal, scope, entity, mask: widest } = draft;
+  if (principal.kind === "system") return;
+  const waiting: Promise<void>[] = [];
+  const ask = (rule: AskField | undefined, kind: FieldQuestion["kind"], settle: (answer: Answer) => void): void => {
+    const answer = rule === undefined || rule({ kind, entity, principal, scope });
+    if (answer instanceof Promise) waiting.push(answer.then(settle));
+    else settle(answer);
+  };
+  const answers = fields.map((field): Answers => {
+    const found: Answers = { field, read: undefined, create: undefined, update: undefined };
+    ask(field.readable, "read", (answer) => {
+      found.read = answer;
+    });
+    ask(field.writable, "create", (answer) => {
+      found.create = answer;
+    });
+    ask(field.writable, "update", (answer) => {
+      found.update = answer;
+    });
+    return found;
+  });
+  draft.mask = maskOf(widest, answers);
+  if (waiting.length === 0) return;
+  return Promise.all(waiting).then(() => {
+    draft.mask = maskOf(widest, answers);
+  });
+}
+
+function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
+  const readable = new Set(widest.readable);
+  const writable = new Set(widest.writable);
+  const filterable = new Set(widest.filterable);
+  const sortable = new Set(widest.sortable);
+  const perRow = new Map<string, RowAccess>();
+  for (const { field, read, create, update } of answers) {
+    const { name } = field;
+    // An operation asks again for what it does; here it counts whether any of them may.
+    if (!create && !update) writable.delete(name);
+    if (read === true) continue;
+    sortable.delete(name);
+    if (!read) readable.delete(name);
+    // A condition on such a field is asked together with the one of its rule; where no condition decides, not at all.
+    if (!read || read.guard !== undefined) filterable.delete(name);
+    if (read && readable.has(name)) perRow.set(name, read);
+  }
+  const readablePerRow = perRow.size === 0 ? undefined : perRow;
+  return Object.freeze({ readable, writable, filterable, sortable, readablePerRow });
+}

@@ -1,0 +1,14 @@
+/** Bytes of a token at most: nothing longer is decoded. */
+export const MAX_TOKEN_BYTES = 8_192;
+
+/** The scheme in any case (RFC 9110 section 11.1), then three parts of base64url (RFC 7515 section 7.1). */
+const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+/**
+ * The token in an `Authorization` header (RFC 6750 section 2.1); undefined when it is anything else: another scheme, no
+ * token, two of them, one that is too long.
+ */
+export function bearerToken(authorization: string): string | undefined {
+  const token = BEARER.exec(authorization)?.[1];
+  return token === undefined || token.length > MAX_TOKEN_BYTES ? undefined : token;
+}

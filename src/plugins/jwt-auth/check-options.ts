@@ -1,0 +1,47 @@
+import { didYouMean } from "../../kernel/index.ts";
+import { algorithmsOf, KEY_PAIR_ALGORITHMS, SECRET_ALGORITHMS } from "./algorithms.ts";
+import { claimProblems } from "./claim-problems.ts";
+import { jwksProblems } from "./jwks-problems.ts";
+import type { JwtAuthOptions } from "./jwt-auth-options.ts";
+import { secretProblems } from "./secret-problems.ts";
+
+/** Numbers among the options: the least and the most each may be. */
+const RANGES = {
+  clockTolerance: [0, 300],
+  maxTokenAge: [1, Number.MAX_SAFE_INTEGER],
+  jwksTimeoutMs: [1, 60_000],
+  jwksCooldownMs: [0, 86_400_000],
+  jwksMaxAgeMs: [0, 86_400_000],
+} as const;
+const KNOWN = ["secret", "jwks", "issuer", "audience", "algorithms", "typ", "user", ...Object.keys(RANGES)];
+
+/** What is wrong with the options. One that is misspelt would protect nothing, so it is wrong, too. */
+export function checkOptions(options: JwtAuthOptions): string[] {
+  const { secret, jwks, typ, user } = options;
+  const algorithms: unknown = algorithmsOf(options);
+  const list = Array.isArray(algorithms) ? algorithms : [];
+  const problems = [...claimProblems(options), ...algorithmProblems(list, jwks === undefined)];
+  if (secret !== undefined && jwks !== undefined) problems.push("`secret` and `jwks` exclude each other; keep one");
+  else if (jwks !== undefined) problems.push(...jwksProblems(jwks));
+  else if (secret !== undefined) problems.push(...secretProblems(secret, list));
+  else problems.push("`secret` or `jwks` is missing; a secret is made with: openssl rand -base64 48");
+  if (typ !== undefined && (typeof typ !== "string" || typ === "")) problems.push("`typ` must be text such as at+jwt");
+  if (user !== undefined && typeof user !== "function") problems.push("`user` must be a function of the claims");
+  for (const [name, [least, most]] of Object.entries(RANGES)) {
+    const value = options[name as keyof typeof RANGES];
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
+  }
+  for (const name of Object.keys(options))
+    if (!KNOWN.includes(name)) problems.push(`there is no option "${name}".${didYouMean(name, KNOWN)}`);
+  return problems;
+}
+
+function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): string[] {
+  const known: readonly unknown[] = bySecret ? SECRET_ALGORITHMS : KEY_PAIR_ALGORITHMS;
+  const choice = `with ${bySecret ? "a secret" : "keys"} there are ${known.join(", ")}`;
+  if (algorithms.length === 0) return [`\`algorithms\` must be a list of one or more; ${choice}`];
+  return algorithms
+    .filter((name) => !known.includes(name))
+    .map((name) => `\`algorithms\`: "${String(name)}" is none that can be used here; ${choice}`);
+}

@@ -1,0 +1,53 @@
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
+import type { Logger } from "../../kernel/index.ts";
+import { algorithmsOf } from "./algorithms.ts";
+import type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
+import { remoteKeys } from "./remote-keys.ts";
+import { secretKey } from "./secret-key.ts";
+
+/** The claims of a token; undefined when it is not valid. Why not goes to the log, without anything that was in it. */
+export type Verifier = (token: string, log: Logger) => Promise<TokenClaims | undefined>;
+
+/**
+ * Checks signature and claims (RFC 8725 section 3): algorithms of the list only, `iss` and `aud` as configured, `exp` and
+ * `sub` present, `nbf` past.
+ * @param options have been checked
+ */
+export function createVerifier(options: JwtAuthOptions): Verifier {
+  const { issuer, audience, clockTolerance = 5, maxTokenAge, typ } = options;
+  const key = keyOf(options);
+  const expected: JWTVerifyOptions = {
+    algorithms: [...algorithmsOf(options)],
+    issuer,
+    audience: typeof audience === "string" ? audience : [...audience],
+    requiredClaims: ["exp", "sub"],
+    clockTolerance,
+    ...(maxTokenAge === undefined ? {} : { maxTokenAge }),
+    ...(typ === undefined ? {} : { typ }),
+  };
+  return async (token, log) => {
+    try {
+      const { payload } = await jwtVerify(token, key, expected);
+      return payload as TokenClaims;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+      log.debug("Token refused", { reason: error.code, claim: (error as { claim?: string }).claim });
+      return undefined;
+    }
+  };
+}
+
+function keyOf(options: JwtAuthOptions): JWTVerifyGetKey {
+  const { secret, jwks } = options;
+  if (typeof jwks === "string" || jwks instanceof URL) return remoteKeys(jwks, options);
+  if (jwks !== undefined) return createLocalJWKSet(jwks as JSONWebKeySet);
+  const key = secretKey(secret as string | Uint8Array);
+  return () => key;
+}

@@ -1,0 +1,57 @@
+// jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as RFC 8725
+// asks for. No token is nobody; a bad token is 401, never nobody.
+import { createPlugin, isUserId, type Plugin } from "../../kernel/index.ts";
+import { bearerToken } from "./bearer-token.ts";
+import { checkOptions } from "./check-options.ts";
+import { createVerifier } from "./create-verifier.ts";
+import { defaultUser } from "./default-user.ts";
+import type { JwtAuthOptions } from "./jwt-auth-options.ts";
+import { tokenRefused } from "./token-refused.ts";
+
+export { createTokenSigner, type TokenSigner, type TokenSignerOptions } from "./create-token-signer.ts";
+export type { JsonWebKeySet, JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
+
+const PLUGIN = { id: "jwt-auth", version: "1.0.0" };
+
+/**
+ * A plugin that says who calls by bearer tokens, signed with a shared secret or with the keys of an issuer. It takes the
+ * place of the configuration's `getUser`; having both is a ConfigurationError. An adapter's own `getUser` still wins.
+ *
+ * Every bad token gets the same 401, with `WWW-Authenticate: Bearer error="invalid_token"`; any other 401 gets the
+ * challenge `Bearer`. Keys that cannot be fetched are 503. Wrong options are a ConfigurationError when the app starts.
+ * @example
+ * keelson({ entities, plugins: [jwtAuth({ secret: process.env.JWT_SECRET, issuer: "https://shop.example", audience: "shop" })] })
+ */
+export function jwtAuth(options: JwtAuthOptions): Plugin {
+  const given = { ...options };
+  const problems = checkOptions(given);
+  if (problems.length > 0)
+    return createPlugin({
+      ...PLUGIN,
+      setup({ problem }) {
+        for (const sentence of problems) problem(`jwt-auth: ${sentence}`);
+      },
+    });
+
+  const verify = createVerifier(given);
+  const userOf = given.user ?? defaultUser;
+  return createPlugin({
+    ...PLUGIN,
+    async getUser({ headers }, { config, log }) {
+      const authorization = headers.get("authorization");
+      if (authorization === null) return null;
+      const token = bearerToken(authorization);
+      const claims = token === undefined ? undefined : await verify(token, log);
+      if (claims === undefined || !isUserId(claims.sub, config.limits)) throw tokenRefused();
+      const user = await userOf(claims);
+      if (user === null || user === undefined) throw tokenRefused();
+      return user;
+    },
+    hooks: {
+      // A 401 without a challenge is none (RFC 9110 section 15.5.2).
+      "request:end": ({ response }) => {
+        if (response.status === 401) response.headers["www-authenticate"] ??= "Bearer";
+      },
+    },
+  });
+}

@@ -1,0 +1,92 @@
+import { type AnyEntity, type EntityLike, type RelationDefinition, resolveEntity } from "../../entity/index.ts";
+import { entityOfRecord, InternalError, type Row, type User } from "../../kernel/index.ts";
+import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
+import { createFieldJudge } from "./field-judge.ts";
+
+/** Deeper data is refused before it overflows the stack; circular data ends here too. */
+const MAX_DEPTH = 64;
+
+/**
+ * What a caller may see of records: new objects without hidden columns (passwords, omitted fields, blind indexes),
+ * without fields whose `.readable()` rules fail, and without names the entity does not have. Related records are filtered
+ * by the rules of their own entity. Values are not copied, and whether the caller may read a record at all is not asked.
+ *
+ * Rules are asked at once and know nothing but the record: a field whose rule returns a promise, throws, needs the driver
+ * or a service, or looks at a column that the record does not have is not shown.
+ *
+ * `(data, user)` takes records that an app has read: those of operations, of a handler's driver, and copies of them.
+ * Other data needs its entity. Specification section 4.1 rule 2.
+ *
+ * @param data a record, an array of records, or null
+ * @throws ConfigurationError for data that is no record, or whose entity nobody knows
+ * @throws AuthenticationError for a user whose id is not a non-empty string
+ * @throws InternalError for records nested more than 64 levels deep, or circular ones
+ * @example
+ * const visible = filterReadableFields(await legacyApi.users(), user, { user: currentUser })
+ */
+export function filterReadableFields<T>(data: T, user: User | null | undefined): FilteredFields<T>;
+export function filterReadableFields<T>(data: T, entity: EntityLike, options: FieldFilterOptions): FilteredFields<T>;
+export function filterReadableFields(
+  data: unknown,
+  subject: User | EntityLike | null | undefined,
+  options?: FieldFilterOptions,
+): unknown {
+  const { principal, apply } = createFieldFilter("filterReadableFields", subject, options);
+  const judge = createFieldJudge(principal, "read");
+  const targets = new Map<RelationDefinition, AnyEntity | undefined>();
+
+  function filterRecord(record: Row, entity: AnyEntity, depth: number): Row {
+    const kept = tagsOf(record);
+    for (const [name, value] of Object.entries(record)) {
+      if (value === undefined) continue;
+      if (Object.hasOwn(entity.columns, name)) {
+        if (mayRead(record, entity, name)) kept[name] = value;
+      } else if (Object.hasOwn(entity.relations, name)) {
+        const target = targetOf(entity, entity.relations[name] as RelationDefinition);
+        const related = filterRelated(value, target, depth + 1);
+        if (related !== undefined) kept[name] = related;
+      }
+    }
+    return kept;
+  }
+
+  function mayRead(record: Row, entity: AnyEntity, name: string): boolean {
+    if (entity.hidden.includes(name)) return false;
+    const rules = entity.columns[name]?.field?.readable;
+    return rules === undefined || judge(rules, entity, record);
+  }
+
+  /** Undefined for what is no record, or a record of nobody knows what. */
+  function filterRelated(value: unknown, target: AnyEntity | undefined, depth: number): unknown {
+    if (depth > MAX_DEPTH)
+      throw new InternalError(
+        `filterReadableFields: records are nested more than ${MAX_DEPTH} levels deep, or circular`,
+      );
+    if (value === null) return null;
+    if (typeof value !== "object") return undefined;
+    if (Array.isArray(value))
+      return value.map((one) => filterRelated(one, target, depth + 1)).filter((one) => one !== undefined);
+    const entity = entityOfRecord(value) ?? target;
+    return entity && filterRecord(value as Row, entity, depth);
+  }
+
+  /** Looked up once: a builder makes a new definition whenever it is asked. */
+  function targetOf(source: AnyEntity, relation: RelationDefinition): AnyEntity | undefined {
+    if (relation.target === null) return source;
+    if (!targets.has(relation)) {
+      const target = relation.target() as EntityLike | undefined;
+      targets.set(relation, target && (resolveEntity(target) as AnyEntity));
+    }
+    return targets.get(relation);
+  }
+
+  return apply(data, (record, entity) => filterRecord(record, entity, 0));
+}
+
+/** What the framework noted on a record stays on the copy, so that an answer made of it is masked like any other. */
+function tagsOf(record: Row): Row {
+  const kept: Row = {};
+  if (entityOfRecord(record) === undefined) return kept;
+  for (const symbol of Object.getOwnPropertySymbols(record)) Reflect.set(kept, symbol, Reflect.get(record, symbol));
+  return kept;
+}

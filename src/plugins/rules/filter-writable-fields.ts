@@ -1,0 +1,90 @@
+import { type AnyEntity, ConfigurationError, type EntityLike } from "../../entity/index.ts";
+import type { Row, User } from "../../kernel/index.ts";
+import { ownerKeyOf } from "./built-in-rules.ts";
+import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
+import { createFieldJudge } from "./field-judge.ts";
+
+/** What is written, and on whose behalf. */
+export interface WritableFieldsOptions extends FieldFilterOptions {
+  /** @default "update" */
+  readonly operation?: "create" | "update" | undefined;
+  /**
+   * On update, the record as it is stored. Rules that look at the record (`owner`) are decided on it and never on the
+   * data, which says what its sender likes; without it such rules fail. Goes with one record, not with an array.
+   */
+  readonly existing?: object | null | undefined;
+}
+
+/**
+ * What a caller may write of data: new objects without id, timestamps and version, blind indexes, `.readonly()` fields,
+ * fields whose `.writable()` rules fail, related records, and names the entity does not have. Keys of links
+ * (`tagsIds`) stay. The owner's key stays for administrators, and on create where it names the caller. Values are
+ * neither checked nor copied, and whether the caller may write such a record at all is not asked.
+ *
+ * Rules are asked at once: a field whose rule returns a promise, throws, needs the driver or a service, or looks at a
+ * column that the record does not have is dropped. On create they see the fields that are written whatever the record.
+ *
+ * `(data, user)` takes records that an app has read; other data needs its entity. Specification section 4.1 rule 2.
+ *
+ * @param data a record, an array of records, or null
+ * @throws ConfigurationError for data that is no record, or whose entity nobody knows; for `existing` with an array
+ * @throws AuthenticationError for a user whose id is not a non-empty string
+ * @example
+ * const changes = filterWritableFields(body, post, { user, existing: await driver.findOne(post, { id }) })
+ */
+export function filterWritableFields<T>(data: T, user: User | null | undefined): FilteredFields<T>;
+export function filterWritableFields<T>(data: T, entity: EntityLike, options: WritableFieldsOptions): FilteredFields<T>;
+export function filterWritableFields(
+  data: unknown,
+  subject: User | EntityLike | null | undefined,
+  options?: WritableFieldsOptions,
+): unknown {
+  const { principal, apply } = createFieldFilter("filterWritableFields", subject, options);
+  const operation = options?.operation === "create" ? "create" : "update";
+  const existing = (options?.existing ?? undefined) as Row | undefined;
+  if (existing !== undefined && Array.isArray(data))
+    throw new ConfigurationError("filterWritableFields takes `existing` with one record; call it once for each");
+  const judge = createFieldJudge(principal, operation);
+
+  function pick(given: Row, entity: AnyEntity, record: Row | undefined): Row {
+    const kept: Row = {};
+    for (const [name, value] of Object.entries(given))
+      if (value !== undefined && mayWrite(entity, name, value, record)) kept[name] = value;
+    return kept;
+  }
+
+  function mayWrite(entity: AnyEntity, name: string, value: unknown, record: Row | undefined): boolean {
+    const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
+    if (column === undefined) return isLinks(entity, name);
+    const { role, field } = column;
+    if (role === "foreignKey") return name !== ownerKeyOf(entity) || mayNameOwner(value);
+    if (role !== "field" || field?.readonly === true) return false;
+    return field?.writable === undefined || judge(field.writable, entity, record);
+  }
+
+  /** Nobody but an administrator gives a record away or takes one (security.md item 6). */
+  function mayNameOwner(value: unknown): boolean {
+    return principal.isAdmin || (operation === "create" && value === (principal.user?.id ?? null));
+  }
+
+  /**
+   * The record about to be stored, as far as that is beyond doubt: a value the caller may not write must not vouch for
+   * another one. Whoever creates a record owns it.
+   */
+  function newRecord(given: Row, entity: AnyEntity): Row {
+    const certain = pick(given, entity, undefined);
+    const key = ownerKeyOf(entity);
+    const isOwned = key !== undefined && key !== "id" && principal.user !== null;
+    return isOwned ? { [key]: principal.user.id, ...certain } : certain;
+  }
+
+  return apply(data, (given, entity) =>
+    pick(given, entity, operation === "create" ? newRecord(given, entity) : existing),
+  );
+}
+
+/** Whether a name is the key of a list of links: `<relation>Ids` of a manyToMany relation. */
+function isLinks(entity: AnyEntity, name: string): boolean {
+  const relation = name.endsWith("Ids") ? name.slice(0, -3) : "";
+  return Object.hasOwn(entity.relations, relation) && entity.relations[relation]?.type === "manyToMany";
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import {
+  createKernel,
+  createPlugin,
+  endpoint,
+  type KernelOptions,
+  type KernelRequest,
+  type Plugin,
+} from "../../../src/kernel/index.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+
+/** Answers with the id of the caller, to everybody. */
+const who = createPlugin({
+  id: "who",
+  hooks: { "route:authorize": (ask) => void (ask.allowed = true) },
+  endpoints: { who: endpoint("/who", { handler: ({ scope }) => ({ id: scope.principal.user?.id ?? null }) }) },
+});
+
+const recogniser = (id: string, getUser: NonNullable<Plugin["getUser"]>): Plugin => createPlugin({ id, getUser });
+
+function boot(plugins: readonly Plugin[], options: Partial<KernelOptions> = {}) {
+  return createKernel({
+    entities: [],
+    driver: memoryDriver(),
+    logger: recordingLogger(),
+    plugins: [who, ...plugins],
+    ...options,
+  });
+}
+
+async function ask(plugins: readonly Plugin[], init: Partial<KernelRequest> = {}) {
+  const kernel = boot(plugins);
+  const { status, body } = await kernel.handle({ method: "GET", url: "/who", headers: {}, ...init });
+  await kernel.close();
+  return { status, id: JSON.parse(String(body)).id };
+}
+
+describe("a plugin with getUser", () => {
+  it("recognises callers from the request and what it knows of the app", async () => {
+    const plugin = recogniser("names", ({ headers }, { config }) => ({
+      id: `${headers.get("x-name")} of ${config.apiPrefix}`,
+    }));
+    expect(await ask([plugin], { headers: { "x-name": "ann" } })).toEqual({ status: 200, id: "ann of /api" });
+  });
+
+  it("leaves callers anonymous when it says nobody, and refuses a broken identity", async () => {
+    expect(await ask([recogniser("nobody", async () => null)])).toMatchObject({ status: 200, id: null });
+    expect((await ask([recogniser("broken", () => ({ id: 7 }))])).status).toBe(401);
+  });
+
+  it("is 503 when it fails", async () => {
+    const fails = recogniser("fails", () => Promise.reject(new TypeError("no")));
+    expect((await ask([fails])).status).toBe(503);
+  });
+
+  it("is not asked where the adapter has a getUser of its own", async () => {
+    const plugin = recogniser("plugin", () => ({ id: "plugin" }));
+    expect((await ask([plugin], { getUser: () => ({ id: "adapter" }) })).id).toBe("adapter");
+  });
+
+  it("keeps the app from starting beside another one", () => {
+    const [one, two] = [recogniser("one", () => null), recogniser("acme/two", () => null)];
+    expect(() => boot([one, two])).toThrow('by plugin "one" and plugin "acme/two"; only one of them can do that');
+  });
+
+  it("keeps the app from starting beside the configuration's getUser", () => {
+    expect(() => boot([recogniser("one", () => null)], { getUser: () => null })).toThrow(
+      'Callers are recognised by `getUser` of the configuration and plugin "one"; only one of them can do that',
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
+import { onTestFinished } from "vitest";
+
+export const ISSUER = "https://issuer.test";
+export const AUDIENCE = "films";
+
+/** A key pair with its id. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly jwk: JWK;
+  readonly privateJwk: JWK;
+  /** A token of this key; claims and header replace what a good token has, and undefined leaves it out. */
+  sign(claims?: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** Claims of a token that is accepted. */
+export function goodClaims(): Record<string, unknown> {
+  const now = Math.floor(Date.now() / 1_000);
+  return { iss: ISSUER, aud: AUDIENCE, sub: "ann", iat: now, exp: now + 60 };
+}
+
+export async function signingKey(kid: string, alg = "RS256"): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  const jwk = { ...(await exportJWK(publicKey)), kid };
+  return {
+    kid,
+    jwk,
+    privateJwk: { ...(await exportJWK(privateKey)), kid },
+    sign: (claims, header) =>
+      new SignJWT({ ...goodClaims(), ...claims } as JWTPayload)
+        .setProtectedHeader({ alg, kid, ...header } as JWTHeaderParameters)
+        .sign(privateKey),
+  };
+}
+
+/** An issuer's key set over HTTP on a free port; what it answers can change. */
+export interface KeyServer {
+  readonly address: string;
+  keys: readonly JWK[];
+  /** 0 does not answer at all. */
+  status: number;
+  /** Requests so far. */
+  readonly hits: number;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export async function keyServer(...keys: readonly JWK[]): Promise<KeyServer> {
+  let hits = 0;
+  let port = 0;
+  let server: Server | undefined;
+  const self = {
+    keys,
+    status: 200,
+    address: "",
+    get hits() {
+      return hits;
+    },
+    async stop() {
+      server?.closeAllConnections();
+      server?.close();
+      server = undefined;
+    },
+    async start() {
+      server = createServer((_request, response) => {
+        hits++;
+        if (self.status === 0) return;
+        response.writeHead(self.status, { "content-type": "application/json", connection: "close" });
+        response.end(JSON.stringify({ keys: self.keys }));
+      }).listen(port, "127.0.0.1");
+      await once(server, "listening");
+      port = (server.address() as AddressInfo).port;
+      self.address = `http://127.0.0.1:${port}/jwks.json`;
+    },
+  };
+  await self.start();
+  onTestFinished(() => self.stop());
+  return self;
+}

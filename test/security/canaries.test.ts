@@ -1,0 +1,257 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AnyEntity, Logger, RouteListing } from "../../src/index.ts";
+import {
+  clientsOf,
+  createProtectedApp,
+  NEW_KEY,
+  OLD_KEY,
+  type ProtectedApp,
+  SABOTAGE_POINTS,
+  seedProtected,
+} from "../support/protected/app.ts";
+import { type Canaries, createCanaries, protectedFields } from "../support/protected/canaries.ts";
+import { protectedEntities } from "../support/protected/entities.ts";
+import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
+import { callsOf, includePaths, type RouteCall } from "../support/protected/route-calls.ts";
+import { sabotage } from "../support/protected/sabotage.ts";
+import { CALLERS, type CallerName, mayRead, READERS, USERS } from "../support/protected/truth.ts";
+
+// A string that exists once in the world sits in every protected field. Whatever the app gives away is searched for all
+// of them: what is found must be for whoever asked.
+
+const callers = Object.keys(CALLERS) as CallerName[];
+
+describe("the fixture", () => {
+  it("says of every protected field, and of nothing else, whose it is", () => {
+    const isProtected = ({ fields }: AnyEntity, name: string): boolean => {
+      const field = fields[name];
+      return Boolean(field?.omit || field?.password || field?.encrypted || field?.readable);
+    };
+    for (const entity of protectedEntities.map((one) => one.build()) as AnyEntity[]) {
+      const stricter = entity.rules?.read?.includes("everyone") === false;
+      const names = Object.keys(entity.fields).filter((name) => stricter || isProtected(entity, name));
+      expect(Object.keys(READERS[entity.name] ?? {}), entity.name).toEqual(names);
+    }
+  });
+});
+
+describe.each(RAW_DATABASES)("canaries on %s", (_name, open) => {
+  let database: RawDatabase;
+  let app: ProtectedApp;
+  const canaries: Canaries = createCanaries();
+  const lines: string[] = [];
+  const write = (message: string, meta?: unknown): void => void lines.push(`${message} ${shown(meta)}`);
+  const logger: Logger = { debug: write, info: write, warn: write, error: write };
+  /** Canaries of the seed that each caller was shown. */
+  const seen = new Map<CallerName, Set<string>>(callers.map((caller) => [caller, new Set()]));
+
+  beforeAll(async () => {
+    database = await open();
+    app = createProtectedApp(database.driver(), logger);
+    await app.api.ready;
+    await seedProtected(app, canaries);
+  });
+  afterAll(async () => {
+    sabotage.arm();
+    await app.close();
+    await database.drop();
+  });
+
+  /** What a request gets: status, headers, the body, and what is inside a cursor. */
+  async function answerTo(caller: CallerName, { method, path, body }: RouteCall) {
+    const { status, headers, body: answer } = await app.as(CALLERS[caller]).request(method, path, body);
+    // Links to other pages repeat what the request itself said.
+    const query = new Set(path.split("?")[1]?.split("&"));
+    const link = headers.get("link")?.split(/[?&]/);
+    if (link !== undefined) headers.set("link", link.filter((part) => !query.has(part)).join("&"));
+    const cursor = Buffer.from(headers.get("x-next-cursor") ?? "", "base64url").toString("utf8");
+    const text = [shown(Object.fromEntries(headers)), cursor, JSON.stringify(answer)].join("\n");
+    return { status, text };
+  }
+
+  /** Makes a request; what it shows must be the caller's to see, and an error must show nothing at all. */
+  async function check(caller: CallerName, call: RouteCall): Promise<number> {
+    const { status, text } = await answerTo(caller, call);
+    const at = `${caller} ${call.method} ${call.path} ${JSON.stringify(call.body)?.slice(0, 300)} -> ${status}`;
+    expect({ at, leaks: canaries.leaksIn(text, status < 400 ? caller : null) }).toEqual({ at, leaks: [] });
+    expect(secretsIn(text), at).toEqual([]);
+    for (const canary of canaries.find(text)) seen.get(caller)?.add(canary.text);
+    return status;
+  }
+
+  const secretsIn = (text: string): string[] =>
+    [...KEY_FORMS, database.password].filter((secret) => text.toLowerCase().includes(secret.toLowerCase()));
+
+  it("knows how to call every route of the app", () => {
+    const world = { app, canaries, caller: "anonymous" } as const;
+    const unknown = app.api.routes.filter((route) => callsOf(route, world) === undefined);
+    expect(unknown.map(({ method, path, plugin }) => `${plugin}: ${method} ${path}`)).toEqual([]);
+  });
+
+  // Those that only read come first: what they show is compared with what there was in the beginning.
+  const isReading = ({ method }: RouteListing): boolean => method === "GET";
+
+  it.each(callers)("no route that reads shows %s what is not theirs, and all of what is", async (caller) => {
+    const initial = canaries.all.slice(0, SEEDED);
+    const statuses = new Set<number>();
+    for (const route of app.api.routes.filter(isReading))
+      for await (const call of callsOf(route, { app, canaries, caller }) ?? []) statuses.add(await check(caller, call));
+    const theirs = initial.filter(({ reader, facts }) => mayRead(caller, reader, facts)).map(({ text }) => text);
+    expect([...(seen.get(caller) ?? [])].sort()).toEqual(theirs.sort());
+    expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 204, 400, 405]));
+  });
+
+  describe("code of the app that throws what it has in its hands", () => {
+    const calls: readonly RouteCall[] = [
+      { method: "GET", path: "/api/people?include=notes" },
+      { method: "GET", path: "/api/people/ann" },
+      {
+        method: "POST",
+        path: "/api/people",
+        body: { name: "x", password: "long enough", apiToken: "t", recovery: "r" },
+      },
+      { method: "PATCH", path: "/api/people/ann", body: { name: "ann", ownSecret: "s" } },
+      { method: "DELETE", path: "/api/people/missing" },
+      { method: "GET", path: "/raw/find" },
+      { method: "GET", path: "/raw/nested" },
+      { method: "GET", path: "/raw/service" },
+    ];
+
+    it.each(SABOTAGE_POINTS)("in the %s, gives nothing of it away", async (point) => {
+      const everything = canaries.all.slice(0, SEEDED).map(({ text }) => text);
+      const message = `value ${everything.join("\n    at ")}`;
+      const cause = new RangeError(message);
+      for (const error of [new TypeError(message, { cause }), message, { message, toJSON: () => message }]) {
+        sabotage.arm(point, error);
+        for (const [index, call] of calls.entries()) {
+          const body = call.body === undefined ? {} : { body: { ...call.body, ssn: `ssn ${point} ${index}` } };
+          for (const caller of ["ann", "root"] as const) await check(caller, { ...call, ...body });
+        }
+        expect(sabotage.thrown).toBeGreaterThan(0);
+        sabotage.arm();
+      }
+    });
+  });
+
+  it.each(callers)("no route that writes shows %s what is not theirs", { timeout: 120_000 }, async (caller) => {
+    const statuses = new Set<number>();
+    for (const route of app.api.routes.filter((one) => !isReading(one)))
+      for await (const call of callsOf(route, { app, canaries, caller }) ?? []) statuses.add(await check(caller, call));
+    expect([...statuses].sort()).toEqual(expect.arrayContaining([...STATUSES[caller]]));
+  });
+
+  it.each(["system", ...USERS] as const)("the client in the process shows %s what a response would", async (who) => {
+    const clients = clientsOf(app, who);
+    // The system sees what anybody may.
+    const leaksIn = (value: unknown): string[] => {
+      const text = `${JSON.stringify(value)} ${shown(value)}`;
+      if (who !== "system") return canaries.leaksIn(text, who);
+      const hidden = canaries.find(text).filter(({ entity, field }) => HIDDEN.has(`${entity}.${field}`));
+      return [...hidden.map(({ field }) => field), ...canaries.leaksIn(text.replace(/cnry|77|2077/g, ""), null)];
+    };
+    let count = 0;
+    for (const entity of Object.values(app.api.entities) as AnyEntity[]) {
+      const client = clients[entity.name];
+      for (const path of includePaths(app, entity, 2)) {
+        const list = await client?.list({ include: [path] as never }).catch((error: unknown) => error);
+        expect(leaksIn(list), `${entity.name} ${path}`).toEqual([]);
+        count += (list as { data?: unknown[] }).data?.length ?? 0;
+      }
+      for (const id of USERS) {
+        const key = entity.name === "person" ? id : `${entity.name}-${id}`;
+        for (const call of [() => client?.get(key), () => client?.update(key, {})])
+          expect(leaksIn(await call()?.catch((error: unknown) => error)), `${entity.name} ${key}`).toEqual([]);
+      }
+    }
+    expect(count).toBeGreaterThan(20);
+  });
+
+  it("a value that cannot be decrypted gives nothing away, and fails what would have shown it", async () => {
+    await clientsOf(app, "system").person?.update("ann", { diary: "as it should be" } as never);
+    const [row] = await database.query(`SELECT "diary" FROM "person" WHERE "id" = 'ann'`);
+    const stored = String(row?.diary);
+    const broken = [PLAINTEXT, stored.replace("new:", "lost:"), stored.replace("new:", "old:"), `${stored}x`];
+    for (const value of broken) {
+      await database.query(`UPDATE "person" SET "diary" = '${value}' WHERE "id" = 'ann'`);
+      for (const caller of callers) {
+        for (const path of ["/api/people", "/api/people/ann", "/api/notes?include=author.friends", "/raw/find"]) {
+          expect(await check(caller, { method: "GET", path }), path).toBe(500);
+          const { text } = await answerTo(caller, { method: "GET", path });
+          expect(text).toContain("DECRYPTION_FAILED");
+          expect(text).not.toContain(PLAINTEXT);
+        }
+        expect(await check(caller, { method: "GET", path: "/api/people/ann?select=name" })).toBe(200);
+      }
+    }
+    await database.query(`UPDATE "person" SET "diary" = '${stored}' WHERE "id" = 'ann'`);
+    expect(await check("ann", { method: "GET", path: "/api/people" })).toBe(200);
+  });
+
+  it("the app itself shows no key, no password of the database and no record, however it is looked at", () => {
+    const everything = [shown(app.api), shown(app.api.container), shown(app.api.driver), JSON.stringify(app.api)];
+    for (const text of everything) {
+      expect(canaries.leaksIn(text, null)).toEqual([]);
+      expect(secretsIn(text)).toEqual([]);
+    }
+    expect(everything[0]?.length).toBeGreaterThan(1_000);
+  });
+
+  it("the log says much, and nothing that anybody protects", () => {
+    expect(lines.length).toBeGreaterThan(100);
+    const text = lines.join("\n");
+    expect(canaries.leaksIn(text, null)).toEqual([]);
+    expect(secretsIn(text)).toEqual([]);
+    expect(text).not.toContain(PLAINTEXT);
+  });
+
+  it("the database holds no password and no encrypted value in clear", async () => {
+    const dump = await database.dump();
+    const found = new Set(canaries.all.filter(({ text }) => dump.includes(text)).map(at));
+    const inClear = canaries.all.filter(({ entity, field }) => {
+      const { password, encrypted } = definitionOf(entity, field);
+      return password === undefined && encrypted === undefined;
+    });
+    const isStoredInClear = (name: string): boolean => inClear.some((canary) => at(canary) === name);
+    expect([...found].filter((name) => !isStoredInClear(name))).toEqual([]);
+    // So that the search is known to find something.
+    expect(found).toEqual(new Set(inClear.map(at)));
+    expect(dump).toContain("$pbkdf2$2000$");
+    expect(secretsIn(dump)).toEqual([]);
+  });
+});
+
+const KEY_FORMS = [NEW_KEY, OLD_KEY].flatMap((hex) => {
+  const bytes = Buffer.from(hex, "hex");
+  const some = bytes.subarray(0, 4);
+  return [hex, bytes.toString("base64").slice(0, 40), bytes.toString("latin1"), [...some].join(", ")].concat(
+    some.toString("hex").replace(/(..)(?=.)/g, "$1 "),
+  );
+});
+
+/** What a diary was before it was encrypted. */
+const PLAINTEXT = "dear diary, today";
+const HIDDEN = new Set(["person.password", "person.apiToken", "person.recovery", "note.token", "badge.pin"]);
+/** Protected values of three people, and of a note, a badge and a vault of each. */
+const SEEDED = 3 * Object.values(READERS).reduce((sum, fields) => sum + Object.keys(fields).length, 0);
+/** So that it is known that every kind of answer was among those that were searched. */
+const STATUSES: Readonly<Record<CallerName, readonly number[]>> = {
+  anonymous: [201, 400, 401, 409],
+  ann: [200, 201, 400, 403, 409],
+  bob: [200, 201, 400, 403, 409],
+  root: [200, 201, 400, 404, 409],
+};
+
+function shown(value: unknown): string {
+  return inspect(value, { depth: 20, showHidden: true, maxArrayLength: null, maxStringLength: null });
+}
+
+function at({ entity, field }: { readonly entity: string; readonly field: string }): string {
+  return `${entity}.${field}`;
+}
+
+function definitionOf(entity: string, field: string) {
+  const built = protectedEntities.find(({ name }) => name === entity)?.build() as AnyEntity;
+  expect(protectedFields(built)).toContain(field);
+  return built.fields[field] ?? expect.fail(`${entity} has no field ${field}`);
+}

@@ -1,0 +1,131 @@
+import {
+  type AnyEntity,
+  createPlugin,
+  type Driver,
+  type EntityClient,
+  endpoint,
+  type HookName,
+  type Logger,
+  type Plugin,
+  type ServiceContext,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { type Canaries, protectedFields } from "./canaries.ts";
+import { protectedEntities } from "./entities.ts";
+import { openEntities, rawEndpoints } from "./raw-endpoints.ts";
+import { sabotage } from "./sabotage.ts";
+import { CALLERS, type Facts, USERS } from "./truth.ts";
+
+/** The second one is for reading only, and both bind values to their place. */
+export const NEW_KEY = "a1".repeat(32);
+export const OLD_KEY = "b2".repeat(32);
+
+/** Every hook there is; the compiler asks for the one that is new. */
+const HOOKS: Readonly<Record<HookName, true>> = {
+  "request:start": true,
+  "request:end": true,
+  "route:authorize": true,
+  "access:mask": true,
+  "operation:authorize": true,
+  "operation:normalize": true,
+  "operation:validate": true,
+  "operation:protect": true,
+  "operation:execute": true,
+  "operation:reveal": true,
+  "operation:join": true,
+  "operation:redact": true,
+  "operation:committed": true,
+};
+
+/** Where the app runs code of its users, which may throw whatever it had in hand. */
+export const SABOTAGE_POINTS = [
+  ...(Object.keys(HOOKS) as HookName[]),
+  "rule",
+  "field validator",
+  "validator",
+  "default",
+  "endpoint",
+  "service",
+  "toJSON",
+];
+
+function saboteur(): Plugin {
+  const hooks = (Object.keys(HOOKS) as HookName[]).map((name) => [name, () => void sabotage.reach(name)]);
+  return createPlugin({ id: "saboteur", version: "1.0.0", hooks: Object.fromEntries(hooks) });
+}
+
+const recordsService = ({ driver }: ServiceContext): { all(): Promise<unknown> } => ({
+  async all() {
+    sabotage.reach("service");
+    return Promise.all(openEntities.map(({ name }) => (driver as Driver).findMany(name)));
+  },
+});
+
+export function createProtectedApp(driver: Driver, logger: Logger) {
+  return createTestApp({
+    entities: protectedEntities,
+    driver,
+    logger,
+    production: false,
+    encryption: {
+      key: NEW_KEY,
+      keyId: "new",
+      bind: true,
+      indexKey: OLD_KEY,
+      keys: [{ key: OLD_KEY, keyId: "old", bind: true }],
+    },
+    services: { records: recordsService },
+    plugins: [
+      saboteur(),
+      createPlugin({
+        id: "raw",
+        version: "1.0.0",
+        endpoints: Object.fromEntries(
+          Object.entries(rawEndpoints).map(([name, handler]) => [
+            name,
+            endpoint(`/raw/${name}`, { method: "GET", rules: ["everyone"], handler }),
+          ]),
+        ),
+      }),
+    ],
+  });
+}
+
+export type ProtectedApp = ReturnType<typeof createProtectedApp>;
+
+/** The clients of the app by the names of entities, for code that goes through them all. */
+export function clientsOf(app: ProtectedApp, as: "system" | (typeof USERS)[number]) {
+  const clients = as === "system" ? app.api.asSystem() : app.api.as(CALLERS[as] as { id: string });
+  return clients as unknown as Readonly<Record<string, EntityClient<AnyEntity>>>;
+}
+
+/** A value with a canary for every field that is protected. */
+export function canariesFor(canaries: Canaries, entity: AnyEntity, facts: Facts): Record<string, unknown> {
+  return Object.fromEntries(protectedFields(entity).map((name) => [name, canaries.valueFor(entity, name, facts)]));
+}
+
+/** Who may read the mentor's note of whom. */
+export const MENTORS: Readonly<Record<string, string>> = { ann: "bob", bob: "root", root: "ann" };
+const VIEWERS: Readonly<Record<string, readonly string[]>> = { ann: ["bob"], bob: ["ann", "root"], root: [] };
+
+/** Three people who are each other's bosses and friends, and a note, a badge and a vault of each. */
+export async function seedProtected(app: ProtectedApp, canaries: Canaries): Promise<void> {
+  const system = clientsOf(app, "system");
+  const { person, note, vault, badge } = app.api.entities;
+  const create = async (entity: AnyEntity, facts: Facts, data: Record<string, unknown>): Promise<void> => {
+    await system[entity.name]?.create({ ...canariesFor(canaries, entity, facts), ...data });
+  };
+  for (const id of USERS) {
+    const facts = { owner: id, mentor: MENTORS[id] };
+    const department = id === "bob" ? "hr" : "other";
+    await create(person, facts, { id, name: `${id} itself`, department, mentor: MENTORS[id] });
+  }
+  for (const id of USERS) {
+    const others = USERS.filter((other) => other !== id);
+    await system.person?.update(id, { bossId: MENTORS[id], friendsIds: others });
+    const facts = { owner: id, viewers: VIEWERS[id] };
+    await create(note, facts, { id: `note-${id}`, title: `By ${id}`, authorId: id, viewersIds: VIEWERS[id] });
+    await create(badge, {}, { id: `badge-${id}`, holderId: id });
+    await create(vault, {}, { id: `vault-${id}`, holderId: id });
+  }
+}

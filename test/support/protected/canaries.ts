@@ -1,0 +1,75 @@
+import type { AnyEntity } from "../../../src/index.ts";
+import { type CallerName, type Facts, mayRead, READERS, type Reader } from "./truth.ts";
+
+/** A value that exists once in the world, and whose it is. */
+export interface Canary {
+  readonly text: string;
+  readonly entity: string;
+  readonly field: string;
+  readonly reader: Reader;
+  readonly facts: Facts;
+}
+
+/** What canaries look like, whatever kind of field they sit in. */
+const FORMS = /cnry[a-z0-9]{12}|(?<![\w-])77\d{7}(?![\w-])|2077-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+/** What is stored of protected fields: hashes, ciphertext. Nobody ever sees one. */
+const STORED_FORMS = /\$(?:pbkdf2|scrypt)\$|(?<![\w.-])(?:new|old):[A-Za-z0-9+/]{38,}/;
+
+/** Makes canaries and finds them again. */
+export function createCanaries() {
+  const known = new Map<string, Canary>();
+
+  /** The canaries in a text. */
+  function find(text: string): Canary[] {
+    return [...new Set(text.match(FORMS) ?? [])].map((found) => {
+      const canary = known.get(found);
+      if (canary === undefined) throw new TypeError(`"${found}" looks like a canary and is none`);
+      return canary;
+    });
+  }
+
+  return {
+    find,
+    get all(): readonly Canary[] {
+      return [...known.values()];
+    },
+    /** A value that the field takes, with a canary in it. */
+    valueFor(entity: AnyEntity, field: string, facts: Facts): unknown {
+      const reader = READERS[entity.name]?.[field];
+      if (reader === undefined) throw new TypeError(`truth.ts does not say who may read ${entity.name}.${field}`);
+      const { text, value } = newCanary(entity.fields[field]?.kind.name ?? "", known.size);
+      known.set(text, { text, entity: entity.name, field, reader, facts });
+      return value;
+    },
+    /** What a text shows that this caller may not see, in words; with `null`, everything that anybody protects. */
+    leaksIn(text: string, caller: CallerName | null): string[] {
+      const leaks = find(text)
+        .filter(({ reader, facts }) => caller === null || !mayRead(caller, reader, facts))
+        .map(({ entity, field, facts }) => `${entity}.${field} of ${JSON.stringify(facts)}`);
+      const stored = STORED_FORMS.exec(text);
+      return stored === null ? leaks : [...leaks, `what is stored: ${stored[0].slice(0, 20)}`];
+    },
+  };
+}
+
+export type Canaries = ReturnType<typeof createCanaries>;
+
+/** Fields of an entity that have canaries: all that truth.ts speaks of. */
+export function protectedFields(entity: AnyEntity): string[] {
+  return Object.keys(READERS[entity.name] ?? {});
+}
+
+function newCanary(kind: string, count: number): { readonly text: string; readonly value: unknown } {
+  switch (kind) {
+    case "int":
+      return { text: String(770_000_000 + count), value: 770_000_000 + count };
+    case "datetime": {
+      const value = new Date(Date.UTC(2077, 0, 1) + count * 1_001);
+      return { text: value.toISOString(), value };
+    }
+    default: {
+      const text = `cnry${count.toString(36).padStart(4, "0")}${crypto.randomUUID().slice(0, 8)}`;
+      return { text, value: kind === "json" ? { deep: [{ down: text }] } : text };
+    }
+  }
+}

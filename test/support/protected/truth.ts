@@ -1,0 +1,71 @@
+import type { User } from "../../../src/index.ts";
+
+// Who may read what, written by hand from the documents.
+
+/** Whoever a field is for. "everyone": of records they may read at all. */
+export type Reader = "nobody" | "everyone" | "admin" | "owner" | "ownerOrAdmin" | "hr" | "mentor" | "viewer";
+
+export const READERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
+  person: {
+    password: "nobody",
+    apiToken: "nobody",
+    recovery: "nobody",
+    ssn: "everyone",
+    diary: "everyone",
+    accountNumber: "everyone",
+    bornAt: "everyone",
+    answers: "everyone",
+    adminNote: "admin",
+    adminSecret: "admin",
+    salary: "ownerOrAdmin",
+    ownNote: "owner",
+    ownSecret: "ownerOrAdmin",
+    hrNote: "hr",
+    mentorNote: "mentor",
+    nobodysNote: "nobody",
+  },
+  note: { token: "nobody", secret: "everyone", memo: "owner", shared: "viewer" },
+  // The whole record is an administrator's.
+  vault: { label: "admin", content: "admin" },
+  badge: { pin: "nobody", serial: "admin" },
+};
+
+export type CallerName = "anonymous" | "ann" | "bob" | "root";
+
+export const CALLERS: Readonly<Record<CallerName, User | null>> = {
+  anonymous: null,
+  ann: { id: "ann" },
+  bob: { id: "bob" },
+  root: { id: "root", role: "admin" },
+};
+
+/** Those of them who are somebody. */
+export const USERS = ["ann", "bob", "root"] as const;
+
+/** What decides about a record besides its fields. */
+export interface Facts {
+  readonly owner?: string | undefined;
+  readonly mentor?: string | undefined;
+  readonly viewers?: readonly string[] | undefined;
+}
+
+export function mayRead(caller: CallerName, reader: Reader, { owner, mentor, viewers = [] }: Facts): boolean {
+  switch (reader) {
+    case "nobody":
+      return false;
+    case "everyone":
+      return true;
+    case "admin":
+      return caller === "root";
+    case "owner":
+      return caller === owner;
+    case "ownerOrAdmin":
+      return caller === owner || caller === "root";
+    case "hr":
+      return caller === "bob";
+    case "mentor":
+      return caller === mentor;
+    case "viewer":
+      return viewers.includes(caller);
+  }
+}
