@@ -61,9 +61,13 @@ const recordsService = ({ driver }: ServiceContext): { all(): Promise<unknown> }
   },
 });
 
-export function createProtectedApp(driver: Driver, logger: Logger) {
+export function createProtectedApp(
+  driver: Driver,
+  logger: Logger,
+  entities: readonly AnyEntity[] = protectedEntities.map((one) => one.build()),
+) {
   return createTestApp({
-    entities: protectedEntities,
+    entities: entities as unknown as typeof protectedEntities,
     driver,
     logger,
     production: false,

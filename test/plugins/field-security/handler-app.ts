@@ -1,0 +1,44 @@
+import {
+  createPlugin,
+  type EntityLike,
+  endpoint,
+  type KeelsonConfig,
+  memoryDriver,
+  noopLogger,
+  type OperationScope,
+  type User,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+
+type Config<E extends readonly EntityLike[]> = Omit<KeelsonConfig<E>, "getUser" | "plugins">;
+
+/** An app with an endpoint whose handler does what it is told. */
+export function createHandlerApp<const E extends readonly EntityLike[]>(config: Config<E>) {
+  let work: (scope: OperationScope) => unknown = () => undefined;
+  const run = endpoint("/run", { method: "GET", rules: ["everyone"], handler: ({ scope }) => work(scope) });
+  const app = createTestApp<E>({
+    driver: memoryDriver(),
+    logger: noopLogger,
+    ...config,
+    plugins: [createPlugin({ id: "handler", version: "1.0.0", endpoints: { run } })],
+  });
+  return {
+    ...app,
+    /** What code in a handler gets, and what its caller is answered. */
+    async inHandler<T>(code: (scope: OperationScope) => Promise<T>, as: User | null = null) {
+      let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+      work = async (scope) => {
+        try {
+          outcome = { value: await code(scope) };
+        } catch (error) {
+          outcome = { error };
+          throw error;
+        }
+        return outcome.value;
+      };
+      const { status, body } = await app.as(as).request("GET", "/run");
+      if (outcome === undefined || "error" in outcome) throw outcome?.error;
+      return { value: outcome.value, status, body };
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { AnyEntity, ColumnDefinition, FieldDefinition } from "../../../src/index.ts";
+
+/**
+ * An entity without some of its fields: what it would be had nobody thought of them. Whoever may not know of a field must
+ * get the same answers from both.
+ */
+export function withoutFields(entity: AnyEntity, names: ReadonlySet<string>): AnyEntity {
+  const columns = Object.entries(entity.columns).filter(
+    ([name, { role }]: [string, ColumnDefinition]) => role !== "blindIndex" && !names.has(name),
+  );
+  const fields = Object.entries(entity.fields).filter(([name]: [string, FieldDefinition]) => !names.has(name));
+  const isThere = (name: string): boolean => columns.some(([other]) => other === name);
+  return {
+    ...entity,
+    columns: Object.fromEntries(columns),
+    fields: Object.fromEntries(fields),
+    hidden: entity.hidden.filter(isThere),
+  };
+}
