@@ -170,4 +170,15 @@ describe("describeError", () => {
     expect(text.match(/"error":"TypeError"/g)).toHaveLength(6);
     expect(text).not.toContain("secret");
   });
+
+  it("takes no line of a message for a place in the code", () => {
+    const quoting = new TypeError("this went wrong:\n    at secret (person.ts:1:1)\n    at secret again");
+    const renamed = new TypeError("first\n    at secret");
+    renamed.message = "second";
+    for (const error of [quoting, renamed])
+      expect(JSON.stringify(keelson.describeError(error))).not.toContain("secret");
+    expect(keelson.describeError(quoting).stack).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^at .*errors\.test\.ts/)]),
+    );
+  });
 });

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import {
+  AuthorizationError,
+  createPlugin,
+  entity,
+  type FieldMask,
+  type HookFunction,
+  int,
+  memoryDriver,
+  noopLogger,
+  type OperationScope,
+  string,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { deferred } from "../../support/deferred.ts";
+
+const thing = entity("thing", { name: string, secret: int }).rules({ read: ["everyone"] });
+
+/** The mask without the secret. */
+const closed = (mask: FieldMask): FieldMask => ({ ...mask, readable: new Set(["id", "name"]) });
+
+/** An app whose masks a hook narrows, and an endpoint that does what a test says. */
+function appWith(narrow: HookFunction<"access:mask">, handler: (scope: OperationScope) => unknown) {
+  return createTestApp({
+    entities: [thing],
+    driver: memoryDriver({ thing: [{ id: "t", name: "n", secret: 7 }] }),
+    logger: noopLogger,
+    plugins: [
+      createPlugin({
+        id: "narrowing",
+        version: "1.0.0",
+        hooks: { "access:mask": narrow },
+        endpoints: {
+          run: { path: "/run", method: "GET", rules: ["everyone"], handler: ({ scope }) => handler(scope) },
+        },
+      }),
+    ],
+  });
+}
+
+const READINGS: readonly (readonly [string, (scope: OperationScope) => Promise<unknown>])[] = [
+  ["the driver", ({ driver }) => driver.findMany("thing")],
+  ["an operation", async (scope) => (await scope.run({ kind: "list", entity: "thing" })).records],
+];
+
+describe("a field mask that has to be waited for", () => {
+  it.each(READINGS)("is final when an answer is written, whatever read the records: %s", async (_, read) => {
+    const opened = deferred<void>();
+    const app = appWith(async (draft) => {
+      const widest = draft.mask;
+      draft.mask = closed(widest);
+      await opened.promise;
+      draft.mask = widest;
+    }, read);
+    const answer = app.as(null).request("GET", "/run");
+    opened.resolve();
+    expect((await answer).body).toMatchObject([{ name: "n", secret: 7 }]);
+    expect((await app.as(null).request("GET", "/api/things")).body).toMatchObject([{ secret: 7 }]);
+    await app.close();
+  });
+
+  it("may be waiting for records of the very entity that it is for", async () => {
+    const app = appWith(
+      async (draft) => {
+        const widest = draft.mask;
+        draft.mask = closed(widest);
+        const [row] = await draft.scope.driver.findMany("thing");
+        if (row?.name === "n") draft.mask = widest;
+      },
+      ({ driver }) => driver.findMany("thing"),
+    );
+    expect((await app.as(null).request("GET", "/run")).body).toMatchObject([{ secret: 7 }]);
+    expect((await app.api.as({ id: "u" }).thing.list()).data).toMatchObject([{ secret: 7 }]);
+    await app.close();
+  });
+});
+
+describe("a field mask that cannot be worked out", () => {
+  const failures: readonly (readonly [string, HookFunction<"access:mask">])[] = [
+    [
+      "at once",
+      () => {
+        throw new AuthorizationError();
+      },
+    ],
+    ["later", async () => Promise.reject(new AuthorizationError())],
+  ];
+
+  it.each(failures)("shows nothing to whoever asks again: %s", async (_, narrow) => {
+    const app = appWith(narrow, async (scope) => {
+      await scope.run({ kind: "list", entity: "thing" }).catch(() => undefined);
+      return { rows: await scope.driver.findMany("thing") };
+    });
+    const { status, body } = await app.as(null).request("GET", "/run");
+    expect([status, JSON.stringify(body)]).toEqual([403, expect.not.stringContaining("secret")]);
+    expect((await app.as(null).request("GET", "/api/things")).status).toBe(403);
+    await expect(app.api.as({ id: "u" }).thing.list()).rejects.toMatchObject({ status: 403 });
+    await app.close();
+  });
+
+  it.each(failures)("is no failure of an answer that has none of its records: %s", async (_, narrow) => {
+    const app = appWith(narrow, async (scope) => {
+      await scope.run({ kind: "list", entity: "thing" }).catch(() => undefined);
+      return { fine: true };
+    });
+    expect(await app.as(null).request("GET", "/run")).toMatchObject({ status: 200, body: { fine: true } });
+    await app.close();
+  });
+});
