@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
+import { beforeId } from "./contenders.ts";
 
 /** Where compiled files go; not under version control. */
 export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.meta.url));
@@ -9,22 +13,43 @@ export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.met
  * fly also wraps each named closure (esbuild's `keepNames`), which would slow down the contenders whose source is here
  * and not those that come from `node_modules`.
  */
-export async function buildServers(contenders: readonly string[]): Promise<void> {
+export async function buildServers(contenders: readonly string[], before: string | undefined): Promise<void> {
   const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+  const present = contenders.filter((id) => id !== beforeId);
+  await compile(outputFolder, {
+    ...Object.fromEntries(present.map((id) => [`contender-${id}`, here(`contenders/${id}.ts`)])),
+    probe: here("probe.ts"),
+    load: here("load.ts"),
+  });
+  if (before === undefined) return;
+  const folder = checkOut(before);
+  const entry = { [`contender-${beforeId}`]: join(folder, "bench/contenders/keelson-node.ts") };
+  await compile(outputFolder, entry, join(folder, "tsconfig.json"));
+}
+
+/** The sources of a commit, below this checkout, so that they find its packages. */
+function checkOut(commit: string): string {
+  const folder = fileURLToPath(new URL("../.cache/bench-before/", import.meta.url));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const files = ["src", "bench", "tsconfig.json", "package.json"];
+  const archive = execFileSync("git", ["archive", commit, ...files], { maxBuffer: 256 * 1024 * 1024 });
+  execFileSync("tar", ["-x", "-C", folder], { input: archive });
+  return folder;
+}
+
+async function compile(outDir: string, entry: Record<string, string>, tsconfig?: string): Promise<void> {
   await build({
-    entry: {
-      ...Object.fromEntries(contenders.map((id) => [`contender-${id}`, here(`contenders/${id}.ts`)])),
-      probe: here("probe.ts"),
-      load: here("load.ts"),
-    },
-    outDir: outputFolder,
+    entry,
+    outDir,
+    ...(tsconfig && { tsconfig }),
     outExtension: () => ({ js: ".mjs" }),
     format: "esm",
     target: "node20",
     platform: "node",
     skipNodeModulesBundle: true,
     splitting: true,
-    clean: true,
+    clean: tsconfig === undefined,
     config: false,
     dts: false,
     silent: true,

@@ -19,5 +19,8 @@ export const contenders: readonly Contender[] = [
   { id: "keelson-express", note: "Keelson, prisma(client), mounted in Express 5" },
 ];
 
-/** Who the ratios are taken against. */
-export const references = ["hono-prisma", "node-pg"] as const;
+/** Keelson on node:http as an earlier commit had it; takes part when `--before` names one. */
+export const beforeId = "keelson-before";
+
+/** Who the ratios are taken against, those of them that take part. */
+export const references = ["hono-prisma", "node-pg", beforeId] as const;

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type Contender, contenders } from "./contenders.ts";
+import { beforeId, type Contender, contenders } from "./contenders.ts";
 import { type WorkloadId, workloadIds } from "./workloads.ts";
 
 /** How a run is done. */
@@ -12,6 +12,8 @@ export interface BenchOptions {
   /** Unmeasured seconds before them; twice as many in the first round. */
   readonly warmUpSeconds: number;
   readonly connections: number;
+  /** A commit whose Keelson takes part as `keelson-before`. */
+  readonly before: string | undefined;
   /** Whether this is a whole run, whose figures may replace the published ones. */
   readonly complete: boolean;
 }
@@ -24,6 +26,7 @@ export const usage = `Usage: npm run bench -- [options]
   --workloads a,b       only these (${workloadIds.join(", ")})
   --rounds n            rounds, also BENCH_ROUNDS (3)
   --seconds n           measured seconds per contender, workload and round, also BENCH_SECONDS (3)
+  --before commit       Keelson of that commit takes part too, as ${beforeId}
   --connections n       open connections (32)
 
 DATABASE_URL names the PostgreSQL server (postgres://root@127.0.0.1:5432/); the database keelson_bench on it is ours.
@@ -53,6 +56,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       quick: { type: "boolean", default: false },
       contenders: { type: "string" },
       workloads: { type: "string" },
+      before: { type: "string" },
       rounds: { type: "string" },
       seconds: { type: "string" },
       connections: { type: "string" },
@@ -60,13 +64,17 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     },
   });
   if (values.help) return undefined;
+  const { before } = values;
+  const past = before === undefined ? [] : [{ id: beforeId, note: `Keelson of commit ${before}, on node:http` }];
   return {
-    contenders: pick(values.contenders, contenders, (one) => one.id, "contender"),
+    before,
+    contenders: [...pick(values.contenders, contenders, (one) => one.id, "contender"), ...past],
     workloads: pick(values.workloads, workloadIds, String, "workload"),
     rounds: Math.ceil(positive(values.rounds ?? process.env.BENCH_ROUNDS, values.quick ? 1 : 3, "rounds")),
     seconds: positive(values.seconds ?? process.env.BENCH_SECONDS, values.quick ? 0.5 : 3, "seconds"),
     warmUpSeconds: values.quick ? 0.2 : 1,
     connections: Math.ceil(positive(values.connections, 32, "connections")),
-    complete: !values.quick && values.contenders === undefined && values.workloads === undefined,
+    complete:
+      !values.quick && before === undefined && values.contenders === undefined && values.workloads === undefined,
   };
 }

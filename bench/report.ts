@@ -109,12 +109,13 @@ function conditions({ settings }: Results): string {
 /** The results as Markdown, ratios first. */
 export function renderResults(results: Results): string {
   const sections: [string, string][] = [];
-  for (const reference of references)
+  const present = references.filter((id) => results.contenders.some((one) => one.id === id));
+  for (const reference of present)
     sections.push([
       `Server CPU per request, times that of ${reference} (lower is better)`,
       ratioGrid(results, reference, cpu),
     ]);
-  for (const reference of references)
+  for (const reference of present)
     sections.push([
       `Requests per second, times those of ${reference} (higher is better)`,
       ratioGrid(results, reference, throughput),

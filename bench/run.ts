@@ -69,7 +69,10 @@ function write(results: Results): void {
 
 async function run(options: BenchOptions): Promise<void> {
   pin(process.pid, loadCore);
-  await buildServers(options.contenders.map((contender) => contender.id));
+  await buildServers(
+    options.contenders.map((contender) => contender.id),
+    options.before,
+  );
   const database = await openDatabase();
   const running: Running[] = [];
   let load: LoadProcess | undefined;

@@ -174,6 +174,7 @@ export {
   type OperationKind,
   type OperationQuery,
   type OperationScope,
+  type ParseQuery,
   PayloadTooLargeError,
   type Plugin,
   type PluginConfig,
@@ -185,6 +186,8 @@ export {
   type Principal,
   pascalCase,
   pluralize,
+  type QueryParser,
+  type QueryPart,
   RateLimitedError,
   ReferencedError,
   Reply,
@@ -232,9 +235,6 @@ export {
   type ListQuery,
   type ListValue,
   type ListWhere,
-  type ParseQuery,
-  type QueryParser,
-  type QueryPart,
   serializeListQuery,
 } from "./plugins/crud/index.ts";
 export {

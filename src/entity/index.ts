@@ -39,6 +39,8 @@ export type {
   InferAll,
   InferCreateInput,
   InferEntityData,
+  InferFieldInput,
+  InferFieldValues,
   InferUpdateInput,
   RelatedData,
   RelationNames,

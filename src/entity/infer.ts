@@ -103,6 +103,12 @@ export type InferCreateInput<E> =
 export type InferUpdateInput<E> =
   Parts<E> extends { fields: infer F } ? { [K in keyof F & string as InputKey<K, F[K]>]?: InputValue<F[K]> } : never;
 
+/** Values of fields outside entities, complete: what is left out is the default, or `null`. */
+export type InferFieldValues<F> = { [K in keyof F & string]: DataValue<F[K]> };
+
+/** The same as a caller gives them: optional fields and those with a default may be left out. */
+export type InferFieldInput<F> = CreateInput<F, never> extends infer D ? { [K in keyof D]: D[K] } : never;
+
 /** Names of an entity's relations. */
 export type RelationNames<E> =
   Parts<E> extends { fields: infer F }

@@ -3,7 +3,13 @@
 export { withDeadline } from "./async/deadline.ts";
 export { isPromiseLike } from "./async/promise-like.ts";
 export { createSerialQueue, type SerialQueue } from "./async/serial-queue.ts";
-export type { EntityClient, InProcessClient, SystemClient } from "./client/in-process-client.ts";
+export {
+  CLIENT_METHODS,
+  compileClients,
+  type EntityClient,
+  type InProcessClient,
+  type SystemClient,
+} from "./client/in-process-client.ts";
 export { createService, type LazyService, lazyService, type ServiceDefinition } from "./container/create-service.ts";
 export { clearGlobalContainer, getGlobalContainer, setGlobalContainer } from "./container/global-container.ts";
 export { createScope, ScopedContainer, type ServiceSource } from "./container/scoped-container.ts";
@@ -69,6 +75,7 @@ export { baseHeaders } from "./http/base-headers.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
+export { type QueryParameters, readParameters, shownName } from "./http/query-parameters.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { consoleLogger, createPrefixedLogger, getLogger, noopLogger, safeLogger, setLogger } from "./log/logger.ts";
@@ -83,7 +90,7 @@ export type {
 } from "./operations/operation.ts";
 export { RequestScope, type ScopeInit } from "./operations/request-scope.ts";
 export { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
-export type { OperationScope } from "./operations/scope.ts";
+export type { OperationScope, ScopeTransactionOptions } from "./operations/scope.ts";
 export { createPlugin, createPluginFactory, endpoint } from "./plugin/create-plugin.ts";
 export { layerDriver } from "./plugin/driver-layers.ts";
 export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./plugin/entity-schema.ts";

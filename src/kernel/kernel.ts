@@ -21,6 +21,7 @@ import { completeLimits, type Limits } from "./limits.ts";
 import { getLogger, safeLogger } from "./log/logger.ts";
 import { defaultIds } from "./operations/default-ids.ts";
 import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
+import type { OperationScope } from "./operations/scope.ts";
 import { collidingSegments } from "./plugin/colliding-segments.ts";
 import { layerDriver } from "./plugin/driver-layers.ts";
 import { entitiesOf } from "./plugin/entity-schema.ts";
@@ -123,6 +124,7 @@ export function createKernel(options: KernelOptions): Kernel {
     }
   };
   for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
+  const bindClients = compileClients(model.entities, (entity) => registry.callsOf(entity));
   const contexts = new Map<Plugin, PluginContext>();
   for (const plugin of plugins) {
     const context: PluginContext = Object.freeze({
@@ -140,6 +142,7 @@ export function createKernel(options: KernelOptions): Kernel {
       config,
       log,
       driver: options.driver,
+      clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
       problem,
     });
     contexts.set(plugin, context);
@@ -174,7 +177,6 @@ export function createKernel(options: KernelOptions): Kernel {
   const identity: IdentityOptions = { getUser, isAdmin, limits, log };
   const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
   const calls = createCallRunner(runtime, lifecycle.started);
-  const bindClients = compileClients(model.entities);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => calls.run(principal, work));
   let closing: Promise<void> | undefined;

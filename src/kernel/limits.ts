@@ -30,6 +30,8 @@ export interface Limits {
   readonly maxPageSize: number;
   /** Records that a page may skip; beyond it, keyset. @default 100000 */
   readonly maxOffset: number;
+  /** Records of one bulk request. @default 1000 */
+  readonly bulk: number;
   /** Milliseconds for a rule. @default 1000 */
   readonly ruleMs: number;
   /** Milliseconds for a hook. @default 5000 */
@@ -53,6 +55,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   pageSize: 100,
   maxPageSize: 1_000,
   maxOffset: 100_000,
+  bulk: 1_000,
   ruleMs: 1_000,
   hookMs: 5_000,
   requestMs: 30_000,

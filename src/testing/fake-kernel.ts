@@ -1,6 +1,7 @@
 import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import {
   ANONYMOUS,
+  compileClients,
   compileRuntime,
   DEFAULT_LIMITS,
   type Driver,
@@ -193,6 +194,7 @@ export function createFakeKernel(): FakeKernel {
         get driver() {
           return driver ?? missingDriver;
         },
+        clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
         problem: (sentence) => void problems.push(sentence),
       };
       for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);

@@ -46,7 +46,9 @@ export interface CallerParts {
 /** The way of a request in the fake kernel: what the real one does, without bytes, paths to decode and deadlines. */
 export function createCaller({ routes, hooks, log, principal, scope }: CallerParts): Call {
   async function call(method: string, path: string, init: CallInit = {}): Promise<FakeResponse> {
-    const request = { method, url: path, headers: {} };
+    const type = init.body === undefined ? undefined : "application/json";
+    const body = init.body === undefined ? undefined : { kind: "parsed" as const, value: init.body };
+    const request = { method, url: path, headers: { "content-type": type }, body };
     let route: Route | undefined;
     let params: Readonly<Record<string, string>> | undefined;
     let reply: KernelResponse;

@@ -31,22 +31,24 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     expressAdapter
   `),
   "keelson/kernel": words(`
-    ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
-    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder EntityNotFoundError
-    HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS PayloadTooLargeError PluginError
-    PluginList PreconditionFailedError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
-    ServiceContainer UnavailableError UnsupportedMediaTypeError ValidationFailedError WorkflowFailedError allOf
-    baseHeaders baseMask belongsTo bool boolean camelCase canHold canonicalize capitalize clearGlobalContainer
-    columnsOf compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
-    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
-    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity entityName
-    entityOfRecord enums expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger
-    handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
-    isValidEntityName isValidIdentifier isValidPlugin json jsonTyped kebabCase keysetWhere layerDriver lazyService
-    manyToMany markShown matchRoute matches nearest noopLogger notFoundError observe overlayDriver pascalCase
-    plainField pluralize present presentSettled resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
-    satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger singularize snakeCase soleId stackFrames streamByKeyset
-    string tagRecord taggingDriver text totalOrder unauthorizedError validationError withDeadline
+    ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError CLIENT_METHODS ConfigurationError
+    ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder
+    EntityNotFoundError HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
+    PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError ReferencedError Reply
+    RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
+    ValidationFailedError WorkflowFailedError allOf baseHeaders baseMask belongsTo bool boolean camelCase
+    canHold canonicalize capitalize clearGlobalContainer columnsOf compileClients compileRuntime compileWhere
+    conflictError consoleLogger createKernel createModel createPlugin createPluginFactory createPrefixedLogger
+    createScope createSerialQueue createService datetime decodeCursor defaultIds defaultIsAdmin describeError
+    detectPluginType didYouMean email encodeCursor endpoint entity entityName entityOfRecord enums
+    expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError
+    hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
+    isValidEntityName isValidIdentifier isValidPlugin json jsonTyped kebabCase keysetWhere layerDriver
+    lazyService manyToMany markShown matchRoute matches nearest noopLogger notFoundError observe overlayDriver
+    pascalCase plainField pluralize present presentSettled readParameters resolveEntity routeSegment ruleName
+    ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger
+    shownName singularize snakeCase soleId stackFrames streamByKeyset string tagRecord taggingDriver text
+    totalOrder unauthorizedError validationError withDeadline
   `),
   "keelson/node": words(`
     serve toNodeHandler

@@ -16,6 +16,7 @@ import type { IncludeTree, Operation, OperationQuery } from "../operations/opera
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row, SortKey, Where } from "../ports/driver.ts";
 import { presentSettled } from "../records/serialize.ts";
+import { Reply, type Route } from "../routes/route.ts";
 
 /**
  * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
@@ -54,12 +55,15 @@ type Clients = Record<string, EntityClient<AnyEntity>>;
 const kWithin: unique symbol = Symbol("within");
 
 /** Clients for all entities, bound to a caller by the function returned: one is made when it is first asked for. */
-export function compileClients(entities: readonly AnyEntity[]): (within: WithinScope) => Clients {
+export function compileClients(
+  entities: readonly AnyEntity[],
+  actionsOf: (entity: AnyEntity) => readonly Route[],
+): (within: WithinScope) => Clients {
   const prototype: Clients = Object.create(null);
   for (const entity of entities)
     Object.defineProperty(prototype, entity.name, {
       get(this: { readonly [kWithin]: WithinScope }) {
-        const value = createEntityClient(entity, this[kWithin]);
+        const value = createEntityClient(entity, this[kWithin], actionsOf(entity));
         Object.defineProperty(this, entity.name, { value, enumerable: true });
         return value;
       },
@@ -67,9 +71,14 @@ export function compileClients(entities: readonly AnyEntity[]): (within: WithinS
   return (within) => Object.create(prototype, { [kWithin]: { value: within } });
 }
 
-function createEntityClient(entity: AnyEntity, within: WithinScope): object {
+/** Names that mean the same on every entity; no action takes their place. */
+export const CLIENT_METHODS = ["list", "get", "create", "update", "delete", "count"] as const;
+
+function createEntityClient(entity: AnyEntity, within: WithinScope, actions: readonly Route[]): object {
+  const calls = actions.map(({ action, call }) => [action, caller(within, call as NonNullable<Route["call"]>)]);
   const one = (operation: Operation): Promise<unknown> => presentSettled(operation.records[0], operation.scope, false);
   return Object.freeze({
+    ...Object.fromEntries(calls),
     async list(options: ListOptions = {}) {
       return await within(async (scope) => {
         const query = { ...listQuery(options, scope), total: true };
@@ -98,6 +107,14 @@ function createEntityClient(entity: AnyEntity, within: WithinScope): object {
       return (await within((scope) => scope.run({ kind: "count", entity, query: { where } }))).total ?? 0;
     },
   });
+}
+
+function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args: readonly unknown[]) => unknown {
+  return async (...args) =>
+    await within(async (scope) => {
+      const result = await call(scope, ...args);
+      return await presentSettled(result instanceof Reply ? result.body : result, scope, false);
+    });
 }
 
 function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {

@@ -52,6 +52,11 @@ export interface HookMap {
   "access:mask": MaskDraft;
   /** Decides, or narrows the records to a predicate. Runs before input is read. */
   "operation:authorize": Operation;
+  /**
+   * Says which records there are for an operation, in `existsWhere`: for reasons that are no rule's, such as soft deletion,
+   * and so for the system, too. Runs when the query is known; not on create.
+   */
+  "operation:narrow": Operation;
   /** Drops what the caller may not write; trims; sets defaults. Create and update. */
   "operation:normalize": Operation;
   /** Checks values, cross-field rules and references. Create and update. */

@@ -6,8 +6,8 @@ import type { KernelRequest } from "./messages.ts";
 export class Exchange {
   readonly requestId: string = crypto.randomUUID();
   readonly request: KernelRequest;
-  /** Time of the deadline. */
-  readonly expires: number;
+  /** Time of the deadline; the route may have another. */
+  expires: number;
   /** Undefined until one matched. */
   route: Route | undefined;
   params: Readonly<Record<string, string>> | undefined;

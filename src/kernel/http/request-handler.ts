@@ -95,6 +95,7 @@ export class RequestHandler {
     const { route } = match;
     const params = decodeParams(match.params);
     exchange.route = route;
+    if (route.timeout !== undefined) exchange.expires += route.timeout - runtime.limits.requestMs;
     exchange.params = params;
     const starting = route.early ? undefined : started();
     if (starting !== undefined) await starting;

@@ -1,4 +1,6 @@
 import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../errors/errors.ts";
+import type { MutableOperation } from "./new-operation.ts";
+import { NothingDone } from "./nothing-done.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -12,4 +14,9 @@ export function deniedError(operation: Operation, production: boolean): Error {
   const { rules = [], reason } = decision;
   const details = { entity: entity.name, access, rules, ...(reason === undefined ? {} : { reason }) };
   return new AuthorizationError(undefined, production ? {} : { details });
+}
+
+/** The same when it is for the record that the operation is refused. */
+export function recordDenied(operation: MutableOperation): Error {
+  return operation.ifFound ? new NothingDone() : deniedError(operation, operation.scope.runtime.production);
 }

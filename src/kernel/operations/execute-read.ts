@@ -3,14 +3,15 @@ import type { Row } from "../ports/driver.ts";
 import { columnsToFetch } from "../records/columns-to-fetch.ts";
 import { allOf, allPresent } from "../where/condition.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
-import { deniedError } from "./denied.ts";
+import { recordDenied } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
+import { NothingDone } from "./nothing-done.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort);
-  const where = allPresent(query.where, decision.predicate, operation.extraWhere);
+  const where = allPresent(query.where, decision.predicate, operation.existsWhere, operation.extraWhere);
   const position =
     query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));
   const limit = query.limit ?? scope.limits.pageSize;
@@ -30,7 +31,11 @@ export async function runList(operation: MutableOperation): Promise<void> {
 /** How many records match. */
 export async function runCount(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
-  operation.total = await scope.store.count(entity, allPresent(query.where, decision.predicate, operation.extraWhere));
+  const { existsWhere, extraWhere } = operation;
+  operation.total = await scope.store.count(
+    entity,
+    allPresent(query.where, decision.predicate, existsWhere, extraWhere),
+  );
 }
 
 /** One record by id. */
@@ -40,7 +45,8 @@ export async function runRead(operation: MutableOperation): Promise<void> {
     operation.records = [await guardedRecord(operation)];
     return;
   }
-  const where = allOf({ id: operation.id }, query.where, decision.predicate, operation.extraWhere);
+  const { existsWhere, extraWhere } = operation;
+  const where = allOf({ id: operation.id }, query.where, decision.predicate, existsWhere, extraWhere);
   const record = await scope.store.findOne(entity, where, { select: columnsToFetch(entity, query, []) });
   if (record === null) throw await missingOrDenied(operation);
   operation.records = [record];
@@ -48,12 +54,12 @@ export async function runRead(operation: MutableOperation): Promise<void> {
 
 /** The record of an operation whose rules need to see it. */
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
-  const { entity, decision, scope } = operation;
-  const record = await scope.store.findOne(entity, allOf({ id: operation.id }, operation.query.where));
+  const { entity, decision, scope, query, existsWhere } = operation;
+  const record = await scope.store.findOne(entity, allOf({ id: operation.id }, query.where, existsWhere));
   if (record === null) throw await missingOrDenied(operation);
   if (await satisfiesPredicate(operation)) return record;
   if (await decision.guard?.(record)) return record;
-  throw deniedError(operation, scope.runtime.production);
+  throw recordDenied(operation);
 }
 
 /** Whether the stored record satisfies the rules' predicate; false when there is none. */
@@ -68,10 +74,11 @@ export async function satisfiesPredicate(operation: MutableOperation): Promise<b
  * same for both, so that they cannot find out what exists.
  */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
-  const { entity, scope, decision, extraWhere } = operation;
+  const { entity, id, scope, decision, existsWhere, extraWhere } = operation;
+  if (operation.ifFound) return new NothingDone();
   if (decision.predicate === undefined && decision.guard === undefined && extraWhere === undefined)
     return new EntityNotFoundError();
-  if (scope.principal.kind === "anonymous") return deniedError(operation, scope.runtime.production);
-  const exists = await scope.store.findOne(entity, { id: operation.id }, { select: ["id"] });
-  return exists === null ? new EntityNotFoundError() : deniedError(operation, scope.runtime.production);
+  if (scope.principal.kind === "anonymous") return recordDenied(operation);
+  const exists = await scope.store.findOne(entity, allOf({ id }, existsWhere), { select: ["id"] });
+  return exists === null ? new EntityNotFoundError() : recordDenied(operation);
 }

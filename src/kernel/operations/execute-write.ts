@@ -1,4 +1,4 @@
-import { AuthorizationError, EntityNotFoundError, RecordChangedError } from "../errors/errors.ts";
+import { AuthorizationError, RecordChangedError } from "../errors/errors.ts";
 import type { Where } from "../ports/driver.ts";
 import { allOf, compileWhere } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
@@ -6,10 +6,11 @@ import { matchesAlone } from "../where/matches.ts";
 import { dependsOn } from "../where/members.ts";
 import { observe } from "../where/observe.ts";
 import { whileUnchanged } from "../where/while-unchanged.ts";
-import { deniedError } from "./denied.ts";
+import { deniedError, recordDenied } from "./denied.ts";
 import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
+import { NothingDone } from "./nothing-done.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Where) => Promise<boolean>;
@@ -72,7 +73,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   else if (isWrite && changed.length === 0) data.id = operation.id;
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, !isWrite));
-  const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
+  const where = wanted(operation, decision.predicate);
   if (touches(operation, changed)) {
     return inTransaction(operation, async () => {
       await refuseLeaving(operation, where);
@@ -96,12 +97,23 @@ async function refuseLeaving({ entity, scope, decision, data }: MutableOperation
  * is none that the caller may change.
  */
 async function unmatched(operation: MutableOperation): Promise<Error> {
-  const { entity, id, decision, extraWhere, expected, scope } = operation;
+  const { entity, id, decision, existsWhere, extraWhere, expected, scope, when } = operation;
   const { guard, predicate } = decision;
-  const hasSeen = guard !== undefined || expected !== undefined;
-  const where = allOf({ id }, guard === undefined ? predicate : undefined, extraWhere);
-  const isThere = hasSeen && (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
-  return isThere ? new RecordChangedError() : missingOrDenied(operation);
+  const reachable = allOf({ id }, guard === undefined ? predicate : undefined, existsWhere, extraWhere);
+  const finds = async (where: Where): Promise<boolean> =>
+    (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
+  if (when !== undefined && !(await finds(allOf(reachable, when))))
+    return (await finds(reachable)) ? new NothingDone() : missingOrDenied(operation);
+  const hasSeen = guard !== undefined || expected !== undefined || when !== undefined;
+  return hasSeen && (await finds(reachable)) ? new RecordChangedError() : missingOrDenied(operation);
+}
+
+/** The record as the statement must find it. */
+function wanted(
+  { id, existsWhere, extraWhere, when, expected }: MutableOperation,
+  predicate: Where | undefined,
+): Where {
+  return allOf({ id }, predicate, existsWhere, extraWhere, when, expected);
 }
 
 function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {
@@ -120,8 +132,7 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
   const { entity, decision } = operation;
   const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
-  const where = allOf({ id: operation.id }, decision.predicate, operation.extraWhere, operation.expected);
-  if (!(await remove(where))) throw await unmatched(operation);
+  if (!(await remove(wanted(operation, decision.predicate)))) throw await unmatched(operation);
 }
 
 /**
@@ -129,14 +140,14 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
  * @throws RecordChangedError when it is not
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
-  const { entity, id, decision, scope } = operation;
-  const row = await scope.store.findOne(entity, { id });
-  if (row === null) throw new EntityNotFoundError();
+  const { entity, id, decision, scope, existsWhere } = operation;
+  const row = await scope.store.findOne(entity, allOf({ id }, existsWhere));
+  if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
   const byPredicate = await satisfiesPredicate(operation);
-  if (!byPredicate && !(await decision.guard?.(seen.record))) throw deniedError(operation, scope.runtime.production);
+  if (!byPredicate && !(await decision.guard?.(seen.record))) throw recordDenied(operation);
   if (!byPredicate) expectUnchanged(operation, seen);
-  const where = allOf({ id }, byPredicate ? decision.predicate : undefined, operation.extraWhere, operation.expected);
+  const where = wanted(operation, byPredicate ? decision.predicate : undefined);
   const writeAndRecheck = async (): Promise<boolean> => {
     const isWritten = await write(where);
     if (isWritten) await recheck(operation, true);

@@ -1,4 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Where } from "../ports/driver.ts";
 import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 
@@ -14,14 +15,20 @@ const ACCESS: Readonly<Record<OperationKind, Access>> = {
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
 /** The kernel's view of an operation: what hooks see as fixed is set here. */
-export type MutableOperation = Omit<Operation, "scope" | "query"> & { scope: RequestScope; query: OperationQuery };
+export type MutableOperation = Omit<Operation, "scope" | "query"> & {
+  scope: RequestScope;
+  query: OperationQuery;
+  readonly when: Where | undefined;
+  readonly ifFound: boolean;
+};
 
 /** An operation that nobody has allowed yet. */
 export function newOperation(scope: RequestScope, entity: AnyEntity, input: OperationInput): MutableOperation {
   const decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
   return {
     kind: input.kind,
-    access: ACCESS[input.kind],
+    access: input.access ?? ACCESS[input.kind],
+    rules: input.rules,
     entity,
     principal: scope.principal,
     scope,
@@ -29,11 +36,15 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     query: {},
     decision,
     data: NO_DATA,
+    when: input.when,
+    ifFound: input.ifFound === true,
+    existsWhere: undefined,
     extraWhere: undefined,
     expected: undefined,
     isUnchanged: undefined,
     ignored: [],
     transactional: false,
+    applied: true,
     records: [],
     total: undefined,
     nextCursor: undefined,

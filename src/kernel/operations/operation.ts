@@ -22,6 +22,8 @@ export interface OperationQuery {
   select?: readonly string[] | undefined;
   /** Whether to count all matching records. @default false */
   total?: boolean | undefined;
+  /** Records that are softly deleted: left out, there too, or nothing but these. @default left out */
+  deleted?: "with" | "only" | undefined;
 }
 
 /** What the rules decided. Until somebody allows it, an operation is denied. */
@@ -47,6 +49,8 @@ export interface Decision {
 export interface Operation {
   readonly kind: OperationKind;
   readonly access: Access;
+  /** Rules that decide in place of the entity's. */
+  readonly rules?: readonly string[] | undefined;
   readonly entity: AnyEntity;
   readonly principal: Principal;
   /** The request (or job) this belongs to: driver, services, log, nested operations. */
@@ -57,6 +61,8 @@ export interface Operation {
   readonly decision: Decision;
   /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
   data: Record<string, unknown>;
+  /** What a record must meet to be there at all for this operation; one that does not is missing, for everybody. */
+  existsWhere?: Where | undefined;
   /** Conditions a phase adds to the statement besides the rule's predicate (an owner that must not change, a version). */
   extraWhere?: Where | undefined;
   /**
@@ -74,6 +80,8 @@ export interface Operation {
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
+  /** Whether the statement was run; not when `when` or `ifFound` left the record alone. */
+  applied: boolean;
   /** What the statement gave: records tagged with their entity. */
   records: Row[];
   /** Matching records in all, for count and for lists that ask for it. */
@@ -88,11 +96,27 @@ export interface OperationInput {
   /** The app's own one of that name is meant. */
   readonly entity: EntityRef;
   readonly id?: string | undefined;
+  /** Which of the entity's rules decide. @default those of the kind: read for lists, reads and counts */
+  readonly access?: Access | undefined;
+  /** Rules that decide in place of the entity's (any of them). @default the entity's for `access` */
+  readonly rules?: readonly string[] | undefined;
   readonly query?: OperationQuery | ((operation: Operation) => OperationQuery | Promise<OperationQuery>) | undefined;
   readonly data?:
     | Record<string, unknown>
     | ((operation: Operation) => Record<string, unknown> | Promise<Record<string, unknown>>)
     | undefined;
+  /**
+   * Values that the surface itself stores besides `data`; `.readonly()` fields may be among them. A field that the rules
+   * keep from the caller is refused with 403, not left out. Create and update.
+   */
+  readonly set?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * What the stored record must be like for the statement to apply (compare-and-set). A record that is not is left as it
+   * is, and `records` is empty. Update and delete.
+   */
+  readonly when?: Where | undefined;
+  /** Whether a record that is missing, or not for this caller, is no error: `records` is empty then. @default false */
+  readonly ifFound?: boolean | undefined;
   /**
    * Whether whoever asks has bounded the query already: an include, or a parser that counts in words of its own. The
    * gate then leaves `limits` alone; rights are checked all the same. @default false

@@ -5,14 +5,16 @@ import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Principal } from "../ports/principal.ts";
+import { decide, ReadDecisions } from "../records/decisions.ts";
 import type { FieldMask } from "../records/mask.ts";
-import { ReadDecisions } from "../records/read-decisions.ts";
 import { ScopeMasks } from "../records/scope-masks.ts";
 import { taggingDriver } from "../records/tagging-driver.ts";
+import { deniedError } from "./denied.ts";
+import { newOperation } from "./new-operation.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
 import type { OperationRuntime } from "./runtime.ts";
-import type { OperationScope } from "./scope.ts";
+import type { OperationScope, ScopeTransactionOptions } from "./scope.ts";
 
 /** What a scope begins with. */
 export interface ScopeInit {
@@ -84,6 +86,10 @@ export class RequestScope implements OperationScope {
     return this.#services;
   }
 
+  now(): Date {
+    return this.runtime.clock.now();
+  }
+
   run(input: OperationInput): Promise<Operation> {
     return runOperation(this, input);
   }
@@ -92,7 +98,14 @@ export class RequestScope implements OperationScope {
     const compiled = this.runtime.find(ref);
     await this.maskReady(ref);
     this.#decisions ??= new ReadDecisions(this);
-    return this.#decisions.of(compiled);
+    return this.#decisions.of(compiled.entity);
+  }
+
+  async decide(input: OperationInput): Promise<Decision> {
+    const decision = await decide(this, input);
+    if (decision.allowed) return decision;
+    const { entity } = this.runtime.find(input.entity);
+    throw deniedError({ ...newOperation(this, entity, input), decision }, this.runtime.production);
   }
 
   mask(ref: EntityRef): FieldMask {
@@ -103,12 +116,15 @@ export class RequestScope implements OperationScope {
     return ref === undefined ? this.#masks.allReady() : this.#masks.ready(this.runtime.find(ref));
   }
 
-  async transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (scope: OperationScope) => Promise<T>,
+    { around = (driver: Driver) => driver }: ScopeTransactionOptions = {},
+  ): Promise<T> {
     if (this.#afterCommit !== undefined) return work(this);
     const afterCommit: AfterCommit = [];
     const result = await this.runtime.driver.transaction(async (driver) => {
       afterCommit.length = 0; // the driver may have rolled back and tried again
-      const inner = new RequestScope(this.runtime, this.#init, driver, afterCommit);
+      const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit);
       try {
         return await work(inner);
       } finally {

@@ -11,9 +11,11 @@ import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { type MutableOperation, newOperation } from "./new-operation.ts";
+import { NothingDone } from "./nothing-done.ts";
 import type { Operation, OperationInput, OperationKind } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { OperationPlan } from "./runtime.ts";
+import { refuseDropped, setValues } from "./set-values.ts";
 
 const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
   create: runCreate,
@@ -47,12 +49,21 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   const { query, data } = input;
   if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
   if (!isSystem && query !== undefined) operation.query = await checkQuery(operation, input.bounded);
+  if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
 
   if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
+  if (input.set !== undefined) setValues(operation, input.set);
   // What a write includes may be refused (too many records): then nothing must have been written either.
   const isOneWithAnswer = data !== undefined && operation.query.include !== undefined;
-  await validateAndExecute(plan, operation, isOneWithAnswer);
+  try {
+    await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
+  } catch (error) {
+    if (!(error instanceof NothingDone)) throw error;
+    operation.records = [];
+    operation.applied = false;
+    return operation;
+  }
   if (!isOneWithAnswer) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
@@ -63,6 +74,7 @@ async function validateAndExecute(
   plan: OperationPlan,
   operation: MutableOperation,
   isOneWithAnswer: boolean,
+  set: OperationInput["set"],
 ): Promise<void> {
   const submitted = operation.data;
   for (let attempt = 1; ; attempt++) {
@@ -70,6 +82,7 @@ async function validateAndExecute(
     operation.expected = undefined;
     operation.isUnchanged = undefined;
     if (plan.validate.length > 0) await runHooks(plan.validate, operation);
+    if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
     if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
     try {

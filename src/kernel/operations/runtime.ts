@@ -13,6 +13,7 @@ import type { Operation, OperationKind } from "./operation.ts";
 /** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
 export interface OperationPlan {
   readonly authorize: readonly Hook<Operation>[];
+  readonly narrow: readonly Hook<Operation>[];
   readonly normalize: readonly Hook<Operation>[];
   readonly validate: readonly Hook<Operation>[];
   readonly protect: readonly Hook<Operation>[];
@@ -68,6 +69,7 @@ function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
 function compilePlan(hooks: HookRegistry, entity: AnyEntity, kind: OperationKind): OperationPlan {
   return Object.freeze({
     authorize: hooks.listFor("operation:authorize", entity, kind),
+    narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),
     normalize: hooks.listFor("operation:normalize", entity, kind),
     validate: hooks.listFor("operation:validate", entity, kind),
     protect: hooks.listFor("operation:protect", entity, kind),

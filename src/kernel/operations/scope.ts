@@ -7,6 +7,11 @@ import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 
+export interface ScopeTransactionOptions {
+  /** Puts something around the driver that the statements of operations run on. @default nothing */
+  readonly around?: (driver: Driver) => Driver;
+}
+
 /** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
 export interface OperationScope {
   readonly principal: Principal;
@@ -19,12 +24,19 @@ export interface OperationScope {
   readonly signal: AbortSignal | undefined;
   /** The framework's own request object, when the surface is HTTP. */
   readonly request: unknown;
+  /** The app's time. */
+  now(): Date;
   /** Services; the scope is created on first use. */
   readonly services: ScopedContainer;
   /** Runs an operation through the gate, as this caller. */
   run(input: OperationInput): Promise<Operation>;
   /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
   readDecision(entity: EntityRef): Promise<Decision>;
+  /**
+   * What the rules say about an operation, without running it: for surfaces that do something else for its sake.
+   * @throws AuthenticationError, AuthorizationError when they refuse it
+   */
+  decide(input: OperationInput): Promise<Decision>;
   /** The caller's field mask for an entity. */
   mask(entity: EntityRef): FieldMask;
   /**
@@ -33,5 +45,5 @@ export interface OperationScope {
    */
   maskReady(entity?: EntityRef): Promise<void> | undefined;
   /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
-  transaction<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
+  transaction<T>(work: (scope: OperationScope) => Promise<T>, options?: ScopeTransactionOptions): Promise<T>;
 }

@@ -1,8 +1,10 @@
-import type { EntityModel, EntityRules } from "../../entity/index.ts";
+import type { AnyEntity, EntityModel, EntityRules } from "../../entity/index.ts";
+import type { EntityClient } from "../client/in-process-client.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
 import type { HookFunction, HookName, HookOptions } from "../hooks/hook-map.ts";
 import type { RequestInfo } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
+import type { OperationScope } from "../operations/scope.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { User } from "../ports/principal.ts";
@@ -37,6 +39,8 @@ export interface PluginContext {
   readonly log: Logger;
   /** The base driver, without rules; connected when `start` runs. */
   readonly driver: Driver;
+  /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
+  clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
   /** Reports a problem of the configuration; all are thrown together as one ConfigurationError. */
   problem(sentence: string): void;
 }

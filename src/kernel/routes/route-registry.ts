@@ -28,16 +28,21 @@ export class RouteRegistry {
 
   /** All routes as data. `rulesOf` tells the rules of an entity for an access. */
   list(rulesOf: (entity: AnyEntity, access: Access) => readonly string[]): readonly RouteListing[] {
-    return this.#routes.map(({ method, path, entity, action, rules, access, plugin }) =>
+    return this.#routes.map(({ method, path, entity, action, rules, obeys, access, plugin }) =>
       Object.freeze({
         method,
         path: entity === undefined ? path : this.#prefix + path,
         entity: entity?.name,
         action,
-        rules: rules ?? (entity !== undefined && access !== undefined ? rulesOf(entity, access) : []),
+        rules: rules ?? obeys ?? (entity !== undefined && access !== undefined ? rulesOf(entity, access) : []),
         plugin,
       }),
     );
+  }
+
+  /** Routes of an entity that can be called in the process. */
+  callsOf(entity: AnyEntity): readonly Route[] {
+    return this.#routes.filter((route) => route.entity === entity && route.call !== undefined);
   }
 
   /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */

@@ -46,7 +46,13 @@ export interface RouteInput {
   readonly access?: Access | undefined;
   /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
   readonly rules?: readonly string[] | undefined;
+  /** Rules that its operations obey in place of the entity's; for listings. */
+  readonly obeys?: readonly string[] | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /** Milliseconds the request may take. @default limits.requestMs */
+  readonly timeout?: number | undefined;
+  /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */
+  readonly call?: ((scope: OperationScope, ...args: readonly unknown[]) => unknown) | undefined;
   /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
   readonly early?: boolean | undefined;
 }

@@ -6,8 +6,6 @@ import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
 import { addCrudRoutes } from "./routes.ts";
 
-export type { ParseQuery, QueryParser } from "./query/query-parser.ts";
-export type { QueryPart } from "./query/reading.ts";
 export {
   type ListOperators,
   type ListQuery,

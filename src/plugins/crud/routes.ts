@@ -4,14 +4,15 @@ import {
   EntityNotFoundError,
   type Operation,
   type OperationQuery,
+  type ParseQuery,
   type PluginContext,
+  type QueryParser,
   Reply,
   type RouteContext,
   type RouteHandler,
   routeSegment,
 } from "../../kernel/index.ts";
 import { listHeaders } from "./page-links.ts";
-import type { ParseQuery, QueryParser } from "./query/query-parser.ts";
 
 /** Adds the routes of spec 4.1 for one entity. */
 export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity, parser: QueryParser): void {

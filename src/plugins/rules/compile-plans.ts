@@ -34,7 +34,8 @@ export function compilePlans(
   );
 }
 
-function compilePlan(
+/** Makes a list of rules ready. */
+export function compilePlan(
   names: readonly string[],
   table: RuleTable,
   entity: AnyEntity,

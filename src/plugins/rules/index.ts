@@ -6,6 +6,7 @@ import { compilePlans } from "./compile-plans.ts";
 import { decide } from "./decide.ts";
 import { createFieldRules } from "./field-rules.ts";
 import type { Rule } from "./rule.ts";
+import { createRuleLists } from "./rule-lists.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 
@@ -32,6 +33,8 @@ export interface RulesOptions {
 
 /** Service: `FieldRules`, for whoever guards single fields. */
 const FIELDS_SERVICE = "rules.fields";
+/** Service: `RuleLists`, for surfaces with rules of their own. */
+const LISTS_SERVICE = "rules.lists";
 
 /** Authorization: without it, every operation of callers is denied. */
 export function rules(options: RulesOptions = {}): Plugin {
@@ -44,9 +47,12 @@ export function rules(options: RulesOptions = {}): Plugin {
       const table = createRuleTable(options.rules ?? [], problem);
       const fieldRules = createFieldRules(context, table);
       const plans = compilePlans(context, table);
+      const lists = createRuleLists(context, table);
       services.register(FIELDS_SERVICE, () => fieldRules);
+      services.register(LISTS_SERVICE, () => lists);
       hooks.on("operation:authorize", (operation) => {
-        const plan = plans.get(operation.entity)?.[operation.access];
+        const { rules: own, entity, access } = operation;
+        const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
         return plan === undefined ? undefined : decide(plan, operation);
       });
       hooks.on("route:authorize", createRouteAuthorizer(table, log));

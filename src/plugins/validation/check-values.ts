@@ -1,4 +1,5 @@
 import { type Operation, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import type { InputColumn } from "./check-value.ts";
 import type { InputPlan } from "./input-plan.ts";
 
 const REQUIRED = { code: "required", message: "is required" } as const;
@@ -10,12 +11,22 @@ const REQUIRED = { code: "required", message: "is required" } as const;
  */
 export function checkValues(plan: InputPlan, operation: Operation): void {
   const issues: ValidationIssue[] = [];
-  if (operation.kind === "create") completeRecord(plan, operation.data, issues);
-  checkGiven(plan, operation.data, issues);
+  if (operation.kind === "create") complete(plan.columns, operation.data, issues);
+  checkGiven(plan.byName, operation.data, issues);
   if (issues.length > 0) throw new ValidationFailedError(issues);
 }
 
-function completeRecord({ columns }: InputPlan, data: Record<string, unknown>, issues: ValidationIssue[]): void {
+/** Checks values of columns by name and completes them with defaults and nulls; problems are added to the list. */
+export function checkComplete(
+  columns: ReadonlyMap<string, InputColumn>,
+  data: Record<string, unknown>,
+  issues: ValidationIssue[],
+): void {
+  complete([...columns.values()], data, issues);
+  checkGiven(columns, data, issues);
+}
+
+function complete(columns: readonly InputColumn[], data: Record<string, unknown>, issues: ValidationIssue[]): void {
   for (const { name, optional, makeDefault } of columns) {
     if (data[name] !== undefined) continue;
     const value = makeDefault?.();
@@ -25,7 +36,11 @@ function completeRecord({ columns }: InputPlan, data: Record<string, unknown>, i
   }
 }
 
-function checkGiven({ byName }: InputPlan, data: Record<string, unknown>, issues: ValidationIssue[]): void {
+function checkGiven(
+  byName: ReadonlyMap<string, InputColumn>,
+  data: Record<string, unknown>,
+  issues: ValidationIssue[],
+): void {
   for (const name of Object.keys(data)) {
     const column = byName.get(name);
     if (column === undefined) continue; // links, and what other plugins added

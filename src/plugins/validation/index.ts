@@ -5,13 +5,17 @@ import { createPlugin, type Operation, type OperationKind, type Plugin } from ".
 import { checkCrossFields } from "./check-cross-fields.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
 import { checkValues } from "./check-values.ts";
+import { fieldChecks } from "./field-checks.ts";
 import { compileInputPlan, type InputPlan } from "./input-plan.ts";
 import { normalizeInput } from "./normalize-input.ts";
 
 export { type CrossFieldCheck, type CrossFieldsOptions, validateCrossFields } from "./validate-cross-fields.ts";
 
 // Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
-// No options, no services.
+// No options.
+
+/** Service: `FieldChecks`, for values that are no records': inputs and queries of actions. */
+const FIELDS_SERVICE = "validation.fields";
 
 /** Validation of input: without it, whatever callers send goes to the driver. */
 export function validation(): Plugin {
@@ -19,7 +23,8 @@ export function validation(): Plugin {
     id: "validation",
     version: "1.0.0",
     provides: ["validation"],
-    setup({ entities, hooks, problem }) {
+    setup({ entities, hooks, problem, services }) {
+      services.register(FIELDS_SERVICE, () => fieldChecks);
       const plans = new Map(entities.entities.map((entity) => [entity, compileInputPlan(entities, entity, problem)]));
       const planOf = ({ entity }: Operation): InputPlan => plans.get(entity) as InputPlan;
       const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => plans.has(entity) && isWrite(kind);

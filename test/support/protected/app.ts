@@ -27,6 +27,7 @@ const HOOKS: Readonly<Record<HookName, true>> = {
   "route:authorize": true,
   "access:mask": true,
   "operation:authorize": true,
+  "operation:narrow": true,
   "operation:normalize": true,
   "operation:validate": true,
   "operation:protect": true,

@@ -1,31 +1,20 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import { EntityNotFoundError, type OperationQuery, type OperationScope } from "../../../kernel/index.ts";
+import {
+  EntityNotFoundError,
+  type OperationQuery,
+  type OperationScope,
+  type ParseQuery,
+  type QueryParameters,
+  type QueryParser,
+  type QueryPart,
+  readParameters,
+} from "../../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";
 import { readPage } from "./page.ts";
-import { type Parameters, readParameters } from "./parameters.ts";
 import { compileQueryTable, type QueryTable } from "./query-table.ts";
-import { type QueryPart, type Reading, type Subject, throwProblems } from "./reading.ts";
+import { type Reading, type Subject, throwProblems } from "./reading.ts";
 import { readInclude, readSelect, seesRelation } from "./shape.ts";
 import { readSort } from "./sort.ts";
-
-/**
- * Reads a raw query string (without `?`) as this caller's query on an entity.
- * @throws BadRequestError naming everything that is wrong with it (http.md, "List queries")
- */
-export type ParseQuery = (
-  search: string,
-  entity: AnyEntity,
-  scope: OperationScope,
-) => OperationQuery | Promise<OperationQuery>;
-
-/** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
-export interface QueryParser {
-  /**
-   * A parser that takes some parts of the dialect.
-   * @param others names of parameters that the surface reads itself
-   */
-  reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
-}
 
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
   filter: ["q"],
@@ -51,7 +40,7 @@ function createParse(
   const paged = parts.has("page");
 
   function build(
-    parameters: Parameters,
+    parameters: QueryParameters,
     table: QueryTable,
     scope: OperationScope,
     targets: ReadonlyMap<string, Subject>,
@@ -92,7 +81,7 @@ function createParse(
 }
 
 /** Relations that dotted parameters name, known or not. */
-function relationsNamed(parameters: Parameters): readonly string[] {
+function relationsNamed(parameters: QueryParameters): readonly string[] {
   const named = new Set<string>();
   for (const name of parameters.keys()) {
     const dot = name.indexOf(".");

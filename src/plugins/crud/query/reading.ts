@@ -1,5 +1,10 @@
-import { BadRequestError, type FieldMask, type Limits } from "../../../kernel/index.ts";
-import { type Parameters, shown } from "./parameters.ts";
+import {
+  BadRequestError,
+  type FieldMask,
+  type Limits,
+  type QueryParameters,
+  shownName,
+} from "../../../kernel/index.ts";
 import type { QueryTable } from "./query-table.ts";
 
 /** An entity as this caller may ask about it. */
@@ -8,12 +13,9 @@ export interface Subject {
   readonly mask: FieldMask;
 }
 
-/** Groups of parameters; a surface says which of them it takes. */
-export type QueryPart = "filter" | "sort" | "page" | "shape";
-
 /** One query string being read for one caller. */
 export interface Reading extends Subject {
-  readonly parameters: Parameters;
+  readonly parameters: QueryParameters;
   readonly limits: Limits;
   /** Related entities that conditions may look at, by relation name. */
   readonly targets: ReadonlyMap<string, Subject>;
@@ -35,7 +37,7 @@ const MOST_PROBLEMS = 8;
 
 /** Notes a problem; all are reported together. */
 export function addProblem(reading: Reading, parameter: string, message: string): void {
-  reading.problems.push({ parameter: shown(parameter), message });
+  reading.problems.push({ parameter: shownName(parameter), message });
   if (reading.problems.length >= MOST_PROBLEMS) throwProblems(reading);
 }
 

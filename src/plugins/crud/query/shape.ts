@@ -1,6 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import { didYouMean, type IncludeTree, type OperationScope } from "../../../kernel/index.ts";
-import { shown } from "./parameters.ts";
+import { didYouMean, type IncludeTree, type OperationScope, shownName } from "../../../kernel/index.ts";
 import type { QueryTable } from "./query-table.ts";
 import { addProblem, items, type Reading } from "./reading.ts";
 
@@ -33,7 +32,7 @@ export function readInclude(reading: Reading, scope: OperationScope, tableOf: Ta
       const relation = table?.relations.get(name);
       if (relation === undefined || !seesRelation(scope, relation)) {
         const hint = didYouMean(name, visibleNames(scope, table));
-        addProblem(reading, "include", `There is no relation "${shown(name)}" to include.${hint}`);
+        addProblem(reading, "include", `There is no relation "${shownName(name)}" to include.${hint}`);
         break;
       }
       if (node[name] === undefined) {
@@ -69,6 +68,6 @@ export function readSelect(reading: Reading): readonly string[] | undefined {
   const { readable } = reading.mask;
   for (const name of names)
     if (!readable.has(name))
-      addProblem(reading, "select", `There is no field "${shown(name)}" to select.${didYouMean(name, readable)}`);
+      addProblem(reading, "select", `There is no field "${shownName(name)}" to select.${didYouMean(name, readable)}`);
   return [...new Set(names)];
 }

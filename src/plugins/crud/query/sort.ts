@@ -1,5 +1,4 @@
-import { didYouMean, type SortKey } from "../../../kernel/index.ts";
-import { shown } from "./parameters.ts";
+import { didYouMean, type SortKey, shownName } from "../../../kernel/index.ts";
 import { addProblem, type Reading, single } from "./reading.ts";
 
 /** Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it. */
@@ -23,7 +22,7 @@ export function readSort(reading: Reading): readonly SortKey[] | undefined {
       addProblem(
         reading,
         "_sort",
-        `There is no field "${shown(field)}" to sort by.${didYouMean(field, reading.mask.sortable)}`,
+        `There is no field "${shownName(field)}" to sort by.${didYouMean(field, reading.mask.sortable)}`,
       );
     else if (keys.some((key) => key.field === field)) addProblem(reading, "_sort", `"_sort" names "${field}" twice.`);
     else if (minus && orders !== undefined)

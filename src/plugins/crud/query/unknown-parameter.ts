@@ -1,5 +1,4 @@
-import { didYouMean, nearest } from "../../../kernel/index.ts";
-import { shown } from "./parameters.ts";
+import { didYouMean, nearest, shownName } from "../../../kernel/index.ts";
 import { SUFFIXES } from "./query-table.ts";
 import type { Reading, Subject } from "./reading.ts";
 
@@ -10,7 +9,7 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
  * same one, and only names the caller may use are suggested (security.md item 3).
  */
 export function unknownParameter(reading: Reading, name: string): string {
-  return `Unknown parameter "${shown(name)}".${suggestion(reading, name)}`;
+  return `Unknown parameter "${shownName(name)}".${suggestion(reading, name)}`;
 }
 
 function suggestion(reading: Reading, name: string): string {
@@ -21,7 +20,7 @@ function suggestion(reading: Reading, name: string): string {
   const target = reading.targets.get(relation);
   if (target !== undefined) return fieldSuggestion(target, name.slice(dot + 1), `${relation}.`, []);
   const near = nearest(relation, reading.targets.keys());
-  return near === undefined ? "" : ` Did you mean "${near}${shown(name.slice(dot))}"?`;
+  return near === undefined ? "" : ` Did you mean "${near}${shownName(name.slice(dot))}"?`;
 }
 
 function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string, others: Iterable<string>): string {

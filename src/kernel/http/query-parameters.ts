@@ -1,13 +1,13 @@
-import { BadRequestError } from "../../../kernel/index.ts";
+import { BadRequestError } from "../errors/errors.ts";
 
 /** Query parameters in the order they came, each name with all its values, decoded once. */
-export type Parameters = ReadonlyMap<string, readonly string[]>;
+export type QueryParameters = ReadonlyMap<string, readonly string[]>;
 
 /** Names and values that go into a message are cut to this many characters. */
 const SHOWN = 64;
 
 /** A name from a request as messages show it: short, and well-formed. */
-export function shown(name: string): string {
+export function shownName(name: string): string {
   return name.length <= SHOWN ? name.toWellFormed() : `${name.slice(0, SHOWN).toWellFormed()}…`;
 }
 
@@ -18,7 +18,7 @@ export function shown(name: string): string {
  * @param limit how many different names are allowed; repeated ones are values of one parameter
  * @throws BadRequestError for broken escapes, NUL, lone surrogates and too many parameters
  */
-export function readParameters(search: string, limit: number): Parameters {
+export function readParameters(search: string, limit: number): QueryParameters {
   const parameters = new Map<string, string[]>();
   for (const part of search.split("&")) {
     if (part === "") continue;
@@ -39,7 +39,7 @@ function decode(raw: string): string {
     try {
       text = decodeURIComponent(text);
     } catch {
-      throw new BadRequestError(`The query contains a broken escape in "${shown(raw)}"`);
+      throw new BadRequestError(`The query contains a broken escape in "${shownName(raw)}"`);
     }
   }
   if (text.includes("\u0000") || !text.isWellFormed())

@@ -1,0 +1,25 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { OperationQuery } from "../operations/operation.ts";
+import type { OperationScope } from "../operations/scope.ts";
+
+/** Groups of parameters of the list dialect; a surface says which of them it takes. */
+export type QueryPart = "filter" | "sort" | "page" | "shape";
+
+/**
+ * Reads a raw query string (without `?`) as this caller's query on an entity.
+ * @throws BadRequestError naming everything that is wrong with it (http.md, "List queries")
+ */
+export type ParseQuery = (
+  search: string,
+  entity: AnyEntity,
+  scope: OperationScope,
+) => OperationQuery | Promise<OperationQuery>;
+
+/** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
+export interface QueryParser {
+  /**
+   * A parser that takes some parts of the dialect.
+   * @param others names of parameters that the surface reads itself
+   */
+  reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
+}

@@ -1,0 +1,40 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import { runHooks } from "../hooks/hook-registry.ts";
+import { newOperation } from "../operations/new-operation.ts";
+import type { Decision, OperationInput } from "../operations/operation.ts";
+import type { RequestScope } from "../operations/request-scope.ts";
+import { allOf } from "../where/condition.ts";
+
+/** What the rules of one entity say about an operation, without running it. */
+export async function decide(scope: RequestScope, input: OperationInput): Promise<Decision> {
+  const { entity, plans } = scope.runtime.find(input.entity);
+  const { authorize, narrow } = plans[input.kind];
+  const operation = newOperation(scope, entity, input);
+  const { decision } = operation;
+  if (typeof input.query === "object") operation.query = input.query;
+  if (scope.principal.kind === "system") decision.allowed = true;
+  else await runHooks(authorize, operation);
+  if (!decision.allowed || narrow.length === 0) return decision;
+  await runHooks(narrow, operation);
+  if (operation.existsWhere !== undefined) decision.predicate = allOf(decision.predicate, operation.existsWhere);
+  return decision;
+}
+
+/** What the rules say about one caller's reading of lists, each asked once. */
+export class ReadDecisions {
+  readonly #decisions = new Map<AnyEntity, Promise<Decision>>();
+  readonly #scope: RequestScope;
+
+  constructor(scope: RequestScope) {
+    this.#scope = scope;
+  }
+
+  of(entity: AnyEntity): Promise<Decision> {
+    let decision = this.#decisions.get(entity);
+    if (decision === undefined) {
+      decision = decide(this.#scope, { kind: "list", entity });
+      this.#decisions.set(entity, decision);
+    }
+    return decision;
+  }
+}
