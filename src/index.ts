@@ -230,6 +230,24 @@ export {
   type WorkflowFailure,
 } from "./kernel/index.ts";
 export {
+  ActionBuilder,
+  type ActionContext,
+  type ActionDefinition,
+  type ActionRecord,
+  action,
+  actions,
+  archiveAction,
+  bulkDeleteAction,
+  bulkUpdateAction,
+  cloneAction,
+  countAction,
+  existsAction,
+  restoreAction,
+  softDeleteAction,
+  toggleAction,
+  unarchiveAction,
+} from "./plugins/actions/index.ts";
+export {
   crud,
   type ListOperators,
   type ListQuery,
@@ -267,6 +285,7 @@ export {
   type PasswordCostOptions,
   type PasswordHasher,
   type PasswordHasherOptions,
+  type PasswordWorkOptions,
   type ReEncryptOptions,
   type RotationFailure,
   type RotationOptions,

@@ -33,6 +33,7 @@ import {
   taggingDriver,
   type User,
 } from "./kernel/index.ts";
+import { actions } from "./plugins/actions/index.ts";
 import { crud } from "./plugins/crud/index.ts";
 import {
   type AppEncryption,
@@ -60,6 +61,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     fieldSecurity({ encryption: options.encryption }),
     validation(),
     crud(),
+    actions(),
     schema(),
     health(),
   ]);

@@ -1,3 +1,4 @@
+import type { ActionLike } from "./action.ts";
 import { columnsOf, hiddenColumns } from "./columns.ts";
 import type {
   Access,
@@ -13,7 +14,7 @@ import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
-import { type RuleObject, ruleName, ruleObjectsOf } from "./rule-ref.ts";
+import { type RuleObject, type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** Rules per access as they are written down: names, or rules themselves. */
 export type EntityRulesInput = { readonly [K in Access]?: readonly (string | RuleObject)[] };
@@ -72,7 +73,7 @@ export class EntityBuilder<
   }
 
   /** Attaches actions; the key is the action's name (spec 4.2 rule 1). */
-  actions<A extends Readonly<Record<string, unknown>>>(
+  actions<A extends Readonly<Record<string, ActionLike>>>(
     actions: A,
   ): EntityBuilder<TName, TFields, TActions & A, TTimestamps, TOwner> {
     return this.#with<TActions & A>({ actions: Object.freeze({ ...this.#draft.actions, ...actions }) });
@@ -140,7 +141,11 @@ export class EntityBuilder<
     const { members, given, ...rest } = this.#draft;
     const fields = members.filter((member): member is [string, FieldDefinition] => "kind" in member[1]);
     const relations = members.filter((member): member is [string, RelationDefinition] => "type" in member[1]);
-    const objects = [...given, ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat())];
+    const objects = [
+      ...given,
+      ...rulesOfActions(rest.actions),
+      ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat()),
+    ];
     const columns = columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined });
     const definition: AnyEntity = Object.freeze({
       ...rest,
@@ -154,6 +159,14 @@ export class EntityBuilder<
     if (problems.length > 0) throw new ConfigurationError(problems);
     return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>;
   }
+}
+
+/** Rules that actions were given as objects. */
+function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
+  return Object.values(actions).flatMap((value) => {
+    const { definition = value } = (value ?? {}) as { definition?: unknown };
+    return ruleObjectsOf((definition as { rules?: readonly RuleRef[] } | null | undefined)?.rules ?? []);
+  });
 }
 
 /** What a member says; a name that an import cycle left undefined is the usual reason for having none. */

@@ -1,3 +1,15 @@
+export type {
+  ActionCall,
+  ActionCalls,
+  ActionDriver,
+  ActionFields,
+  ActionLike,
+  ActionMeta,
+  ActionTypes,
+  BuiltAction,
+  PlainAction,
+  PlainActionContext,
+} from "./action.ts";
 export { canHold } from "./can-hold.ts";
 export { columnsOf, foreignKeyOf } from "./columns.ts";
 export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";

@@ -57,9 +57,9 @@ describe("the start-up report", () => {
     ["field-rules", entity("x", { f: string.readable("admin") })],
     ["field-rules", entity("x", { f: string.writable("admin") })],
     ["versioned", entity("x", {}).versioned()],
-    ["actions", entity("x", {}).actions({ a: {} })],
+    ["actions", entity("x", {}).actions({ a: { handler: () => 1 } })],
   ])("refuses %s while no plugin provides it, so that nothing is stored in clear", (feature, definition) => {
-    const plugins = (defaults: PluginList) => defaults.without("field-security");
+    const plugins = (defaults: PluginList) => defaults.without("field-security").without("actions");
     expect(problemsOf({ entities: [definition], plugins })).toEqual([expect.stringContaining(`provides "${feature}"`)]);
   });
 

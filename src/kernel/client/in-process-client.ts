@@ -1,4 +1,5 @@
 import type {
+  ActionCalls,
   AnyEntity,
   ClientList,
   DefinitionOf,
@@ -39,14 +40,19 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
 
-/** One client per entity, by name. */
+type ActionsOf<E> = ActionCalls<
+  DefinitionOf<E> extends { readonly $entity?: { readonly actions: infer A } } ? A : never,
+  keyof EntityClient<E> & string
+>;
+
+/** One client per entity, by name; actions are methods of it. */
 export type InProcessClient<TEntities extends readonly unknown[]> = {
-  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E>;
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E> & ActionsOf<E>;
 };
 
 /** Clients of the system: they may also write ids, timestamps and readonly fields, and ask for hidden ones. */
 export type SystemClient<TEntities extends readonly unknown[]> = {
-  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true>;
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true> & ActionsOf<E>;
 };
 
 /** Each call of a client runs in a scope of its own, which ends with it. */

@@ -102,10 +102,11 @@ async function unmatched(operation: MutableOperation): Promise<Error> {
   const reachable = allOf({ id }, guard === undefined ? predicate : undefined, existsWhere, extraWhere);
   const finds = async (where: Where): Promise<boolean> =>
     (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
-  if (when !== undefined && !(await finds(allOf(reachable, when))))
-    return (await finds(reachable)) ? new NothingDone() : missingOrDenied(operation);
-  const hasSeen = guard !== undefined || expected !== undefined || when !== undefined;
-  return hasSeen && (await finds(reachable)) ? new RecordChangedError() : missingOrDenied(operation);
+  const hasSeen = guard !== undefined || expected !== undefined;
+  if ((!hasSeen && when === undefined) || !(await finds(reachable))) return missingOrDenied(operation);
+  // Which of the conditions failed matters only when there are both.
+  const isUnmet = when !== undefined && (!hasSeen || !(await finds(allOf(reachable, when))));
+  return isUnmet ? new NothingDone() : new RecordChangedError();
 }
 
 /** The record as the statement must find it. */

@@ -53,7 +53,7 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
       }
       if (issues.length === 0) checkComplete(columns, values, issues);
       if (issues.length === 0) return values;
-      const sentences = issues.map(({ path, message }) => `"${path[0]}" ${message}.`);
+      const sentences = issues.map(({ path, message }) => `"${path[0]}" ${message}${message.endsWith("?") ? "" : "."}`);
       throw new BadRequestError(sentences.join(" "));
     },
   });

@@ -1,0 +1,34 @@
+import type { Access, ActionFields, ActionMeta, AnyEntity, RuleRef } from "../../entity/index.ts";
+import type { ActionContext } from "./action-context.ts";
+
+/** An action as data, whatever it was written with. */
+export interface ActionDefinition {
+  /** @default "POST" */
+  readonly method?: string | undefined;
+  /** Below the entity's path; below `/:id` when it is about one record and does not name it. @default the action's name */
+  readonly path?: string | undefined;
+  /** Whether it is about one record. @default whether the path begins with `/:id` */
+  readonly onResource?: boolean | undefined;
+  readonly description?: string | undefined;
+  readonly rules?: readonly RuleRef[] | undefined;
+  readonly input?: ActionFields | undefined;
+  readonly query?: ActionFields | undefined;
+  readonly output?: ActionFields | undefined;
+  readonly meta?: ActionMeta | undefined;
+  /** Milliseconds the request may take. @default limits.requestMs */
+  readonly timeout?: number | undefined;
+  /** Which rules of the entity decide when it has none of its own. @default by method and path */
+  readonly access?: Access | undefined;
+  /**
+   * Who asks the rules about the record: the action, before its handler runs, or the operations that the handler runs, each
+   * in its own statement. They must carry `access` and `rules` of the context. @default "action"
+   */
+  readonly authorizes?: "action" | "operations" | undefined;
+  /** Whether a body is expected: "raw" leaves it to the handler to read. @default unless the method is GET or DELETE */
+  readonly readsBody?: boolean | "raw" | undefined;
+  /** Further addresses of the same action. */
+  readonly aliases?: readonly { readonly method: string; readonly path: string }[] | undefined;
+  /** What keeps the action from working on an entity, as a sentence without a full stop; undefined when nothing does. */
+  readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;
+  handler(context: ActionContext): unknown;
+}

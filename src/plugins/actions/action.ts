@@ -1,0 +1,139 @@
+import {
+  type ActionFields,
+  type ActionMeta,
+  type ActionTypes,
+  type BuiltAction,
+  ConfigurationError,
+  type InferFieldInput,
+  type InferFieldValues,
+  type RuleRef,
+} from "../../entity/index.ts";
+import type { ActionContext, ActionRecord } from "./action-context.ts";
+import type { ActionDefinition } from "./action-definition.ts";
+
+/** Types that an action has gathered so far. */
+export interface ActionShape {
+  readonly input: unknown;
+  readonly query: unknown;
+  readonly given: unknown;
+  readonly output: unknown;
+  readonly resource: boolean;
+}
+
+type With<S extends ActionShape, C extends Partial<ActionShape>> = {
+  readonly [K in keyof ActionShape]: K extends keyof C ? C[K] : S[K];
+} & ActionShape;
+
+type Both<A, B> = [A] extends [undefined] ? B : A & B;
+type TypesOf<S extends ActionShape> = { given: S["given"]; output: S["output"]; resource: S["resource"] };
+type ContextOf<S extends ActionShape> = ActionContext<
+  S["input"],
+  S["query"],
+  S["resource"] extends true ? ActionRecord : null
+>;
+
+/** The types of an action whose input and query nobody has declared. */
+export interface PlainShape<TOutput = unknown, TResource extends boolean = false, TGiven = undefined>
+  extends ActionShape {
+  readonly input: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly given: TGiven;
+  readonly output: TOutput;
+  readonly resource: TResource;
+}
+
+/** Builds an action; each method returns a new one, and every one of them can be attached. */
+export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltAction<TypesOf<S>> {
+  readonly definition: ActionDefinition;
+  /** Type-level only. */
+  declare readonly $action?: TypesOf<S> & ActionTypes;
+
+  constructor(definition: ActionDefinition) {
+    this.definition = Object.freeze(definition);
+    Object.freeze(this);
+  }
+
+  #with<C extends Partial<ActionShape> = Record<never, never>>(
+    change: Partial<ActionDefinition>,
+  ): ActionBuilder<With<S, C>> {
+    return new ActionBuilder<With<S, C>>({ ...this.definition, ...change });
+  }
+
+  get(): ActionBuilder<With<S, Record<never, never>>> {
+    return this.method("GET");
+  }
+  post(): ActionBuilder<With<S, Record<never, never>>> {
+    return this.method("POST");
+  }
+  put(): ActionBuilder<With<S, Record<never, never>>> {
+    return this.method("PUT");
+  }
+  patch(): ActionBuilder<With<S, Record<never, never>>> {
+    return this.method("PATCH");
+  }
+  delete(): ActionBuilder<With<S, Record<never, never>>> {
+    return this.method("DELETE");
+  }
+  /** @default "POST" */
+  method(method: string): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ method });
+  }
+  /** Path below the entity's, such as `/publish`. @default the action's name */
+  path(path: string): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ path });
+  }
+  /** About one record: under `/:id/`, with the record loaded and authorized. */
+  onResource(): ActionBuilder<With<S, { resource: true }>> {
+    return this.#with<{ resource: true }>({ onResource: true });
+  }
+  /** Rules of its own in place of inherited ones; any of them passes. */
+  rules(...rules: readonly RuleRef[]): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ rules });
+  }
+  /** Fields of the body; what is not among them is refused. */
+  input<const F extends ActionFields>(
+    fields: F,
+  ): ActionBuilder<With<S, { input: InferFieldValues<F>; given: Both<S["given"], InferFieldInput<F>> }>> {
+    return this.#with({ input: fields });
+  }
+  /** Query parameters; what is not among them is refused. */
+  query<const F extends ActionFields>(
+    fields: F,
+  ): ActionBuilder<With<S, { query: InferFieldValues<F>; given: Both<S["given"], InferFieldInput<F>> }>> {
+    return this.#with({ query: fields });
+  }
+  /** Fields of the answer: others are left out of it, and values that do not fit are an error of the handler. */
+  output<const F extends ActionFields>(fields: F): ActionBuilder<With<S, { output: InferFieldValues<F> }>> {
+    return this.#with<{ output: InferFieldValues<F> }>({ output: fields });
+  }
+  /** What documentation says about it. */
+  meta(meta: ActionMeta): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ meta: { ...this.definition.meta, ...meta } });
+  }
+  /** Milliseconds the request may take. @default limits.requestMs */
+  timeout(milliseconds: number): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ timeout: milliseconds });
+  }
+  /** What it does. What is returned is masked like every answer; undefined is 204. */
+  handler<O>(
+    run: (context: ContextOf<S>) => O | Promise<O>,
+  ): ActionBuilder<With<S, { output: unknown extends S["output"] ? O : S["output"] }>> {
+    return this.#with({ handler: run as unknown as ActionDefinition["handler"] });
+  }
+}
+
+/**
+ * Starts an action: `POST` on the collection unless it says otherwise (spec 4.3).
+ * @param name its path @default the name it is attached under
+ * @example
+ * action().onResource().input({ reason: string.max(200) }).handler(async ({ record, input, driver }) =>
+ *   driver.update("post", { id: record.id }, { status: "rejected", reason: input.reason }))
+ */
+export function action(name?: string): ActionBuilder {
+  return new ActionBuilder({
+    path: name === undefined ? undefined : `/${name.replace(/^\//, "")}`,
+    handler() {
+      throw new ConfigurationError("The action has no handler");
+    },
+  });
+}

@@ -1,0 +1,120 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  type Driver,
+  type EntityClient,
+  InternalError,
+  type KernelBody,
+  type KernelRequest,
+  type Logger,
+  type OperationScope,
+  type PluginContext,
+  Reply,
+  type User,
+} from "../../kernel/index.ts";
+import type { ActionContext, ActionRecord } from "./action-context.ts";
+
+/** One use of an action. */
+export interface ActionUse {
+  readonly entity: AnyEntity;
+  readonly rules: readonly string[] | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly root: string;
+  readonly search: string;
+  /** Undefined for calls in the process. */
+  readonly request: KernelRequest | undefined;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly input: unknown;
+  readonly record: ActionRecord | null;
+}
+
+const UNPRINTABLE = /[^\x20-\x7e]/;
+
+/** A class, because one is made per request, and because what it offers is mostly never looked at. */
+class Context implements ActionContext {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly input: unknown;
+  readonly entity: AnyEntity;
+  readonly record: ActionRecord | null;
+  readonly rules: readonly string[] | undefined;
+  readonly root: string;
+  readonly search: string;
+  readonly scope: OperationScope;
+  readonly #use: ActionUse;
+  readonly #plugin: PluginContext;
+
+  constructor(plugin: PluginContext, use: ActionUse, scope: OperationScope) {
+    this.params = use.params;
+    this.query = use.query;
+    this.input = use.input;
+    this.entity = use.entity;
+    this.record = use.record;
+    this.rules = use.rules;
+    this.root = use.root;
+    this.search = use.search;
+    this.scope = scope;
+    this.#use = use;
+    this.#plugin = plugin;
+  }
+
+  get headers(): ActionContext["headers"] {
+    return { get: (name) => headerOf(this.#use.request, name) };
+  }
+  get user(): User | null {
+    return this.scope.principal.user;
+  }
+  get driver(): Driver {
+    return this.scope.driver;
+  }
+  get unsafeDriver(): Driver {
+    return this.#plugin.driver;
+  }
+  get api(): Readonly<Record<string, EntityClient<AnyEntity>>> {
+    return this.#plugin.clientFor(this.scope);
+  }
+  get request(): unknown {
+    return this.scope.request;
+  }
+  get signal(): AbortSignal | undefined {
+    return this.scope.signal;
+  }
+  get log(): Logger {
+    return this.scope.log;
+  }
+  get body(): KernelBody | undefined {
+    return this.#use.request?.body;
+  }
+  get contentType(): string {
+    return headerOf(this.#use.request, "content-type")?.toLowerCase() ?? "";
+  }
+  // Getters too: handlers take functions out of their object.
+  get resolve(): <T = unknown>(service: string) => T {
+    return (service) => this.scope.services.resolve(service);
+  }
+  get resolveAsync(): <T = unknown>(service: string) => Promise<T> {
+    return (service) => this.scope.services.resolveAsync(service);
+  }
+  get transaction(): ActionContext["transaction"] {
+    return (work) => this.scope.transaction((inner) => work(new Context(this.#plugin, this.#use, inner)));
+  }
+  get json(): ActionContext["json"] {
+    return (data, status = 200) => new Reply(status, data);
+  }
+  get redirect(): ActionContext["redirect"] {
+    return redirectTo;
+  }
+}
+
+export function createContext(plugin: PluginContext, use: ActionUse, scope: OperationScope): ActionContext {
+  return new Context(plugin, use, scope);
+}
+
+function headerOf(request: KernelRequest | undefined, name: string): string | null {
+  const value = request?.headers[name.toLowerCase()];
+  return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+}
+
+function redirectTo(location: string, status = 302): Reply {
+  if (UNPRINTABLE.test(location)) throw new InternalError("A redirect needs an encoded URL");
+  return new Reply(status, undefined, { location });
+}

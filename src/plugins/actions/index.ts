@@ -1,0 +1,67 @@
+// Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
+// Specification sections 4.2 and 4.3; public-api.md "Actions"; http.md "Prebuilt actions".
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  createPlugin,
+  type FieldChecks,
+  type Plugin,
+  type PluginContext,
+  type RuleLists,
+  routeSegment,
+} from "../../kernel/index.ts";
+import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
+import { clientCall, routeHandler } from "./run-action.ts";
+
+export { ActionBuilder, type ActionShape, action, type PlainShape } from "./action.ts";
+export type { ActionContext, ActionRecord } from "./action-context.ts";
+export type { ActionDefinition } from "./action-definition.ts";
+export { archiveAction } from "./prebuilt/archive-action.ts";
+export { bulkDeleteAction } from "./prebuilt/bulk-delete-action.ts";
+export { bulkUpdateAction } from "./prebuilt/bulk-update-action.ts";
+export { cloneAction } from "./prebuilt/clone-action.ts";
+export { countAction } from "./prebuilt/count-action.ts";
+export { existsAction } from "./prebuilt/exists-action.ts";
+export { restoreAction } from "./prebuilt/restore-action.ts";
+export { softDeleteAction } from "./prebuilt/soft-delete-action.ts";
+export { toggleAction } from "./prebuilt/toggle-action.ts";
+export { unarchiveAction } from "./prebuilt/unarchive-action.ts";
+
+// No hooks, no options, no services of its own; it uses `validation.fields`, `rules.lists` and `crud.query`.
+
+/** Actions of entities, over HTTP and in the process. */
+export function actions(): Plugin {
+  return createPlugin({ id: "actions", version: "1.0.0", requires: ["rules", "validation", "crud"], setup });
+}
+
+function setup(context: PluginContext): void {
+  const { entities, services, problem } = context;
+  const parts: ActionParts = {
+    fields: services.resolve<FieldChecks>("validation.fields"),
+    rules: services.resolve<RuleLists>("rules.lists"),
+    problem,
+  };
+  for (const entity of entities.entities) addActions(context, parts, entity);
+}
+
+function addActions(context: PluginContext, parts: ActionParts, entity: AnyEntity): void {
+  const attached = Object.entries(entity.actions);
+  if (entity.internal && attached.length > 0) {
+    context.problem(`${entity.name} is internal and has no routes, so it cannot have actions`);
+    return;
+  }
+  for (const [name, value] of attached) {
+    const compiled = compileAction(parts, entity, name, value);
+    if (compiled !== undefined) addRoutes(context, compiled);
+  }
+}
+
+function addRoutes(context: PluginContext, action: CompiledAction): void {
+  const { name, entity, definition, method, path, access, rules } = action;
+  const { description, timeout, aliases = [] } = definition;
+  const handler = routeHandler(context, action);
+  const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
+  const shared = { action: name, entity, access, obeys: rules, timeout, meta, handler };
+  const root = `/${routeSegment(entity)}`;
+  context.routes.add({ ...shared, method, path: root + path, call: clientCall(context, action) });
+  for (const alias of aliases) context.routes.add({ ...shared, method: alias.method, path: root + alias.path });
+}

@@ -1,0 +1,31 @@
+import { ActionBuilder, type PlainShape } from "../action.ts";
+import { readBulk } from "./bulk-input.ts";
+
+interface BulkDeleteInput {
+  readonly ids: readonly string[];
+}
+
+/**
+ * `DELETE /bulk`, also `POST /bulk-delete` for proxies that drop the body of a DELETE, deletes those of some records that
+ * the caller may delete, by the rules of delete and in one transaction (spec 4.2).
+ */
+export function bulkDeleteAction(): ActionBuilder<PlainShape<{ readonly count: number }, false, BulkDeleteInput>> {
+  return new ActionBuilder<PlainShape<{ readonly count: number }, false, BulkDeleteInput>>({
+    method: "DELETE",
+    path: "/bulk",
+    aliases: [{ method: "POST", path: "/bulk-delete" }],
+    description: "Deletes several records",
+    readsBody: true,
+    access: "delete",
+    authorizes: "operations",
+    async handler({ scope, entity, input, rules }) {
+      const { ids } = readBulk(input, ["ids"], scope.limits.bulk);
+      return scope.transaction(async (inner) => {
+        let count = 0;
+        for (const id of ids)
+          if ((await inner.run({ kind: "delete", entity, id, rules, ifFound: true })).applied) count += 1;
+        return { count };
+      });
+    },
+  });
+}

@@ -1,0 +1,39 @@
+import { BadRequestError, Reply } from "../../../kernel/index.ts";
+import { ActionBuilder, type PlainShape } from "../action.ts";
+import { readBulk } from "./bulk-input.ts";
+
+interface BulkUpdateInput {
+  readonly ids: readonly string[];
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * `PUT /bulk`, also `POST /bulk-update`, changes those of some records that the caller may change, by the rules of update
+ * and in one transaction: all of them, or none when something is wrong (spec 4.2).
+ */
+export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: number }, false, BulkUpdateInput>> {
+  return new ActionBuilder<PlainShape<{ readonly count: number }, false, BulkUpdateInput>>({
+    method: "PUT",
+    path: "/bulk",
+    aliases: [{ method: "POST", path: "/bulk-update" }],
+    description: "Changes several records",
+    access: "update",
+    authorizes: "operations",
+    async handler({ scope, entity, input, rules }) {
+      const { ids, data } = readBulk(input, ["ids", "data"], scope.limits.bulk);
+      // Each record needs a hash of its own, which takes the better part of a second.
+      const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
+      if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
+      return scope.transaction(async (inner) => {
+        let count = 0;
+        const ignored = new Set<string>();
+        for (const id of ids) {
+          const operation = await inner.run({ kind: "update", entity, id, rules, data: { ...data }, ifFound: true });
+          if (operation.applied) count += 1;
+          for (const name of operation.ignored) ignored.add(name);
+        }
+        return new Reply(200, { count }, ignored.size === 0 ? {} : { "x-ignored-fields": [...ignored].join(", ") });
+      });
+    },
+  });
+}

@@ -1,0 +1,50 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+import { type OperationScope, presentSettled, Reply, type Row, routeSegment } from "../../../kernel/index.ts";
+import { ActionBuilder, type PlainShape } from "../action.ts";
+import type { ActionRecord } from "../action-context.ts";
+
+/**
+ * `POST /:id/clone` makes a new record of what the caller may read and write of another one, by the rules of read and of
+ * create; the caller owns it (spec 4.2). Passwords are never copied.
+ * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
+ */
+export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<PlainShape<ActionRecord, true>> {
+  return new ActionBuilder<PlainShape<ActionRecord, true>>({
+    method: "POST",
+    path: "/:id/clone",
+    description: "Copies the record",
+    access: "create",
+    authorizes: "operations",
+    check(entity) {
+      const unknown = fieldsToExclude.find((name) => !Object.hasOwn(entity.columns, name));
+      return unknown === undefined ? undefined : `there is no field "${unknown}" to leave out`;
+    },
+    async handler({ scope, entity, params, rules, root }) {
+      const read = await scope.run({ kind: "read", entity, id: params.id, rules });
+      const copied = await copyable(read.records[0] as Row, entity, scope, fieldsToExclude);
+      const { records } = await scope.run({ kind: "create", entity, rules, data: copied });
+      const location = `${root}/${routeSegment(entity)}/${encodeURIComponent(String(records[0]?.id))}`;
+      return new Reply(201, records[0], { location });
+    },
+  });
+}
+
+/** What this caller sees of the record and may write; not the owner, who becomes the caller. */
+async function copyable(
+  record: Row,
+  entity: AnyEntity,
+  scope: OperationScope,
+  excluded: readonly string[],
+): Promise<Row> {
+  const shown = (await presentSettled(record, scope, false)) as Row;
+  const { writable } = scope.mask(entity);
+  const owner = Object.values(entity.columns).find(
+    ({ relation }) => relation !== undefined && relation === entity.ownedBy,
+  );
+  const left = new Set([...excluded, "id", "createdAt", "updatedAt", owner?.name]);
+  return Object.fromEntries(
+    Object.entries(shown).filter(
+      ([name]) => Object.hasOwn(entity.columns, name) && writable.has(name) && !left.has(name),
+    ),
+  );
+}

@@ -1,0 +1,19 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+
+/** What an action needs of a field. */
+export interface WantedColumn {
+  /** Names of field kinds that will do. */
+  readonly kind: string;
+  /** Whether it must be able to be empty. @default either way */
+  readonly optional?: true;
+}
+
+/** What is wrong with the field an action works on, as the end of a sentence; undefined when nothing is. */
+export function columnProblem(entity: AnyEntity, name: string, wanted: WantedColumn): string | undefined {
+  const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined;
+  const what = `${wanted.optional ? "an optional" : "a"} ${wanted.kind} field`;
+  if (field === undefined) return `needs ${what} "${name}", and there is none`;
+  const fits = field.kind.name === wanted.kind && (wanted.optional === undefined || field.optional);
+  if (!fits || field.encrypted !== undefined) return `needs ${what} "${name}" that is not encrypted`;
+  return undefined;
+}

@@ -1,0 +1,23 @@
+import type { ParseQuery, QueryParser } from "../../../kernel/index.ts";
+import { ActionBuilder, type PlainShape } from "../action.ts";
+
+/** `GET /count` counts the records that the caller may read, with the filters of the list (spec 4.2 rule 4). */
+export function countAction(): ActionBuilder<PlainShape<{ readonly count: number }>> {
+  return new ActionBuilder<PlainShape<{ readonly count: number }>>({
+    method: "GET",
+    path: "/count",
+    description: "Counts records",
+    authorizes: "operations",
+    async handler({ scope, entity, rules, search, resolve }) {
+      const parse: ParseQuery = resolve<QueryParser>("crud.query").reads(["filter"]);
+      const { total } = await scope.run({
+        kind: "count",
+        entity,
+        rules,
+        query: () => parse(search, entity, scope),
+        bounded: true,
+      });
+      return { count: total ?? 0 };
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import { ActionBuilder, type PlainShape } from "../action.ts";
+
+/** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */
+export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: boolean }, true>> {
+  return new ActionBuilder<PlainShape<{ readonly exists: boolean }, true>>({
+    method: "GET",
+    path: "/:id/exists",
+    description: "Tells whether there is such a record",
+    authorizes: "operations",
+    async handler({ scope, entity, params, rules }) {
+      const query = { select: ["id"] };
+      const { applied } = await scope.run({ kind: "read", entity, id: params.id, rules, query, ifFound: true });
+      return { exists: applied };
+    },
+  });
+}
