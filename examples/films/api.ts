@@ -7,7 +7,7 @@ import { genre } from "./entities/genre.ts";
 import { importRun } from "./entities/import-run.ts";
 import { review } from "./entities/review.ts";
 import { user } from "./entities/user.ts";
-import { login } from "./login.ts";
+import { SIGN_TOKEN } from "./login.ts";
 import { createSigner, tokenOptions } from "./tokens.ts";
 
 const entities = [film, director, distributor, genre, review, user, importRun] as const;
@@ -24,7 +24,8 @@ export function createFilms({ file, secrets, ...options }: FilmsOptions) {
     entities,
     driver: embedded({ file }),
     encryption: { key: secrets.encryption, bind: true },
-    plugins: [jwtAuth(tokenOptions(secrets.tokens)), login(createSigner(secrets.tokens))],
+    plugins: [jwtAuth(tokenOptions(secrets.tokens))],
+    services: { [SIGN_TOKEN]: () => createSigner(secrets.tokens) },
     ...options,
   });
 }

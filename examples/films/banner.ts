@@ -31,7 +31,7 @@ Good dramas, with their directors and reviews:
   curl '${url}/api/films?${query}'
 
 Ada logs in, with a password made for this demo, and gets a token of her own:
-  curl -X POST '${url}/auth/login' -H 'Content-Type: application/json' -d '${credentials}'
+  curl -X POST '${url}/api/users/login' -H 'Content-Type: application/json' -d '${credentials}'
 
 A review by Ada, with a note that nobody else can read:
   curl -X POST '${url}/api/reviews' -H 'Authorization: Bearer ${person}' -H 'Content-Type: application/json' -d '${review}'

@@ -1,32 +1,26 @@
-import { AuthenticationError, createPlugin, endpoint, type PasswordHasher, type Plugin, type User } from "keelson";
-import { PASSWORD_COST, user } from "./entities/user.ts";
+import { AuthenticationError, action, type PasswordHasher, string, type User } from "keelson";
 import type { SignToken } from "./tokens.ts";
 
+/** A quarter of the usual work: enough to be safe, and a demo starts at once. */
+export const PASSWORD_COST = 8;
+
+/** Name of the service that signs tokens; the app registers it. */
+export const SIGN_TOKEN = "films.signToken";
+
 /**
- * `POST /auth/login` with `email` and `password` answers with a token. What is wrong is not said: neither the answer nor
+ * `POST /users/login` with `email` and `password` answers with a token. What is wrong is not said: neither the answer nor
  * the time it takes tells who has an account. On the internet, limit the attempts as well.
  */
-export function login(sign: SignToken): Plugin {
-  return createPlugin({
-    id: "films/login",
-    requires: ["password"],
-    endpoints: {
-      login: endpoint("/auth/login", {
-        method: "POST",
-        rules: ["everyone"],
-        async handler({ body, scope }) {
-          const { email, password } = ((await body()) ?? {}) as Record<string, unknown>;
-          const address = String(email).trim().toLowerCase(); // as the field does
-          const found = await scope.driver.findOne(user, { email: address });
-          const passwords = scope.services.resolve<PasswordHasher>("field-security.passwords");
-          // Without a user it does the work all the same, and says no.
-          const isRight = await passwords.verify(password, found?.password as string | undefined, {
-            cost: PASSWORD_COST,
-          });
-          if (found === null || !isRight) throw new AuthenticationError("E-mail or password is wrong");
-          return { token: await sign(found as User) };
-        },
-      }),
-    },
+export const login = action()
+  .rules("everyone")
+  .input({ email: string.trim().lower(), password: string })
+  .meta({ summary: "Gives a token to who knows the password" })
+  .handler(async ({ input, driver, entity, resolve }) => {
+    const found = await driver.findOne(entity, { email: input.email });
+    const passwords = resolve<PasswordHasher>("field-security.passwords");
+    // Without a user it does the work all the same, and says no.
+    const stored = found?.password as string | undefined;
+    const isRight = await passwords.verify(input.password, stored, { cost: PASSWORD_COST });
+    if (found === null || !isRight) throw new AuthenticationError("E-mail or password is wrong");
+    return { token: await resolve<SignToken>(SIGN_TOKEN)(found as User) };
   });
-}

@@ -1,8 +1,6 @@
 import { email, entity, enums, hasMany, string } from "keelson";
+import { login, PASSWORD_COST } from "../login.ts";
 import { review } from "./review.ts";
-
-/** A quarter of the usual work: enough to be safe, and a demo starts at once. */
-export const PASSWORD_COST = 8;
 
 /** A public profile: everybody sees the name, and what is private says so. */
 export const user = entity("user", {
@@ -15,4 +13,5 @@ export const user = entity("user", {
   reviews: hasMany(() => review),
 })
   .ownedBy("id")
-  .rules({ read: ["everyone"], create: ["admin"], update: ["ownerOrAdmin"], delete: ["admin"] });
+  .rules({ read: ["everyone"], create: ["admin"], update: ["ownerOrAdmin"], delete: ["admin"] })
+  .actions({ login });
