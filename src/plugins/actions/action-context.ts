@@ -1,5 +1,15 @@
 import type { AnyEntity, PlainActionContext } from "../../entity/index.ts";
-import type { Driver, EntityClient, KernelBody, Logger, OperationScope, Reply, Row, User } from "../../kernel/index.ts";
+import type {
+  Driver,
+  EntityClient,
+  EntityRef,
+  KernelBody,
+  Logger,
+  OperationScope,
+  Reply,
+  Row,
+  User,
+} from "../../kernel/index.ts";
 
 /** The record an action is about. */
 export type ActionRecord = Row & { readonly id: string };
@@ -25,12 +35,10 @@ export interface ActionContext<
   readonly entity: AnyEntity;
   /** Loaded, and the action's rules have passed for it. */
   readonly record: TRecord;
-  /** The current transaction's driver, or the app's, with field security on. It obeys no rules; `api` does. */
+  /** The current transaction's driver, or the app's, with field security on. It asks no rules; `client` does. */
   readonly driver: Driver;
   /** The base driver: no field security, outside all transactions. */
   readonly unsafeDriver: Driver;
-  /** Clients of all entities as this caller, in the current transaction: same rules, same masks. */
-  readonly api: Readonly<Record<string, EntityClient<AnyEntity>>>;
   /** What operations run in: as this caller, in the current transaction. */
   readonly scope: OperationScope;
   /** The action's own rules; undefined when it inherits. Operations that carry them obey them. */
@@ -47,6 +55,11 @@ export interface ActionContext<
   readonly body: KernelBody | undefined;
   /** The value of the request's content-type, lower-case. */
   readonly contentType: string;
+  /**
+   * An entity's client as this caller, in the current transaction: same rules, same masks.
+   * @throws EntityNotFoundError when the app has no such entity
+   */
+  client<E extends EntityRef>(entity: E): EntityClient<E extends string ? AnyEntity : E>;
   resolve<T = unknown>(service: string): T;
   resolveAsync<T = unknown>(service: string): Promise<T>;
   /** Runs work in a transaction: what it is given is this context, with that transaction's driver. */

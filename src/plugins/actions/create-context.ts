@@ -2,6 +2,9 @@ import type { AnyEntity } from "../../entity/index.ts";
 import {
   type Driver,
   type EntityClient,
+  EntityNotFoundError,
+  type EntityRef,
+  entityName,
   InternalError,
   type KernelBody,
   type KernelRequest,
@@ -69,9 +72,6 @@ class Context implements ActionContext {
   get unsafeDriver(): Driver {
     return this.#plugin.driver;
   }
-  get api(): Readonly<Record<string, EntityClient<AnyEntity>>> {
-    return this.#plugin.clientFor(this.scope);
-  }
   get request(): unknown {
     return this.scope.request;
   }
@@ -88,6 +88,13 @@ class Context implements ActionContext {
     return headerOf(this.#use.request, "content-type")?.toLowerCase() ?? "";
   }
   // Getters too: handlers take functions out of their object.
+  get client(): ActionContext["client"] {
+    return <E extends EntityRef>(entity: E) => {
+      const found = this.#plugin.clientFor(this.scope)[entityName(entity)];
+      if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
+      return found as EntityClient<E extends string ? AnyEntity : E>;
+    };
+  }
   get resolve(): <T = unknown>(service: string) => T {
     return (service) => this.scope.services.resolve(service);
   }
