@@ -45,6 +45,7 @@ import { health } from "./plugins/health/index.ts";
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
 import { validation } from "./plugins/validation/index.ts";
+import { haveWorkflows, type WorkflowsOptions, workflows } from "./plugins/workflows/index.ts";
 
 /** Options of the default plugins, by plugin. */
 export interface DefaultPluginOptions {
@@ -52,6 +53,7 @@ export interface DefaultPluginOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** Keys of encrypted fields. */
   readonly encryption?: AppEncryption | undefined;
+  readonly workflows?: WorkflowsOptions | undefined;
 }
 
 /** The plugins every app has unless it says otherwise. */
@@ -62,6 +64,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     validation(),
     crud(),
     actions(),
+    workflows(options.workflows),
     schema(),
     health(),
   ]);
@@ -154,7 +157,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
   // What is no rule among them is reported by the plugin.
   const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
-  const defaults = defaultPlugins({ rules: [...customRules, ...held], encryption });
+  const defaults = defaultPlugins({ rules: [...customRules, ...held], encryption, workflows: journalFor(config) });
   const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
   const kernel = createKernel({
     ...options,
@@ -181,6 +184,15 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   };
   // The kernel is untyped by entity; what it holds under each name is what TEntities says.
   return Object.freeze(app) as unknown as Keelson<TEntities>;
+}
+
+/** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */
+function journalFor({ entities, encryption }: KeelsonConfig): WorkflowsOptions {
+  const { entities: built } = createModel(entities); // what is wrong with them is found where they are used
+  const isEncrypted = built.some(({ fields }) =>
+    Object.values(fields).some(({ encrypted }) => encrypted !== undefined),
+  );
+  return { journal: haveWorkflows(built), encrypted: isEncrypted || encryption !== undefined };
 }
 
 /** What `createEnhancedDriver` takes besides a driver. */

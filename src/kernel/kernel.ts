@@ -32,7 +32,7 @@ import type { Plugin, PluginConfig, PluginContext } from "./plugin/plugin.ts";
 import type { Clock, IdGenerator } from "./ports/clock.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Logger } from "./ports/logger.ts";
-import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
+import { ANONYMOUS, type Principal, SYSTEM, type User } from "./ports/principal.ts";
 import { taggingDriver } from "./records/tagging-driver.ts";
 import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
@@ -143,8 +143,10 @@ export function createKernel(options: KernelOptions): Kernel {
       log,
       driver: options.driver,
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
+      runAs: (who: User | null | "system", work) =>
+        calls.run(() => (who === "system" ? SYSTEM : who === null ? ANONYMOUS : toPrincipal(who, identity)), work),
       problem,
-    });
+    } satisfies PluginContext);
     contexts.set(plugin, context);
     attempt(() => declare(plugin, context), `plugin "${plugin.id}"`);
   }

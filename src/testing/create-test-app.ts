@@ -52,7 +52,7 @@ export function createTestApp<const TEntities extends readonly EntityLike[]>(
           const init = { method, ...json, headers: { ...type, ...headers, "x-test-caller": key } };
           const response = await api.fetch(new Request(`http://test.invalid${path}`, init));
           const text = await response.text();
-          const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+          const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
           return {
             status: response.status,
             headers: response.headers,

@@ -26,6 +26,7 @@ import {
   runHooks,
   type ServiceFactory,
   type ServiceSource,
+  SYSTEM,
   type User,
 } from "../kernel/index.ts";
 import { type CallInit, createCaller, type FakeResponse } from "./fake-requests.ts";
@@ -113,8 +114,8 @@ export function createFakeKernel(): FakeKernel {
       throw new ConfigurationError("The fake kernel has no driver; give it one with .withDriver(memoryDriver())");
     },
   });
-  const principal = (): Principal =>
-    user === null ? ANONYMOUS : { kind: "user", user, isAdmin: defaultIsAdmin(user) };
+  const principal = (who: User | null = user): Principal =>
+    who === null ? ANONYMOUS : { kind: "user", user: who, isAdmin: defaultIsAdmin(who) };
   const source: ServiceSource = {
     has: (id) => services.has(id) || instances.has(id),
     resolveIn: <T>(id: string) => resolve<T>(id),
@@ -195,6 +196,7 @@ export function createFakeKernel(): FakeKernel {
           return driver ?? missingDriver;
         },
         clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
+        runAs: (who, work) => work(scope(who === "system" ? SYSTEM : principal(who))),
         problem: (sentence) => void problems.push(sentence),
       };
       for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);

@@ -15,7 +15,13 @@ export function featuresOf(entity: AnyEntity): Feature[] {
   const add = (name: string, where: string): number => features.push({ name, where });
   if (entity.rules !== undefined) add("rules", `${entity.name}.rules()`);
   if (entity.versioned !== undefined) add("versioned", `${entity.name}.versioned()`);
-  for (const action of Object.keys(entity.actions)) add("actions", `action "${action}" of ${entity.name}`);
+  if (entity.softDelete !== undefined) add("soft-delete", `${entity.name}.softDelete()`);
+  for (const [name, value] of Object.entries(entity.actions)) {
+    add("actions", `action "${name}" of ${entity.name}`);
+    const { definition = value } = (value ?? {}) as { readonly definition?: unknown };
+    if ((definition as { readonly workflow?: unknown } | null | undefined)?.workflow !== undefined)
+      add("workflows", `action "${name}" of ${entity.name} is a workflow`);
+  }
   for (const [name, field] of Object.entries(entity.fields)) {
     const at = `${entity.name}.${name}`;
     if (field.password) add("password", `${at} is .password()`);

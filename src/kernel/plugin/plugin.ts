@@ -41,6 +41,8 @@ export interface PluginContext {
   readonly driver: Driver;
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
+  /** Runs work in a scope of its own: of a user, of nobody (null), or of the system. Once the app has started. */
+  runAs<T>(who: User | null | "system", work: (scope: OperationScope) => Promise<T>): Promise<T>;
   /** Reports a problem of the configuration; all are thrown together as one ConfigurationError. */
   problem(sentence: string): void;
 }

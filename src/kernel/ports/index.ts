@@ -21,3 +21,4 @@ export { overlayDriver } from "./overlay-driver.ts";
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./principal.ts";
 export type { ParseQuery, QueryParser, QueryPart } from "./query-parser.ts";
 export type { RuleLists } from "./rule-lists.ts";
+export type { ActionRun, WorkflowRunner } from "./workflow-runner.ts";

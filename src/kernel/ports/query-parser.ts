@@ -2,8 +2,11 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type { OperationQuery } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
 
-/** Groups of parameters of the list dialect; a surface says which of them it takes. */
-export type QueryPart = "filter" | "sort" | "page" | "shape";
+/**
+ * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds
+ * related records, and "deleted" is "filter" without conditions.
+ */
+export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "deleted";
 
 /**
  * Reads a raw query string (without `?`) as this caller's query on an entity.

@@ -25,6 +25,8 @@ export interface ActionContext<
   TQuery = Readonly<Record<string, unknown>>,
   TRecord extends ActionRecord | null = ActionRecord | null,
 > extends Omit<PlainActionContext, "input" | "query" | "record" | "user" | "driver"> {
+  /** Name the action is attached under. */
+  readonly action: string;
   readonly params: Readonly<Record<string, string>>;
   /** Values of the declared query; without one, parameters as texts, those given more than once as lists. */
   readonly query: TQuery;

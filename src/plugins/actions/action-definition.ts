@@ -30,5 +30,11 @@ export interface ActionDefinition {
   readonly aliases?: readonly { readonly method: string; readonly path: string }[] | undefined;
   /** What keeps the action from working on an entity, as a sentence without a full stop; undefined when nothing does. */
   readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;
+  /** Steps of a workflow in place of a handler; whoever provides workflows reads them. */
+  readonly workflow?: { readonly steps: unknown; readonly options?: object | undefined } | undefined;
+  /** Whether it takes soft deletions back: whoever its rules let do so is shown deleted records on request. @default false */
+  readonly restores?: boolean | undefined;
   handler(context: ActionContext): unknown;
+  /** What a call in the process does, where the handler's answer is for HTTP only, such as a stream. @default the handler */
+  call?(context: ActionContext): unknown;
 }

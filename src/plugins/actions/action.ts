@@ -10,6 +10,12 @@ import {
 } from "../../entity/index.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";
+import { runWorkflowAction } from "./run-workflow-action.ts";
+
+/** A step of a workflow, as far as an action knows. */
+export interface WorkflowStepLike {
+  readonly name: string;
+}
 
 /** Types that an action has gathered so far. */
 export interface ActionShape {
@@ -113,6 +119,17 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   /** Milliseconds the request may take. @default limits.requestMs */
   timeout(milliseconds: number): ActionBuilder<With<S, Record<never, never>>> {
     return this.#with({ timeout: milliseconds });
+  }
+  /**
+   * Steps in place of a handler: what the last one gives is the answer; when one fails, those before it are taken back. Runs
+   * with the caller's rights.
+   * @param steps of a workflow, or the workflow
+   */
+  workflow(
+    steps: readonly WorkflowStepLike[] | { readonly steps: readonly WorkflowStepLike[] },
+    options?: object,
+  ): ActionBuilder<With<S, Record<never, never>>> {
+    return this.#with({ workflow: { steps, options }, handler: runWorkflowAction });
   }
   /** What it does. What is returned is masked like every answer; undefined is 204. */
   handler<O>(

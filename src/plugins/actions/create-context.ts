@@ -18,6 +18,8 @@ import type { ActionContext, ActionRecord } from "./action-context.ts";
 
 /** One use of an action. */
 export interface ActionUse {
+  /** Name it is attached under. */
+  readonly action: string;
   readonly entity: AnyEntity;
   readonly rules: readonly string[] | undefined;
   readonly params: Readonly<Record<string, string>>;
@@ -34,6 +36,7 @@ const UNPRINTABLE = /[^\x20-\x7e]/;
 
 /** A class, because one is made per request, and because what it offers is mostly never looked at. */
 class Context implements ActionContext {
+  readonly action: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly input: unknown;
@@ -47,6 +50,7 @@ class Context implements ActionContext {
   readonly #plugin: PluginContext;
 
   constructor(plugin: PluginContext, use: ActionUse, scope: OperationScope) {
+    this.action = use.action;
     this.params = use.params;
     this.query = use.query;
     this.input = use.input;

@@ -1,19 +1,12 @@
-import { isKeelsonError } from "../../entity/index.ts";
 import {
-  AuthenticationError,
-  AuthorizationError,
-  EntityNotFoundError,
-  InternalError,
-  type OperationInput,
   type OperationScope,
   type PluginContext,
   type QueryParameters,
-  Reply,
   type RouteContext,
   readParameters,
-  type ValidationFailedError,
 } from "../../kernel/index.ts";
-import type { ActionRecord } from "./action-context.ts";
+import { authorizeAction } from "./authorize-action.ts";
+import { checkOutput } from "./check-output.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { createContext } from "./create-context.ts";
 
@@ -63,56 +56,46 @@ export function clientCall(
         readQuery: () => NOTHING,
         readInput: () => given,
       });
-    const values = Object.entries((given ?? NOTHING) as Record<string, unknown>);
-    const asked = new Set(Object.keys(definition.query ?? NOTHING));
-    const part = (isQuery: boolean): Record<string, unknown> =>
-      Object.fromEntries(values.filter(([name]) => (query !== undefined && asked.has(name)) === isQuery));
+    const parts = partsOf(definition, given);
     return await run(plugin, action, scope, {
       params,
       root: "",
       search: "",
       request: undefined,
-      readQuery: () => query?.fromObject(part(true)) ?? NOTHING,
-      readInput: () => input?.fromObject(part(false)),
+      readQuery: () => query?.fromObject(parts.query) ?? NOTHING,
+      readInput: () => input?.fromObject(parts.input),
     });
+  };
+}
+
+/** What a caller in the process gives as one object. A name that both declare is for both; an unknown one is refused by either. */
+function partsOf(
+  { query, input }: CompiledAction["definition"],
+  given: unknown,
+): Readonly<Record<"query" | "input", Record<string, unknown>>> {
+  const values = Object.entries((given ?? NOTHING) as Record<string, unknown>);
+  const asks = (fields: object | undefined, name: string): boolean =>
+    fields !== undefined && Object.hasOwn(fields, name);
+  const forQuery = (name: string): boolean => asks(query, name) || input === undefined;
+  const forInput = (name: string): boolean => asks(input, name) || !forQuery(name);
+  return {
+    query: Object.fromEntries(values.filter(([name]) => forQuery(name))),
+    input: Object.fromEntries(values.filter(([name]) => forInput(name))),
   };
 }
 
 /** Authorizes, reads what was given, and does what the action does: in this order, so that nothing is read of who is refused. */
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
-  const { entity, rules, definition, output } = action;
-  const record = await authorize(action, scope, call);
+  const { name, entity, rules, definition, output } = action;
+  const record = await authorizeAction(action, scope, call.params);
   const query = call.readQuery();
   const input = await call.readInput();
   const { params, root, search, request } = call;
-  const use = { entity, rules, params, root, search, request, query, input, record };
-  const result = await definition.handler(createContext(plugin, use, scope));
-  return output === undefined ? result : checkedOutput(action, result);
-}
-
-async function authorize(action: CompiledAction, scope: OperationScope, call: Call): Promise<ActionRecord | null> {
-  const { entity, access, rules, onResource, definition } = action;
-  const isOperations = definition.authorizes === "operations";
-  if (onResource) {
-    const id = call.params.id as string;
-    const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
-    // The operation's own statement decides, and says what is wrong; the id alone is looked at here.
-    if (isOperations) await scope.decide({ ...input, query: undefined }).then(() => refuseLongId(id, scope));
-    return isOperations ? null : ((await scope.run(input)).records[0] as ActionRecord);
-  }
-  const kind = access === "create" ? "create" : isOperations && access !== "read" ? "update" : "list";
-  const { predicate, guard } = await scope.decide({ kind, entity, access, rules });
-  if (isOperations) return null;
-  // Rules of its own are about the action; there is no record that they could pass for.
-  if (guard !== undefined || (rules !== undefined && predicate !== undefined))
-    throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
-  return null;
-}
-
-/** No record has a longer id than the limit, so it is missing. */
-function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
-  if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
-  return {};
+  const use = { action: name, entity, rules, params, root, search, request, query, input, record };
+  const context = createContext(plugin, use, scope);
+  const isCall = request === undefined && definition.call !== undefined;
+  const result = await (isCall ? definition.call(context) : definition.handler(context));
+  return output === undefined ? result : checkOutput(action, result, scope);
 }
 
 /** Parameters nobody declared: text, or a list of texts. */
@@ -132,20 +115,4 @@ async function readBody({ definition, method, input }: CompiledAction, context: 
   if (input !== undefined) return input.fromObject(body === undefined ? {} : await context.body());
   const type = String(headers["content-type"] ?? "");
   return body !== undefined && type.includes("json") ? await context.body() : undefined;
-}
-
-/** @throws InternalError when the handler gives something else than it declares */
-function checkedOutput({ name, entity, output, definition }: CompiledAction, result: unknown): unknown {
-  const isReply = result instanceof Reply;
-  const value = isReply ? result.body : result;
-  const declared = Object.keys(definition.output ?? NOTHING);
-  try {
-    const picked = Object.fromEntries(declared.map((key) => [key, (value as Record<string, unknown> | null)?.[key]]));
-    const checked = output?.fromObject(picked);
-    return isReply ? new Reply(result.status, checked, result.headers) : checked;
-  } catch (error) {
-    if (!isKeelsonError(error) || error.status !== 400) throw error;
-    const fields = (error as ValidationFailedError).issues?.map(({ path, message }) => `${path.join(".")} ${message}`);
-    throw new InternalError(`action "${name}" of ${entity.name} gives another output than it declares: ${fields}`);
-  }
 }

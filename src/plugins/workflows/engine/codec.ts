@@ -1,0 +1,86 @@
+import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import { entityOfRecord, type Row, tagRecord } from "../../../kernel/index.ts";
+import { ResultNotKept } from "../saga/result-not-kept.ts";
+
+/** Values as texts of a journal, and back. */
+export interface Codec {
+  /** @throws ResultNotKept for what no text can say: functions, symbols, circles */
+  encode(value: unknown): string;
+  decode(text: string | null | undefined): unknown;
+}
+
+/** What stands for a password in a text: it was there, and is nowhere any more. */
+const GONE = "$gone";
+const MAX_DEPTH = 32;
+
+/**
+ * JSON with moments, big integers and records, which stay records of their entity. Passwords are left out by the names of
+ * their fields, wherever they stand; all else that is secret is for the columns to encrypt (security.md item 11).
+ */
+export function createCodec(model: EntityModel): Codec {
+  const secret = new Set(
+    model.entities.flatMap(({ fields }) =>
+      Object.entries(fields).flatMap(([name, { password }]) => (password === undefined ? [] : [name])),
+    ),
+  );
+
+  function plain(value: unknown, depth: number): unknown {
+    if (depth > MAX_DEPTH) throw new ResultNotKept("A value is nested too deeply, or circular");
+    if (typeof value === "bigint") return { $bigint: String(value) };
+    if (typeof value === "function" || typeof value === "symbol")
+      throw new ResultNotKept(`A ${typeof value} cannot be kept; give plain data`);
+    if (typeof value === "number" && !Number.isFinite(value)) return { $number: String(value) };
+    if (typeof value !== "object" || value === null) return value;
+    if (value instanceof Date) return { $date: value.getTime() };
+    if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
+    const entity = entityOfRecord(value);
+    if (entity !== undefined) return { $record: entity.name, value: members(value as Row, depth, entity) };
+    if (value instanceof Map || value instanceof Set)
+      throw new ResultNotKept("A Map or a Set cannot be kept; give plain data");
+    return members(value as Row, depth);
+  }
+
+  function members(value: Row, depth: number, entity?: AnyEntity): Row {
+    // Omitted fields of a record are not enumerable, and its compensation may need them; passwords it must do without.
+    const hidden = (entity?.hidden ?? []).filter((name) => value[name] !== undefined);
+    const kept: Row = {};
+    for (const name of [...Object.keys(value), ...hidden]) {
+      if (entity !== undefined && !Object.hasOwn(entity.columns, name)) continue;
+      const isSecret = secret.has(name) && value[name] !== null && value[name] !== undefined;
+      // A name that looks like one of ours is one of theirs.
+      const key = name.startsWith("$") ? `$${name}` : name;
+      if (!isSecret) kept[key] = plain(value[name], depth + 1);
+      else if (entity === undefined) kept[key] = { [GONE]: true };
+    }
+    return kept;
+  }
+
+  function revive(value: unknown): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(revive);
+    const object = value as Row;
+    if ("$bigint" in object) return BigInt(object.$bigint as string);
+    if ("$number" in object) return Number(object.$number);
+    if ("$date" in object) return new Date(object.$date as number);
+    if (GONE in object) return undefined;
+    if ("$record" in object) {
+      const entity = model.get(object.$record as string);
+      const row = revive(object.value) as Row;
+      return entity === undefined ? row : tagRecord(entity, row);
+    }
+    return Object.fromEntries(
+      Object.entries(object).map(([name, inner]) => [name.startsWith("$$") ? name.slice(1) : name, revive(inner)]),
+    );
+  }
+
+  return Object.freeze<Codec>({
+    encode: (value) => JSON.stringify({ value: plain(value, 0) }),
+    decode: (text) =>
+      text === null || text === undefined ? undefined : revive((JSON.parse(text) as { value: unknown }).value),
+  });
+}
+
+/** Whether a text had a password in it. */
+export function hasGone(text: string | null | undefined): boolean {
+  return text?.includes(`{"${GONE}":true}`) === true;
+}

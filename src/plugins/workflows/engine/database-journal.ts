@@ -1,0 +1,83 @@
+import type { Driver, OperationScope, Row } from "../../../kernel/index.ts";
+import { RunGivenUp } from "../saga/run-given-up.ts";
+import type { Journal, Outcome, Phase } from "../saga/saga-runtime.ts";
+import type { Codec } from "./codec.ts";
+import { RUN, STEP } from "./journal-entities.ts";
+import { errorText } from "./stored-error.ts";
+
+/** The hold that this process has on a run. */
+export interface Lease {
+  readonly runId: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** Milliseconds a hold lasts. */
+  readonly leaseMs: number;
+}
+
+/**
+ * A journal in the app's database. Every entry goes with a statement that asks whether the run is still this process's, in
+ * the same transaction: one that was paused past its lease, and is none of the run any more, writes nothing (fencing).
+ */
+export function databaseJournal(system: OperationScope, lease: Lease, codec: Codec): Journal {
+  const { runId } = lease;
+
+  /** @throws RunGivenUp when another process has the run */
+  async function hold(driver: Driver, change: Row = {}): Promise<void> {
+    const where = { id: runId, owner: lease.owner, fence: lease.fence };
+    const leaseUntil = new Date(system.now().getTime() + lease.leaseMs);
+    if ((await driver.updateMany(RUN, where, { ...change, leaseUntil })) !== 1)
+      throw new RunGivenUp(new Error(`Another process has taken over the run ${runId}`));
+  }
+
+  async function write(driver: Driver, seq: number, phase: Phase, entry: Row): Promise<void> {
+    const id = `${runId}:${seq}:${phase}`;
+    const now = system.now();
+    if ((await driver.update(STEP, { id }, { ...entry, updatedAt: now })) !== null) return;
+    const empty = { result: null, memo: null, data: null, error: null, attempt: 1 };
+    await driver.create(STEP, { ...empty, id, runId, seq, phase, ...entry, createdAt: now, updatedAt: now });
+  }
+
+  function within<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+    return system.transaction((scope) => work(scope.driver));
+  }
+
+  return {
+    started: (seq, phase, attempt) =>
+      within(async (driver) => {
+        await hold(driver);
+        await write(driver, seq, phase, { status: "started", attempt });
+      }),
+    finished(seq, phase, outcome, environment) {
+      const entry = entryOf(outcome, codec);
+      const record = async (driver: Driver): Promise<void> => {
+        await hold(driver, outcome.status === "done" ? { data: entry.data } : {});
+        await write(driver, seq, phase, entry);
+      };
+      return environment === undefined ? within(record) : record(environment.driver);
+    },
+    moved: (status, failure) =>
+      within((driver) =>
+        hold(driver, {
+          status,
+          ...(failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) }),
+        }),
+      ),
+  };
+}
+
+/** @throws ResultNotKept for a result that cannot be written down */
+function entryOf(outcome: Outcome, codec: Codec): Row {
+  switch (outcome.status) {
+    case "done":
+      return {
+        status: "done",
+        result: codec.encode(outcome.result),
+        memo: codec.encode(outcome.memo),
+        data: codec.encode(outcome.data),
+      };
+    case "failed":
+      return { status: "failed", error: errorText(outcome.error) };
+    default:
+      return { status: "unknown" };
+  }
+}

@@ -1,0 +1,50 @@
+import type { OperationScope } from "../../../kernel/index.ts";
+import { runSaga } from "../saga/run-saga.ts";
+import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
+import type { WorkflowDefinition } from "../workflow-definition.ts";
+import type { WorkflowResult } from "../workflow-result.ts";
+import type { Caller, EngineHost } from "./workflow-engine.ts";
+
+/** What a run brings besides the app. */
+export type RunParts = Pick<
+  SagaRuntime,
+  "runId" | "input" | "startedAt" | "journal" | "isDurable" | "lost" | "reached"
+>;
+
+/**
+ * Runs a workflow in scopes of its own, so that it outlives the request that began it: steps with the caller's rights,
+ * compensations with the system's, because what was done must be taken back even when the caller's rights are gone.
+ */
+export function runInApp(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  caller: Caller,
+  state: SagaState,
+  parts: (system: OperationScope) => RunParts,
+): Promise<WorkflowResult> {
+  return host.runAs(caller, (own) =>
+    host.runAs("system", (system) => {
+      const scopes: Readonly<Record<Phase, OperationScope>> = { execute: own, compensate: system };
+      const runtime: SagaRuntime = {
+        ...parts(system),
+        log: host.log,
+        signal: undefined,
+        environment: (phase) => environmentOf(host, scopes[phase], own),
+        transaction: (phase, work) => scopes[phase].transaction((inner) => work(environmentOf(host, inner, own))),
+      };
+      return runSaga(definition, runtime, state);
+    }),
+  );
+}
+
+function environmentOf(host: EngineHost, scope: OperationScope, own: OperationScope): StepEnvironment {
+  return {
+    driver: scope.driver,
+    user: own.principal.user,
+    scope,
+    get clients() {
+      return host.clientFor(scope);
+    },
+    resolve: (service) => scope.services.resolve(service),
+  };
+}

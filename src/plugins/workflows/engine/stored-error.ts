@@ -1,0 +1,21 @@
+import { isKeelsonError, KeelsonError } from "../../../entity/index.ts";
+
+/** An error as a journal keeps it: of others than ours only the name, since their messages may quote anything. */
+export function errorText(error: Error): string {
+  if (!isKeelsonError(error)) return JSON.stringify({ name: error.name });
+  const { code, status, message } = error;
+  return JSON.stringify({ code, status, message });
+}
+
+/** What a stranger may know of it: the code, and of errors of ours the message. */
+export function publicError(text: string | null | undefined): { readonly code: string; readonly message: string } {
+  const { code, message } = errorOf(text);
+  return { code: (code as string | undefined) ?? "INTERNAL", message };
+}
+
+/** The error of a text, as far as it is known. */
+export function errorOf(text: string | null | undefined): KeelsonError {
+  const { name, code, status, message } = JSON.parse(text ?? "{}") as Record<string, string | number | undefined>;
+  if (typeof code === "string" && typeof status === "number") return new KeelsonError(code, status, String(message));
+  return new KeelsonError("INTERNAL", 500, `A step failed with ${String(name ?? "an error")}`);
+}

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AnyEntity } from "../../../entity/index.ts";
+import { ConflictError, type EntityRef, entityName, type Row, type Where } from "../../../kernel/index.ts";
+import type { StepContext } from "../step-context.ts";
+
+/** A value, or how to make it of what is known when the step runs. */
+export type FromContext<T> = T | ((context: StepContext<never>) => T | Promise<T>);
+
+export async function resolved<T>(given: FromContext<T>, context: StepContext): Promise<T> {
+  return typeof given === "function" ? await (given as (context: StepContext) => T | Promise<T>)(context) : given;
+}
+
+/** Whether something in second place is an entity, so that what comes first is the step's name. */
+export function isEntity(value: unknown): value is Exclude<EntityRef, string> {
+  if (typeof value !== "object" || value === null) return false;
+  return "build" in value || ("columns" in value && "relations" in value);
+}
+
+/** The definition, where it is known. */
+export function definitionOf(entity: EntityRef, { scope }: StepContext): AnyEntity | undefined {
+  if (scope !== undefined) return scope.model.get(entityName(entity));
+  if (typeof entity === "string") return undefined;
+  return "build" in entity ? entity.build() : entity;
+}
+
+/** The whole stored record, hidden columns included, held until the transaction is over. */
+export async function heldRecord(context: StepContext, entity: EntityRef, id: string): Promise<Row | null> {
+  const { driver } = context;
+  const row = await driver.update(entity, { id }, { id });
+  return row === null ? null : driver.findOne(entity, { id });
+}
+
+/** Names of columns in which two states of a record differ. */
+export function changedColumns(before: Row, after: Row): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => name !== "updatedAt" && !isDeepStrictEqual(before[name], after[name]),
+  );
+}
+
+/** @throws ConflictError when somebody else has changed any of these columns */
+export function assertUnchanged(entity: EntityRef, now: Row, left: Row, columns: readonly string[]): void {
+  const changed = columns.filter((name) => !isDeepStrictEqual(now[name], left[name]));
+  if (changed.length > 0)
+    throw new ConflictError(`${entityName(entity)} ${String(left.id)} has been changed since: ${changed.join(", ")}`);
+}
+
+/** The id of the one record that matches, of those the caller may do this to; the id itself when that is what was asked for. */
+export async function soleMatch(
+  { scope, driver }: StepContext,
+  entity: EntityRef,
+  where: Where,
+  access: "update" | "delete",
+): Promise<string | undefined> {
+  if (Object.keys(where).length === 1 && typeof where.id === "string") return where.id;
+  const query = { where, limit: 2, select: ["id"] };
+  const found =
+    scope === undefined
+      ? await driver.findMany(entity, query)
+      : (await scope.run({ kind: "list", entity, access, query })).records;
+  if (found.length > 1)
+    throw new ConflictError(`Several records of ${entityName(entity)} match; a step is about one of them`);
+  return found[0]?.id as string | undefined;
+}

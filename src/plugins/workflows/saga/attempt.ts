@@ -1,0 +1,85 @@
+import { isKeelsonError } from "../../../entity/index.ts";
+import type { RetryOptions } from "../step.ts";
+import { ResultNotKept } from "./result-not-kept.ts";
+
+/** A try took longer than it may; what became of it is unknown. */
+export class StepTimeoutError extends Error {
+  override readonly name = "StepTimeoutError";
+}
+
+/** Whether trying again could help: not where the input or the caller's rights are wrong (a 4xx of ours). */
+export function isRetryable(error: unknown): boolean {
+  return !(error instanceof ResultNotKept) && !(isKeelsonError(error) && error.status >= 400 && error.status < 500);
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+/** Waits; ends early when the signal is aborted. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+/**
+ * Tries something as often as its options allow.
+ * @param again whether the error of a try is worth another one
+ */
+export async function withRetries<T>(
+  { attempts = 1, delay = 100, backoff = 2 }: RetryOptions,
+  signal: AbortSignal | undefined,
+  again: (error: unknown) => boolean,
+  work: (attempt: number) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (attempt >= attempts || isAborted(signal) || !again(error)) throw error;
+      await pause(delay * backoff ** (attempt - 1), signal);
+      if (isAborted(signal)) throw error;
+    }
+  }
+}
+
+/**
+ * Runs one try under a time limit. A try that is late is left to itself: its signal is aborted, what it comes to is
+ * discarded, and nobody hears its rejection.
+ * @throws StepTimeoutError
+ */
+export async function withinTime<T>(
+  milliseconds: number,
+  outer: AbortSignal | undefined,
+  what: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const signal = outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = (reason: string): void => {
+      controller.abort();
+      reject(new StepTimeoutError(`${what} ${reason}`));
+    };
+    timer = setTimeout(() => giveUp(`took longer than ${milliseconds} ms`), milliseconds);
+    if (outer?.aborted === true) giveUp("was given up");
+    outer?.addEventListener("abort", () => giveUp("was given up"), { once: true });
+  });
+  const running = work(signal);
+  running.catch(() => {});
+  try {
+    return await Promise.race([running, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

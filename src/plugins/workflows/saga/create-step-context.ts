@@ -1,0 +1,50 @@
+import { ConfigurationError } from "../../../entity/index.ts";
+import { EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
+import type { StepContext } from "../step-context.ts";
+import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
+import { untilEnded } from "./until-ended.ts";
+
+/** One try of a step, or of a compensation. */
+export interface Try {
+  readonly seq: number;
+  readonly phase: Phase;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly results: Readonly<Record<string, unknown>>;
+  hasEnded(): boolean;
+}
+
+/** What the code of a step is given. Of what it sets, nothing counts before the try has succeeded. */
+export function createStepContext(
+  { runId, input, log }: SagaRuntime,
+  state: SagaState,
+  environment: StepEnvironment,
+  { seq, phase, attempt, signal, results, hasEnded }: Try,
+): StepContext & { readonly data: Record<string, unknown> } {
+  const data = { ...state.data };
+  const { user, scope, clients } = environment;
+  return {
+    input,
+    data,
+    get: <T>(key: string) => data[key] as T | undefined,
+    set(key, value) {
+      data[key] = value;
+    },
+    results,
+    user,
+    driver: untilEnded(environment.driver, hasEnded),
+    scope: scope && untilEnded(scope, hasEnded),
+    client<E extends EntityRef>(entity: E) {
+      if (clients === undefined) throw new ConfigurationError("Clients of entities are there in an app only");
+      const found = clients[entityName(entity)];
+      if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
+      return untilEnded(found, hasEnded) as unknown as ReturnType<StepContext["client"]> as never;
+    },
+    resolve: environment.resolve,
+    signal,
+    attempt,
+    idempotencyKey: `${runId}:${seq}:${phase}`,
+    runId,
+    log,
+  };
+}

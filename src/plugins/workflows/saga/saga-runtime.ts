@@ -1,0 +1,77 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+import type { Driver, EntityClient, Logger, OperationScope, User } from "../../../kernel/index.ts";
+import type { WorkflowStatus } from "../workflow-result.ts";
+
+/** Where the code of a step runs. */
+export interface StepEnvironment {
+  readonly driver: Driver;
+  readonly user: User | null;
+  readonly scope: OperationScope | undefined;
+  /** Undefined outside an app. */
+  readonly clients: Readonly<Record<string, EntityClient<AnyEntity>>> | undefined;
+  resolve<T = unknown>(service: string): T;
+}
+
+/** A step, or what takes it back. */
+export type Phase = "execute" | "compensate";
+
+/** What is known of a step, or of its compensation. */
+export type Outcome =
+  | {
+      readonly status: "done";
+      readonly result: unknown;
+      readonly data: Readonly<Record<string, unknown>>;
+      /** What its compensation needs to know besides. */
+      readonly memo?: unknown;
+    }
+  | { readonly status: "failed"; readonly error: Error }
+  /** It was begun, and nobody knows what became of it. */
+  | { readonly status: "unknown" };
+
+/** Places in a run where a process may die; see `SagaRuntime.reached`. */
+export type SagaPoint = "before-start" | "started" | "after-effect" | "after-commit" | "between";
+
+/** What a run remembers, so that somebody else can go on with it. Every method resolves when it is safe, or throws. */
+export interface Journal {
+  /** A step is about to run; nothing of it has happened yet. */
+  started(seq: number, phase: Phase, attempt: number): Promise<void>;
+  /** @param environment its driver's transaction is where the entry goes, with what the step did */
+  finished(seq: number, phase: Phase, outcome: Outcome, environment: StepEnvironment | undefined): Promise<void>;
+  moved(status: WorkflowStatus, failure?: { readonly failedStep: string; readonly error: Error }): Promise<void>;
+}
+
+/** What the executor needs of the world. */
+export interface SagaRuntime {
+  readonly runId: string;
+  readonly input: unknown;
+  readonly startedAt: Date;
+  readonly log: Logger;
+  readonly journal: Journal;
+  /** Whether somebody else can go on with the run: what cannot be recorded is then left to them. */
+  readonly isDurable: boolean;
+  /** No more steps when it is aborted: what was done is taken back. */
+  readonly signal: AbortSignal | undefined;
+  /** The run is none of this process's any more when it is aborted: it stops, or another one has taken it over. */
+  readonly lost: AbortSignal | undefined;
+  /** With the rights that a phase has: the caller's, and the system's for compensations. */
+  environment(phase: Phase): StepEnvironment;
+  /** The same in a transaction. */
+  transaction<T>(phase: Phase, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
+  /** Told where the run is. @default nobody is */
+  readonly reached?: ((point: SagaPoint, phase: Phase, step: string) => void | Promise<void>) | undefined;
+}
+
+/** Where a run is taken up. */
+export interface SagaState {
+  /** By place in the list of steps; undefined: not begun. */
+  readonly executed: (Outcome | undefined)[];
+  readonly compensated: (Outcome | undefined)[];
+  data: Record<string, unknown>;
+  /** Why it is being taken back, if it is. */
+  failure: { readonly failedStep: string; readonly error: Error } | undefined;
+}
+
+/** A run that nobody has begun. */
+export function newState(data: Readonly<Record<string, unknown>>): SagaState {
+  return { executed: [], compensated: [], data: structuredClone(data) as Record<string, unknown>, failure: undefined };
+}

@@ -1,0 +1,110 @@
+import { ConfigurationError } from "../../entity/index.ts";
+import type { StepContext } from "./step-context.ts";
+
+/** How often something is tried again, and after which pause. */
+export interface RetryOptions {
+  /** Tries in all. @default 1 for steps, 5 for compensations */
+  readonly attempts?: number | undefined;
+  /** Milliseconds before the second try. @default 100 */
+  readonly delay?: number | undefined;
+  /** What the pause is multiplied with from try to try. @default 2 */
+  readonly backoff?: number | undefined;
+}
+
+/** Options of a step. */
+export interface StepOptions {
+  /** @default tried once; errors of ours with a 4xx status are never tried again */
+  readonly retry?: RetryOptions | undefined;
+  /** The same for its compensation. @default 5 attempts */
+  readonly compensationRetry?: RetryOptions | undefined;
+  /** Milliseconds for one try. @default 30000 */
+  readonly timeout?: number | undefined;
+  /**
+   * Whether it may run again when a process died while it ran, so that nobody knows its outcome: give what it calls the
+   * `idempotencyKey`. Without it such a run is taken back. @default false
+   */
+  readonly idempotent?: boolean | undefined;
+  /** Whether all it does is in the database: in a `.transactional()` workflow it is rolled back, not compensated. @default false */
+  readonly transactional?: boolean | undefined;
+}
+
+/** Types of the functions of a step. */
+export type ExecuteStep<TInput = unknown, TResult = unknown> = (
+  context: StepContext<TInput>,
+) => TResult | Promise<TResult>;
+export type CompensateStep<TInput = unknown, TResult = unknown> = (
+  context: StepContext<TInput>,
+  result: TResult,
+) => unknown;
+
+/** One step of a workflow: what it does, and what takes that back. */
+export interface Step<TInput = unknown, TResult = unknown> extends StepOptions {
+  readonly name: string;
+  execute(context: StepContext<TInput>): TResult | Promise<TResult>;
+  /**
+   * Given the result, or undefined where nobody knows it: the try ran out of time, or its process died.
+   * @param memo what execute left for it with `WithMemo`
+   */
+  compensate?(context: StepContext<TInput>, result: TResult, memo?: unknown): unknown;
+  /** Whether all it does are operations in one transaction, which its entry in a journal can share. @default false */
+  readonly atomic?: boolean | undefined;
+}
+
+/** A result together with what its compensation needs to know and nobody else. */
+export class WithMemo<T = unknown> {
+  readonly result: T;
+  readonly memo: unknown;
+
+  constructor(result: T, memo: unknown) {
+    this.result = result;
+    this.memo = memo;
+  }
+}
+
+/** A step as it may be written: made by `step()`, or an object with `execute` or `run`. */
+export type StepLike =
+  | Step<never, never>
+  | (StepOptions & {
+      readonly name: string;
+      run(context: StepContext<never>): unknown;
+      compensate?(context: StepContext<never>, result: never): unknown;
+    });
+
+/**
+ * Makes a step.
+ * @param name unique in its workflow
+ * @param execute what it does; what it returns is the step's result
+ * @param compensate takes it back when a later step fails
+ * @throws ConfigurationError
+ * @example
+ * step("charge", ({ input, idempotencyKey }) => bank.charge(input.card, input.total, { idempotencyKey }),
+ *   (_, charge) => bank.refund(charge.id), { retry: { attempts: 3 } })
+ */
+export function step<TInput = unknown, TResult = unknown>(
+  name: string,
+  execute: ExecuteStep<TInput, TResult>,
+  compensate?: CompensateStep<TInput, TResult>,
+  options: StepOptions = {},
+): Step<TInput, TResult> {
+  return checkedStep({ ...options, name, execute, ...(compensate === undefined ? {} : { compensate }) });
+}
+
+/** A step in its one shape. @throws ConfigurationError */
+export function toStep(like: StepLike): Step {
+  const { run, ...rest } = like as Partial<Step> & { readonly run?: Step["execute"] };
+  return checkedStep({ ...rest, execute: rest.execute ?? run } as Step);
+}
+
+function checkedStep<S extends Pick<Step, "name" | "retry" | "compensationRetry" | "timeout">>(made: S): Readonly<S> {
+  const { name, retry, compensationRetry, timeout } = made;
+  const { execute, compensate } = made as { execute?: unknown; compensate?: unknown };
+  if (typeof name !== "string" || name === "") throw new ConfigurationError("A step needs a name");
+  if (typeof execute !== "function") throw new ConfigurationError(`Step "${name}" needs a function that it executes`);
+  if (compensate !== undefined && typeof compensate !== "function")
+    throw new ConfigurationError(`Step "${name}": compensate must be a function`);
+  for (const options of [retry, compensationRetry])
+    if (options?.attempts !== undefined && !(Number.isInteger(options.attempts) && options.attempts > 0))
+      throw new ConfigurationError(`Step "${name}": attempts must be a whole number from 1`);
+  if (timeout !== undefined && !(timeout > 0)) throw new ConfigurationError(`Step "${name}": timeout must be above 0`);
+  return Object.freeze(made);
+}

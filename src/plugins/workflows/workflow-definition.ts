@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { ConfigurationError } from "../../entity/index.ts";
+import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
+import type { WorkflowResult } from "./workflow-result.ts";
+
+/** What is called while a workflow runs. What they throw is logged and changes nothing. */
+export interface WorkflowHooks {
+  onStart?(context: StepContext): unknown;
+  onStepComplete?(step: string, result: unknown, context: StepContext): unknown;
+  onStepFailed?(step: string, error: Error, context: StepContext): unknown;
+  onCompensate?(step: string, context: StepContext): unknown;
+  onComplete?(result: WorkflowResult): unknown;
+  onFailed?(result: WorkflowResult): unknown;
+}
+
+/** A workflow as frozen data. */
+export interface WorkflowDefinition {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** What `data` of each run begins with. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** All database work in one transaction. */
+  readonly transactional: boolean;
+  /** Milliseconds for all steps together; compensations have their own. @default no limit but those of the steps */
+  readonly timeout?: number | undefined;
+  readonly hooks: WorkflowHooks;
+}
+
+/** @throws ConfigurationError for a workflow without steps, and for two steps of one name */
+export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
+  const { name, steps } = definition;
+  if (steps.length === 0) throw new ConfigurationError(`Workflow "${name}" has no steps`);
+  const twice = steps.find((one, i) => steps.findIndex((other) => other.name === one.name) !== i);
+  if (twice !== undefined) throw new ConfigurationError(`Workflow "${name}" has two steps called "${twice.name}"`);
+  return Object.freeze({
+    ...definition,
+    steps: Object.freeze([...steps]),
+    data: Object.freeze({ ...definition.data }),
+  });
+}
+
+/** What a run needs to go on where it was: the names and the order of the steps. */
+export function definitionHash({ steps, transactional }: WorkflowDefinition): string {
+  const text = JSON.stringify([transactional, steps.map(({ name }) => name)]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
+}
