@@ -379,6 +379,7 @@ export {
   type WorkflowResult,
   type WorkflowStatus,
   type WorkflowsOptions,
+  withOptions,
   workflow,
   workflows,
 } from "./plugins/workflows/index.ts";

@@ -37,6 +37,7 @@ export {
   type StepLike,
   type StepOptions,
   step,
+  withOptions,
 } from "./step.ts";
 export type { StepContext } from "./step-context.ts";
 export { WorkflowBuilder, type WorkflowLike, workflow } from "./workflow-builder.ts";

@@ -29,6 +29,8 @@ export interface StepContext<TInput = unknown> {
   readonly attempt: number;
   /** The same for each try of this step in this run, also after a restart: what is called with it can tell repetitions. */
   readonly idempotencyKey: string;
+  /** The key its execution had: in a compensation, what it is to take back; in a step the same as `idempotencyKey`. */
+  readonly executionKey: string;
   readonly runId: string;
   readonly log: Logger;
 }

@@ -24,6 +24,8 @@ export interface StepOptions {
    * `idempotencyKey`. Without it such a run is taken back. @default false
    */
   readonly idempotent?: boolean | undefined;
+  /** Whether it has the system's rights in place of the caller's: no rules are asked. In an app only. @default false */
+  readonly asSystem?: boolean | undefined;
   /** Whether all it does is in the database: in a `.transactional()` workflow it is rolled back, not compensated. @default false */
   readonly transactional?: boolean | undefined;
 }
@@ -63,7 +65,7 @@ export class WithMemo<T = unknown> {
 
 /** A step as it may be written: made by `step()`, or an object with `execute` or `run`. */
 export type StepLike =
-  | Step<never, never>
+  | Step<never>
   | (StepOptions & {
       readonly name: string;
       run(context: StepContext<never>): unknown;
@@ -87,6 +89,15 @@ export function step<TInput = unknown, TResult = unknown>(
   options: StepOptions = {},
 ): Step<TInput, TResult> {
   return checkedStep({ ...options, name, execute, ...(compensate === undefined ? {} : { compensate }) });
+}
+
+/**
+ * The same step with other options: how the entity steps get theirs.
+ * @example
+ * withOptions(updateEntityStep("stock", { id }, { left }), { asSystem: true })
+ */
+export function withOptions(made: Step, options: StepOptions): Step {
+  return checkedStep({ ...made, ...options });
 }
 
 /** A step in its one shape. @throws ConfigurationError */

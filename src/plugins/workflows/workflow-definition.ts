@@ -33,6 +33,11 @@ export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinit
   if (steps.length === 0) throw new ConfigurationError(`Workflow "${name}" has no steps`);
   const twice = steps.find((one, i) => steps.findIndex((other) => other.name === one.name) !== i);
   if (twice !== undefined) throw new ConfigurationError(`Workflow "${name}" has two steps called "${twice.name}"`);
+  const asSystem = definition.transactional ? steps.find((one) => one.asSystem) : undefined;
+  if (asSystem !== undefined)
+    throw new ConfigurationError(
+      `Workflow "${name}" is one transaction of its caller, so "${asSystem.name}" cannot be the system's`,
+    );
   return Object.freeze({
     ...definition,
     steps: Object.freeze([...steps]),

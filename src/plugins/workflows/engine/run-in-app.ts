@@ -1,6 +1,6 @@
 import type { OperationScope } from "../../../kernel/index.ts";
 import { runSaga } from "../saga/run-saga.ts";
-import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
+import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";
@@ -24,13 +24,13 @@ export function runInApp(
 ): Promise<WorkflowResult> {
   return host.runAs(caller, (own) =>
     host.runAs("system", (system) => {
-      const scopes: Readonly<Record<Phase, OperationScope>> = { execute: own, compensate: system };
+      const scopes: Readonly<Record<Rights, OperationScope>> = { caller: own, system };
       const runtime: SagaRuntime = {
         ...parts(system),
         log: host.log,
         signal: undefined,
-        environment: (phase) => environmentOf(host, scopes[phase], own),
-        transaction: (phase, work) => scopes[phase].transaction((inner) => work(environmentOf(host, inner, own))),
+        environment: (rights) => environmentOf(host, scopes[rights], own),
+        transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
       };
       return runSaga(definition, runtime, state);
     }),

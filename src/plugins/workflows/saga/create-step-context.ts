@@ -44,6 +44,7 @@ export function createStepContext(
     signal,
     attempt,
     idempotencyKey: `${runId}:${seq}:${phase}`,
+    executionKey: `${runId}:${seq}:execute`,
     runId,
     log,
   };

@@ -72,7 +72,7 @@ async function executeTogether(saga: Saga): Promise<void> {
   const before = state.data;
   const rollback = new InternalError("The steps are rolled back");
   try {
-    await runtime.transaction("execute", async (environment) => {
+    await runtime.transaction("caller", async (environment) => {
       state.executed.length = 0;
       state.data = before;
       for (const [seq, step] of steps.entries())
@@ -227,7 +227,7 @@ function observer(saga: Saga): ReturnType<typeof createStepContext> {
     results: resultsOf(saga),
     hasEnded: () => false,
   };
-  return createStepContext(runtime, state, runtime.environment("execute"), about);
+  return createStepContext(runtime, state, runtime.environment("caller"), about);
 }
 
 async function tell({ definition, runtime }: Saga, call: (hooks: WorkflowHooks) => unknown): Promise<void> {

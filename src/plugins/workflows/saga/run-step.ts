@@ -3,7 +3,7 @@ import { isRetryable, withinTime, withRetries } from "./attempt.ts";
 import { createStepContext } from "./create-step-context.ts";
 import { ResultNotKept } from "./result-not-kept.ts";
 import { RunGivenUp } from "./run-given-up.ts";
-import type { Outcome, Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
+import type { Outcome, Phase, Rights, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
 
 /** What a step may take when it does not say, in milliseconds. */
 const STEP_MS = 30_000;
@@ -47,7 +47,7 @@ async function runTry(runtime: SagaRuntime, state: SagaState, run: StepRun, atte
   }
   const outcome = isAtomic
     ? await tryInTransaction(runtime, state, run, attempt)
-    : await tryOnce(runtime, state, run, attempt, within ?? runtime.environment(phase));
+    : await tryOnce(runtime, state, run, attempt, within ?? runtime.environment(rightsOf(run)));
   if (within === undefined && !isAtomic) {
     await reached(runtime, "after-effect", run);
     await safely(journal.finished(seq, phase, outcome, undefined));
@@ -58,6 +58,10 @@ async function runTry(runtime: SagaRuntime, state: SagaState, run: StepRun, atte
   return outcome;
 }
 
+function rightsOf({ step, phase }: StepRun): Rights {
+  return phase === "compensate" || step.asSystem === true ? "system" : "caller";
+}
+
 type Done = Extract<Outcome, { readonly status: "done" }>;
 
 /** What the step did and that it did it are one transaction. */
@@ -65,7 +69,7 @@ async function tryInTransaction(runtime: SagaRuntime, state: SagaState, run: Ste
   let failure: { readonly error: unknown } | undefined;
   let done: Done | undefined;
   try {
-    await runtime.transaction(run.phase, async (environment) => {
+    await runtime.transaction(rightsOf(run), async (environment) => {
       failure = undefined; // the driver may have rolled back and tried again
       try {
         done = await tryOnce(runtime, state, run, attempt, environment);

@@ -15,6 +15,12 @@ export interface StepEnvironment {
 /** A step, or what takes it back. */
 export type Phase = "execute" | "compensate";
 
+/**
+ * Whose rights code has: steps have the caller's unless they say otherwise, compensations the system's, because what was done
+ * must be taken back even when the caller's rights are gone.
+ */
+export type Rights = "caller" | "system";
+
 /** What is known of a step, or of its compensation. */
 export type Outcome =
   | {
@@ -53,10 +59,9 @@ export interface SagaRuntime {
   readonly signal: AbortSignal | undefined;
   /** The run is none of this process's any more when it is aborted: it stops, or another one has taken it over. */
   readonly lost: AbortSignal | undefined;
-  /** With the rights that a phase has: the caller's, and the system's for compensations. */
-  environment(phase: Phase): StepEnvironment;
+  environment(rights: Rights): StepEnvironment;
   /** The same in a transaction. */
-  transaction<T>(phase: Phase, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
+  transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
   /** Told where the run is. @default nobody is */
   readonly reached?: ((point: SagaPoint, phase: Phase, step: string) => void | Promise<void>) | undefined;
 }
