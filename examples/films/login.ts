@@ -15,12 +15,12 @@ export const login = action()
   .rules("everyone")
   .input({ email: string.trim().lower(), password: string })
   .meta({ summary: "Gives a token to who knows the password" })
-  .handler(async ({ input, driver, entity, resolve }) => {
+  .handler(async ({ input, driver, entity, resolve, signal }) => {
     const found = await driver.findOne(entity, { email: input.email });
     const passwords = resolve<PasswordHasher>("field-security.passwords");
     // Without a user it does the work all the same, and says no.
     const stored = found?.password as string | undefined;
-    const isRight = await passwords.verify(input.password, stored, { cost: PASSWORD_COST });
+    const isRight = await passwords.verify(input.password, stored, { cost: PASSWORD_COST, signal });
     if (found === null || !isRight) throw new AuthenticationError("E-mail or password is wrong");
     return { token: await resolve<SignToken>(SIGN_TOKEN)(found as User) };
   });

@@ -81,6 +81,8 @@ export interface EntityDefinition<
   /** 404 instead of 403, so that the existence of a record stays hidden. */
   readonly hideForbidden: boolean;
   readonly versioned?: { readonly required: boolean };
+  /** Records whose field is filled are hidden, and free their unique values. */
+  readonly softDelete?: { readonly field: string };
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
 }

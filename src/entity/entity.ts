@@ -123,6 +123,15 @@ export class EntityBuilder<
     return this.#with({ versioned: Object.freeze({ required: options.required ?? false }) });
   }
 
+  /**
+   * Soft deletion: records whose field is filled are hidden from every operation, and free their unique values. Only
+   * `softDeleteAction` and `restoreAction` write the field.
+   * @param field optional datetime field, which the entity declares @default "deletedAt"
+   */
+  softDelete(field = "deletedAt"): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ softDelete: Object.freeze({ field }) });
+  }
+
   /** An index over the named columns. */
   index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
     return this.#with({ indexes: Object.freeze([...this.#draft.indexes, Object.freeze([...columns])]) });
@@ -138,9 +147,10 @@ export class EntityBuilder<
    * @throws ConfigurationError naming every problem of the definition at once.
    */
   build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner> {
-    const { members, given, ...rest } = this.#draft;
-    const fields = members.filter((member): member is [string, FieldDefinition] => "kind" in member[1]);
-    const relations = members.filter((member): member is [string, RelationDefinition] => "type" in member[1]);
+    const { members: declared, given, ...rest } = this.#draft;
+    const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
+    const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
+    const relations = members.flatMap(([name, member]) => ("type" in member ? [[name, member] as const] : []));
     const objects = [
       ...given,
       ...rulesOfActions(rest.actions),
@@ -159,6 +169,11 @@ export class EntityBuilder<
     if (problems.length > 0) throw new ConfigurationError(problems);
     return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>;
   }
+}
+
+/** The field of a soft deletion is for actions to write. */
+function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDeletion: boolean): M {
+  return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
 }
 
 /** Rules that actions were given as objects. */

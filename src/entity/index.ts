@@ -59,10 +59,19 @@ export type {
 } from "./infer.ts";
 export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
-export { type ColumnType, type FieldKind, OPERATORS, type Operator, type Parsed, type Provider } from "./kind.ts";
+export {
+  type Cell,
+  type ColumnType,
+  type FieldKind,
+  OPERATORS,
+  type Operator,
+  type Parsed,
+  type Provider,
+} from "./kind.ts";
 export { isJsonValue } from "./kinds/index.ts";
 export type { ClientList, ListOptions } from "./list-options.ts";
 export { createModel, type EntityModel } from "./model.ts";
+export { publishedFields } from "./published-fields.ts";
 export {
   type AnyRelation,
   belongsTo,

@@ -42,7 +42,14 @@ export interface FieldKind<T = unknown> {
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
+  /** A value as a cell of CSV. There is none for null, which is a cell without anything in it. */
+  toCell(value: T): Cell;
+  /** The value whose cell has this text; `parse` when absent. */
+  fromCell?(text: string): Parsed<T>;
 }
+
+/** A cell of CSV: text is written in quotes, even when it is empty; numbers and booleans are not. */
+export type Cell = string | number | boolean;
 
 const EQUALITY: readonly Operator[] = ["eq", "ne", "in", "nin", "null"];
 const ORDER: readonly Operator[] = ["gt", "gte", "lt", "lte"];

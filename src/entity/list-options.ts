@@ -23,6 +23,8 @@ export interface ListOptions<
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
   readonly include?: readonly I[] | undefined;
+  /** Records that are softly deleted, for those who may restore them: these too, or these alone. @default none */
+  readonly deleted?: "with" | "only" | undefined;
   /** Fields of the records; the id is always one of them. @default all */
   readonly select?: readonly S[] | undefined;
 }

@@ -93,6 +93,15 @@ function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string
   return [...new Set(doubled)].map((name) => `${entity.name}: two different rules are called "${name}"`);
 }
 
+function softDeleteProblems({ name, fields, softDelete }: AnyEntity): string[] {
+  if (softDelete === undefined) return [];
+  const at = `${name}.softDelete("${softDelete.field}")`;
+  const field = Object.hasOwn(fields, softDelete.field) ? fields[softDelete.field] : undefined;
+  if (field?.kind.name !== "datetime" || !field.optional || field.encrypted)
+    return [`${at} needs a field ${softDelete.field}: datetime.optional(), not encrypted`];
+  return field.default === undefined ? [] : [`${at}: a field with a default would delete records as they are made`];
+}
+
 /** Everything that is wrong with one definition on its own; relations to others are checked when the app starts. */
 export function problemsOf(
   entity: AnyEntity,
@@ -119,6 +128,6 @@ export function problemsOf(
   for (const access of Object.keys(entity.rules ?? {}))
     if (!ACCESSES.includes(access))
       problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
-  problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity));
+  problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity), ...softDeleteProblems(entity));
   return problems;
 }

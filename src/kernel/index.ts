@@ -74,6 +74,7 @@ export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
 export { baseHeaders } from "./http/base-headers.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
+export { jsonShapeProblem } from "./http/json-shape.ts";
 export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 export { type QueryParameters, readParameters, shownName } from "./http/query-parameters.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
@@ -103,8 +104,9 @@ export { entityName } from "./records/find-entity.ts";
 export { baseMask, type FieldMask, type RowAccess } from "./records/mask.ts";
 export { markShown, satisfiesAlone } from "./records/row-access.ts";
 export { present, presentSettled } from "./records/serialize.ts";
-export { entityOfRecord, tagRecord } from "./records/tag-record.ts";
+export { entityOfRecord, knownOf, tagRecord } from "./records/tag-record.ts";
 export { taggingDriver } from "./records/tagging-driver.ts";
+export { forDecisions, noteUndecryptable } from "./records/undecryptable.ts";
 export { matchRoute } from "./routes/match-route.ts";
 export { pluralize, routeSegment, singularize } from "./routes/plural.ts";
 export {

@@ -155,7 +155,6 @@ export function createKernel(options: KernelOptions): Kernel {
 
   const clock: Clock = options.clock ?? { now: () => new Date() };
   const layered = layerDriver(options.driver, contexts);
-  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), model));
   const runtime: OperationRuntime = compileRuntime({
     model,
     ...layered,
@@ -167,6 +166,7 @@ export function createKernel(options: KernelOptions): Kernel {
     container,
     hooks,
   });
+  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), model, runtime));
   const lifecycle = createLifecycle({
     plugins,
     contexts,

@@ -4,6 +4,8 @@ import { didYouMean } from "./text/did-you-mean.ts";
 export interface Limits {
   /** Bytes of a request body. @default 1048576 */
   readonly bodyBytes: number;
+  /** Bytes of the body of an import, whose rows have `bodyBytes` each. @default 268435456 */
+  readonly importBytes: number;
   /** Levels of nested JSON. @default 20 */
   readonly jsonDepth: number;
   /** Bytes of path and query together. @default 8192 */
@@ -42,6 +44,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 1_048_576,
+  importBytes: 268_435_456,
   jsonDepth: 20,
   urlBytes: 8_192,
   parameters: 200,

@@ -485,3 +485,77 @@ describe("a moment on the wire", () => {
     );
   });
 });
+
+describe("a cell of CSV", () => {
+  const cell = ({ definition: { kind } }: AnyField, value: unknown): unknown => kind.toCell(value);
+  const back = ({ definition: { kind } }: AnyField, text: string): unknown => {
+    const result = (kind.fromCell ?? kind.parse)(text);
+    return result.ok ? result.value : `✗ ${result.message}`;
+  };
+
+  it.each<[string, string]>([
+    ["=1+1", "'=1+1"],
+    ["+1", "'+1"],
+    ["-5", "'-5"],
+    ["@sum", "'@sum"],
+    ["\t=1", "'\t=1"],
+    ["\r=1", "'\r=1"],
+    ["'=1", "''=1"],
+    ["'''-", "''''-"],
+    ["'quoted'", "'quoted'"],
+    ["'", "'"],
+    ["a=1", "a=1"],
+    [" =1", " =1"],
+    ["", ""],
+  ])("keeps the text %j from being a formula, as %j, and gives it back", (value, written) => {
+    for (const field of [string, text, email, enums(value)]) expect(cell(field, value)).toBe(written);
+    for (const field of [string, text, email, enums(value)]) expect(back(field, written)).toBe(value);
+  });
+
+  it("is the number or the boolean itself, and never guarded", () => {
+    expect([cell(int, -5), cell(float, -0.5), cell(bool, false)]).toEqual([-5, -0.5, false]);
+    expect([back(int, "-5"), back(float, "-0.5"), back(bool, "false")]).toEqual([-5, -0.5, false]);
+  });
+
+  it("is ISO text of a moment, and JSON text of JSON", () => {
+    expect(cell(datetime, moment("2024-05-31T12:00:00.250Z"))).toBe("2024-05-31T12:00:00.250Z");
+    expect(back(datetime, "2024-05-31T12:00:00.250Z")).toEqual(moment("2024-05-31T12:00:00.250Z"));
+    expect(cell(json, { a: ["=1", null] })).toBe('{"a":["=1",null]}');
+    expect(back(json, "-5")).toBe(-5);
+    expect(back(json, "{")).toBe("✗ must be JSON");
+  });
+
+  it("is refused where the text is no value of the field", () => {
+    expect(back(int, "'-5")).toBe(NO_INT);
+    expect(back(status, "'-done")).toBe("✗ must be one of draft, done");
+    expect(back(string, "'=\u0000")).toBe("✗ must be well-formed text");
+  });
+
+  it("of the same kind is there for encrypted fields", () => {
+    expect(cell(int.encrypted(), -5)).toBe(-5);
+    expect(cell(string.encrypted(), "=1")).toBe("'=1");
+  });
+
+  it("gives every value back that it was made from", () => {
+    const formula = fc.string({ unit: fc.constantFrom("'", "=", "-", "+", "@", "\t", "\r", "a") });
+    const values: readonly [AnyField, fc.Arbitrary<unknown>][] = [
+      [
+        text,
+        fc.oneof(
+          formula,
+          fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\u0000")),
+        ),
+      ],
+      [int, fc.integer()],
+      [float, fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0 || 0)],
+      [bool, fc.boolean()],
+      [json, fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)))],
+    ];
+    for (const [field, any] of values)
+      void fc.assert(
+        fc.property(any, (value) => {
+          expect(back(field, String(cell(field, value)))).toEqual(value);
+        }),
+      );
+  });
+});

@@ -15,4 +15,5 @@ export const boolKind: FieldKind<boolean> = Object.freeze<FieldKind<boolean>>({
   accepts: (value): value is boolean => typeof value === "boolean",
   schema: () => z.boolean(MESSAGE),
   compare: (a, b) => Number(a) - Number(b),
+  toCell: (value) => value,
 });

@@ -42,4 +42,5 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
     }),
   compare: (a, b) => a.getTime() - b.getTime(),
   toWire: toIsoText,
+  toCell: toIsoText,
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type FieldKind, NULL_ONLY, unreadable } from "../kind.ts";
+import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "../kind.ts";
 import { isStorableText } from "./string-schema.ts";
 
 /** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks (http.md, "Limits"). */
@@ -31,6 +31,14 @@ export function isJsonValue(root: unknown): boolean {
   return true;
 }
 
+function readJson(text: string): Parsed<unknown> {
+  try {
+    return parsed(JSON.parse(text));
+  } catch {
+    return unreadable("must be JSON");
+  }
+}
+
 /** Any JSON value; JSON or JSONB. Conditions can only ask whether it is null. Spec 2.2. */
 export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
   name: "json",
@@ -45,4 +53,6 @@ export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
       error: `must be a JSON value at most ${MAX_DEPTH} levels deep`,
     }),
   compare: () => 0,
+  toCell: (value) => JSON.stringify(value),
+  fromCell: readJson,
 });

@@ -35,6 +35,7 @@ export const intKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   accepts: isInt32,
   schema: (field) => bounded(z.int32(INT_MESSAGE), field),
   compare: (a, b) => a - b,
+  toCell: (value) => value,
 });
 
 /** A double-precision number; DOUBLE. Spec 2.2. */
@@ -51,4 +52,5 @@ export const floatKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   accepts: (value): value is number => Number.isFinite(value),
   schema: (field) => bounded(z.number(FLOAT_MESSAGE), field),
   compare: (a, b) => a - b,
+  toCell: (value) => value,
 });

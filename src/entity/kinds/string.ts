@@ -1,5 +1,6 @@
-import { type FieldKind, parsed, TEXT_OPERATORS, unreadable } from "../kind.ts";
+import { type FieldKind, type Parsed, parsed, TEXT_OPERATORS, unreadable } from "../kind.ts";
 import { compareText, isStorableText, stringSchema } from "./string-schema.ts";
+import { fromTextCell, toTextCell } from "./text-cell.ts";
 
 function textual(
   name: string,
@@ -7,18 +8,25 @@ function textual(
   column: FieldKind["column"],
   overrides: Partial<FieldKind<string>> = {},
 ): FieldKind<string> {
+  const parse: FieldKind<string>["parse"] = overrides.parse ?? parseText;
   return Object.freeze<FieldKind<string>>({
     name,
     column,
     operators: TEXT_OPERATORS,
     sortable: true,
     searchable: true,
-    parse: (text) => (isStorableText(text) ? parsed(text) : unreadable("must be well-formed text")),
+    parse,
     accepts: (value): value is string => typeof value === "string" && isStorableText(value),
     schema: (field) => stringSchema(field, limit),
     compare: compareText,
+    toCell: toTextCell,
+    fromCell: (text) => parse(fromTextCell(text)),
     ...overrides,
   });
+}
+
+function parseText(text: string): Parsed<string> {
+  return isStorableText(text) ? parsed(text) : unreadable("must be well-formed text");
 }
 
 const VARCHAR_255 = { scalar: "String", native: { postgresql: "VarChar(255)", mysql: "VarChar(255)" } } as const;

@@ -30,7 +30,7 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
   ): Promise<ClientList<InferRecord<E, I, S>>>;
   get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
     id: string,
-    options?: Pick<ListOptions<E, I, S>, "include" | "select">,
+    options?: Pick<ListOptions<E, I, S>, "include" | "select" | "deleted">,
   ): Promise<InferRecord<E, I, S>>;
   create(data: InferCreateInput<E> & TSystem): Promise<InferEntityData<E>>;
   update(id: string, data: InferUpdateInput<E> & TSystem): Promise<InferEntityData<E>>;
@@ -93,9 +93,10 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
         return { data, total: total ?? 0, nextCursor: nextCursor ?? null };
       });
     },
-    async get(id: string, options: Pick<ListOptions, "include" | "select"> = {}) {
+    async get(id: string, options: Pick<ListOptions, "include" | "select" | "deleted"> = {}) {
       assertId(id);
-      const query: OperationQuery = { include: includeTree(options.include), select: options.select };
+      const { include, select, deleted } = options;
+      const query: OperationQuery = { include: includeTree(include), select, deleted };
       return await within(async (scope) => one(await scope.run({ kind: "read", entity, id, query })));
     },
     async create(data: Row) {
@@ -139,6 +140,7 @@ function listQuery(options: ListOptions, scope: OperationScope): OperationQuery 
     after: options.after,
     include: includeTree(options.include),
     select: options.select,
+    deleted: options.deleted,
   };
 }
 

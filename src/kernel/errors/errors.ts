@@ -114,8 +114,8 @@ export class PreconditionFailedError extends KeelsonError {
 
 /** The body is larger than the limit; 413. */
 export class PayloadTooLargeError extends KeelsonError {
-  constructor(limit: number) {
-    super("PAYLOAD_TOO_LARGE", 413, `The body is larger than ${limit} bytes`);
+  constructor(limit: number, options?: KeelsonErrorOptions) {
+    super("PAYLOAD_TOO_LARGE", 413, `The body is larger than ${limit} bytes`, options);
   }
 }
 

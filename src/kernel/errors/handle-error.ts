@@ -1,4 +1,5 @@
 import { isKeelsonError, type KeelsonError } from "../../entity/index.ts";
+import { type ErrorContent, presentErrorToNobody } from "../records/present-error.ts";
 import { InternalError } from "./errors.ts";
 
 /** An error as status, headers and body. */
@@ -15,6 +16,8 @@ export interface ErrorReplyOptions {
   readonly problemJson?: boolean | undefined;
   /** Path of the request, for RFC 9457's `instance`. */
   readonly instance?: string | undefined;
+  /** What the error says of itself, masked for its caller. @default what it says, without the records in it */
+  readonly content?: ErrorContent | undefined;
 }
 
 /** Errors of ours whose text is for the log: it speaks of settings and keys. */
@@ -28,7 +31,8 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
   const known: KeelsonError = isKeelsonError(error) && !FOR_THE_LOG.has(error.code) ? error : new InternalError();
   const code = isKeelsonError(error) ? error.code : known.code;
   const { requestId, problemJson, instance } = options;
-  const shared = { ...known.toJSON(), code, ...(requestId === undefined ? {} : { requestId }) };
+  const content = (known === error ? options.content : undefined) ?? presentErrorToNobody(known);
+  const shared = { ...content, code, ...(requestId === undefined ? {} : { requestId }) };
   const type = problemJson ? "application/problem+json" : "application/json; charset=utf-8";
   const body = problemJson
     ? {

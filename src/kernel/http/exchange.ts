@@ -1,4 +1,5 @@
 import { UnavailableError } from "../errors/errors.ts";
+import type { ErrorContent } from "../records/present-error.ts";
 import type { Route } from "../routes/route.ts";
 import type { KernelRequest } from "./messages.ts";
 
@@ -11,6 +12,8 @@ export class Exchange {
   /** Undefined until one matched. */
   route: Route | undefined;
   params: Readonly<Record<string, string>> | undefined;
+  /** The error that ended the work and what it says to this caller; undefined where nobody knew yet who calls. */
+  failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;
   isExpired = false;
   #giveUp: ((error: Error) => void) | undefined;
   #controller: AbortController | undefined;

@@ -1,5 +1,6 @@
 import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
 import type { Limits } from "../limits.ts";
+import { jsonShapeProblem } from "./json-shape.ts";
 import type { KernelRequest } from "./messages.ts";
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -23,7 +24,8 @@ export async function readJsonBody(request: KernelRequest, limits: Limits): Prom
   if (Number(single(headers["content-length"])) > limits.bodyBytes) throw new PayloadTooLargeError(limits.bodyBytes);
   if (body === undefined) throw new BadRequestError("The body is empty; send a JSON object");
   const value = body.kind === "parsed" ? body.value : parseJson(await readText(body, limits.bodyBytes));
-  checkShape(value, limits.jsonDepth);
+  const problem = jsonShapeProblem(value, limits.jsonDepth);
+  if (problem !== undefined) throw new BadRequestError(`The body ${problem}`);
   return value;
 }
 
@@ -69,20 +71,5 @@ function parseJson(text: string): unknown {
   } catch {
     // The parser's own message quotes the body.
     throw new BadRequestError("The body is not valid JSON");
-  }
-}
-
-/** Iterative, so that hostile depth cannot overflow the stack; the parser itself is safe. */
-function checkShape(root: unknown, maxDepth: number): void {
-  if (typeof root !== "object" || root === null) return;
-  let level: object[] = [root];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > maxDepth) throw new BadRequestError(`The body is nested deeper than ${maxDepth} levels`);
-    const next: object[] = [];
-    for (const node of level) {
-      if (Object.hasOwn(node, "__proto__")) throw new BadRequestError('The body contains the key "__proto__"');
-      for (const child of Object.values(node)) if (typeof child === "object" && child !== null) next.push(child);
-    }
-    level = next;
   }
 }

@@ -13,6 +13,7 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
 import { ANONYMOUS } from "../ports/principal.ts";
+import { presentError } from "../records/present-error.ts";
 import { toJson } from "../records/serialize.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
@@ -72,7 +73,10 @@ export class RequestHandler {
   }
 
   async fetch(request: Request): Promise<Response> {
-    return toWebResponse(await this.handle(fromWebRequest(request)));
+    const { log } = this.#options.runtime;
+    return toWebResponse(await this.handle(fromWebRequest(request)), (error) => {
+      if (!request.signal.aborted) log.error("An answer could not be sent", describeError(error));
+    });
   }
 
   /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
@@ -121,6 +125,10 @@ export class RequestHandler {
       isStreaming = isStream(body);
       if (isStream(body)) response.body = endWith(body, () => scope.close());
       return response;
+    } catch (error) {
+      // Now: rules that decide what it may show have services until the scope is closed.
+      exchange.failure = { error, content: await presentError(error, scope) };
+      throw error;
     } finally {
       const closing = isStreaming ? undefined : scope.close();
       if (closing !== undefined) await closing;
@@ -175,7 +183,7 @@ export class RequestHandler {
     }
   }
 
-  #failure(error: unknown, { request, requestId }: Exchange): KernelResponse {
+  #failure(error: unknown, { request, requestId, failure }: Exchange): KernelResponse {
     const { log } = this.#options.runtime;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
@@ -188,6 +196,7 @@ export class RequestHandler {
       requestId,
       problemJson,
       instance: (request.base ?? "") + path,
+      content: failure?.error === error ? failure?.content : undefined, // not when the deadline came in between
     });
     return { status: reply.status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
   }

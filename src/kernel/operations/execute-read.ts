@@ -10,7 +10,7 @@ import { NothingDone } from "./nothing-done.ts";
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
-  const order = totalOrder(query.sort);
+  const order = totalOrder(query.sort, entity);
   const where = allPresent(query.where, decision.predicate, operation.existsWhere, operation.extraWhere);
   const position =
     query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));

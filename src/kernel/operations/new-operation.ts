@@ -1,5 +1,6 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Where } from "../ports/driver.ts";
+import type { Row, Where } from "../ports/driver.ts";
+import { recordsOf } from "../records/records-of.ts";
 import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 
@@ -20,6 +21,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   query: OperationQuery;
   readonly when: Where | undefined;
   readonly ifFound: boolean;
+  toJSON(): readonly Row[];
 };
 
 /** An operation that nobody has allowed yet. */
@@ -48,5 +50,6 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     records: [],
     total: undefined,
     nextCursor: undefined,
+    toJSON: recordsOf,
   };
 }

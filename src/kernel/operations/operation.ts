@@ -32,6 +32,11 @@ export interface Decision {
   /** Only these records; part of the statement itself. */
   predicate?: Where | undefined;
   /**
+   * Whether the rules pass for some records only. What `scope.decide` gives has it, since its `predicate` may also say
+   * which records are there at all.
+   */
+  forSome?: boolean | undefined;
+  /**
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
    * statement's `where`, so that a record that changed since does not slip through.
    */

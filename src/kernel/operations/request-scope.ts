@@ -54,7 +54,7 @@ export class RequestScope implements OperationScope {
 
   get driver(): Driver {
     const { model, handlerDriver } = this.runtime;
-    this.#driver ??= taggingDriver(handlerDriver(this.store), model);
+    this.#driver ??= taggingDriver(handlerDriver(this.store), model, this.runtime);
     return this.#driver;
   }
   get model(): EntityModel {

@@ -2,9 +2,10 @@ import { ConflictError, RecordChangedError, UnavailableError } from "../errors/e
 import { describeError } from "../errors/handle-error.ts";
 import { onlyWhatWasSent } from "../errors/only-what-was-sent.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
+import { refuseDropped, setValues } from "../records/set-values.ts";
 import { stripUnselected } from "../records/strip-unselected.ts";
 import { tagRecord } from "../records/tag-record.ts";
-import { checkQuery } from "../where/check-query.ts";
+import { checkQuery, narrowQuery } from "../where/check-query.ts";
 import { withholdUnreadable } from "../where/withhold-unreadable.ts";
 import { deniedError } from "./denied.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
@@ -15,7 +16,6 @@ import { NothingDone } from "./nothing-done.ts";
 import type { Operation, OperationInput, OperationKind } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { OperationPlan } from "./runtime.ts";
-import { refuseDropped, setValues } from "./set-values.ts";
 
 const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
   create: runCreate,
@@ -48,7 +48,8 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   if (masking !== undefined) await masking;
   const { query, data } = input;
   if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
-  if (!isSystem && query !== undefined) operation.query = await checkQuery(operation, input.bounded);
+  if (query !== undefined)
+    operation.query = await (isSystem ? narrowQuery(operation) : checkQuery(operation, input.bounded));
   if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
 

@@ -3,11 +3,12 @@ import {
   type EntityLike,
   type EntityRules,
   type FieldDefinition,
+  publishedFields,
   type RelationDefinition,
   resolveEntity,
 } from "../../entity/index.ts";
 
-/** One entity of a plugin's schema, as data anybody can inspect. */
+/** One entity of a plugin's schema, as data anybody can inspect: without literal defaults of protected fields. */
 export interface EntitySchemaEntry {
   readonly fields: Readonly<Record<string, FieldDefinition>>;
   readonly relations: Readonly<Record<string, RelationDefinition>>;
@@ -37,7 +38,7 @@ export function schemaFromEntities(
       Object.fromEntries(
         list.map(({ name, fields, relations, rules, actions, internal }) => [
           name,
-          { fields, relations, rules, actions, ...(internal ? { internal } : {}) },
+          { fields: publishedFields(fields), relations, rules, actions, ...(internal ? { internal } : {}) },
         ]),
       ),
     ),

@@ -14,6 +14,7 @@ export async function decide(scope: RequestScope, input: OperationInput): Promis
   if (typeof input.query === "object") operation.query = input.query;
   if (scope.principal.kind === "system") decision.allowed = true;
   else await runHooks(authorize, operation);
+  decision.forSome = decision.predicate !== undefined || decision.guard !== undefined;
   if (!decision.allowed || narrow.length === 0) return decision;
   await runHooks(narrow, operation);
   if (operation.existsWhere !== undefined) decision.predicate = allOf(decision.predicate, operation.existsWhere);

@@ -1,26 +1,30 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row } from "../ports/driver.ts";
-import type { Principal } from "../ports/principal.ts";
 import { compileWhere } from "../where/condition.ts";
 import { matchesAlone, needsOnly } from "../where/matches.ts";
 import type { RowAccess } from "./mask.ts";
+import { knownOf, noteShown } from "./tag-record.ts";
 
-// Enumerable like the tag, so that a copy of a record keeps it.
-const kShown: unique symbol = Symbol("keelson.shown");
+/** Whom a note is for. All anonymous callers are one principal, and yet not one caller. */
+type Caller = Pick<OperationScope, "principal" | "requestId">;
 
-interface Shown {
-  /** Whoever it was decided for; it says nothing about others. */
-  readonly principal: Principal;
+interface Shown extends Caller {
   readonly fields: ReadonlySet<string>;
 }
 
-/** Notes which of the fields that depend on the record it shows this caller, decided where there was time to ask. */
-export function markShown(record: Row, principal: Principal, fields: ReadonlySet<string>): void {
-  (record as Record<symbol, unknown>)[kShown] = { principal, fields } satisfies Shown;
+/**
+ * Notes which of the fields that depend on the record it shows the caller of a scope, decided where there was time to
+ * ask. It holds for copies made of the tagged record from then on, and says nothing about other callers.
+ */
+export function markShown(record: Row, { principal, requestId }: Caller, fields: ReadonlySet<string>): void {
+  noteShown(record, { principal, requestId, fields } satisfies Shown);
 }
 
-/** Whether a record shows its caller a field that depends on the record; what cannot be decided here is not shown. */
+/**
+ * Whether a record shows its caller a field that depends on the record. What counts is what was read: a copy says what
+ * its maker likes. What cannot be decided here is not shown.
+ */
 export function showsField(
   scope: OperationScope,
   entity: AnyEntity,
@@ -28,9 +32,10 @@ export function showsField(
   name: string,
   access: RowAccess,
 ): boolean {
-  const shown = (record as Record<symbol, Shown | undefined>)[kShown];
-  if (shown?.principal === scope.principal) return shown.fields.has(name);
-  return satisfiesAlone(scope, entity, record, access) === true;
+  const known = knownOf(record);
+  const shown = known?.shown as Shown | undefined;
+  if (shown?.principal === scope.principal && shown.requestId === scope.requestId) return shown.fields.has(name);
+  return known?.values !== undefined && satisfiesAlone(scope, entity, known.values, access) === true;
 }
 
 /** Whether a record satisfies the condition of an access; undefined when the record alone does not tell. */

@@ -9,6 +9,9 @@ import { entityOfRecord } from "./tag-record.ts";
 /** Deeper results are refused before they overflow the stack; circular ones end here too. */
 const MAX_DEPTH = 64;
 
+/** Whoever is shown something; undefined when nobody knows who that is. */
+type Viewer = OperationScope | undefined;
+
 interface Shape {
   readonly entity: AnyEntity;
   readonly columns: readonly ColumnDefinition[];
@@ -35,15 +38,15 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
 /**
  * A value as plain JSON data with every record in it, at any depth, masked for the caller (security.md item 5). `wire`
  * turns moments into ISO text; without it they stay `Date`s, for callers in the process. Where a mask is not final yet it
- * shows too little; see `presentSettled`.
+ * shows too little; see `presentSettled`. Without a scope nobody knows who asks, and records are left out.
  */
-export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
+export function present(value: unknown, scope: Viewer, wire: boolean, depth = 0): unknown {
   if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
   if (Array.isArray(value)) return presentAll(value, scope, wire, depth);
   const entity = entityOfRecord(value);
-  if (entity !== undefined) return presentRecord(value as Row, entity, scope, wire, depth);
+  if (entity !== undefined) return scope && presentRecord(value as Row, entity, scope, wire, depth);
   if (value instanceof Date) return wire ? (Number.isNaN(value.getTime()) ? null : value.toISOString()) : value;
   if (typeof (value as { toJSON?: unknown }).toJSON === "function")
     return present((value as { toJSON(): unknown }).toJSON(), scope, wire, depth + 1);
@@ -55,7 +58,7 @@ export function present(value: unknown, scope: OperationScope, wire: boolean, de
   return plain;
 }
 
-function presentAll(items: readonly unknown[], scope: OperationScope, wire: boolean, depth: number): unknown[] {
+function presentAll(items: readonly unknown[], scope: Viewer, wire: boolean, depth: number): unknown[] {
   const all = new Array<unknown>(items.length);
   for (let i = 0; i < items.length; i++) all[i] = present(items[i], scope, wire, depth + 1);
   return all;

@@ -36,6 +36,14 @@ export async function checkQuery(operation: Operation, bounded = false): Promise
   return isOpen ? query : { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
 }
 
+/** The same for the system, who may ask for everything: conditions are about related records that are there at all. */
+export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
+  const decisions = await decisionsOf(scope, entity, query.where);
+  if (decisions.size === 0) return query;
+  compileWhere(scope.model, entity, query.where);
+  return { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
+}
+
 /** What the caller may read of the entities that a where looks at. */
 async function decisionsOf(scope: OperationScope, entity: AnyEntity, where: Where | undefined): Promise<Decisions> {
   const targets = new Set<AnyEntity>();

@@ -3,9 +3,15 @@ import { BadRequestError } from "../errors/errors.ts";
 import type { Driver, FindManyQuery, Row, SortKey, Where } from "../ports/driver.ts";
 import { allOf } from "./condition.ts";
 
-/** The order with `id` as its last key, so that it is total. */
-export function totalOrder(sort: readonly SortKey[] | undefined): readonly SortKey[] {
+/**
+ * The order with `id` as its last key, so that it is total.
+ * @param entity whose hidden columns are no keys: a cursor holds the values of its keys
+ * @throws BadRequestError
+ */
+export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEntity): readonly SortKey[] {
   const keys = sort ?? [];
+  const hidden = keys.find(({ field }) => entity?.hidden.includes(field))?.field;
+  if (hidden !== undefined) throw new BadRequestError(`${entity?.name} cannot be sorted by "${hidden}"`);
   return keys.some((key) => key.field === "id") ? keys : [...keys, { field: "id", direction: "asc" }];
 }
 

@@ -1,5 +1,6 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import type { Row } from "../ports/driver.ts";
+import { isUndecryptable } from "../records/undecryptable.ts";
 import type { Condition } from "./condition.ts";
 
 /** Finds the related rows of a row; what the memory driver knows. */
@@ -23,14 +24,17 @@ export function matches(condition: Condition, row: Row, related: RelatedRows): b
   }
 }
 
-/** As `matches`, for a row without its relations; undefined when the condition asks for them. */
+/**
+ * As `matches`, for a row without its relations; undefined when the condition asks for them, or for a value that could
+ * not be decrypted.
+ */
 export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
-  return asksForRelations(condition) ? undefined : matches(condition, row, () => []);
+  return asksBeyond(condition, row) ? undefined : matches(condition, row, () => []);
 }
 
-function asksForRelations(condition: Condition): boolean {
-  if (condition.kind === "related") return true;
-  return "parts" in condition && condition.parts.some(asksForRelations);
+function asksBeyond(condition: Condition, row: Row): boolean {
+  if ("parts" in condition) return condition.parts.some((part) => asksBeyond(part, row));
+  return condition.kind === "related" || isUndecryptable(row, condition.column.name);
 }
 
 /** Whether a record has all columns that a condition looks at. */

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../ports/driver.ts";
+import { forDecisions } from "../records/undecryptable.ts";
 
 /** A record as somebody who decides sees it, and the columns they looked at. */
 export interface Observation {
@@ -20,9 +21,11 @@ export interface Observation {
 
 /**
  * Lets a rule or a validator look at a record and notes which columns it read. What was seen becomes part of the write,
- * so a decision is never applied to a record that changed after it was made. The record cannot be changed.
+ * so a decision is never applied to a record that changed after it was made. The record cannot be changed, and looking at
+ * a value that could not be decrypted throws.
  */
-export function observe(entity: AnyEntity, row: Row): Observation {
+export function observe(entity: AnyEntity, given: Row): Observation {
+  const row = forDecisions(given);
   /** What was looked at; as text where no condition can say it, since JSON may be changed by who was given it. */
   const seen = new Map<string, string | undefined>();
   const note = (name: string | symbol): void => {

@@ -11,6 +11,8 @@ import { hashColumns } from "./password/hash-columns.ts";
 import { hashingDriver } from "./password/hashing-driver.ts";
 import { type PasswordColumn, passwordColumns } from "./password/password-columns.ts";
 import { reportCosts } from "./password/report-costs.ts";
+import { markProtected, refuseProtected } from "./protected-driver.ts";
+import { checkIndexes } from "./storage/check-indexes.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import type { EncryptionPlan } from "./storage/encryption-plan.ts";
 import { setUpEncryption } from "./storage/set-up-encryption.ts";
@@ -32,6 +34,7 @@ export {
   type PasswordCostOptions,
   type PasswordHasher,
   type PasswordHasherOptions,
+  type PasswordWorkOptions,
 } from "./password/create-password-hasher.ts";
 export { hashPassword } from "./password/hash-password.ts";
 export { needsRehash } from "./password/needs-rehash.ts";
@@ -60,8 +63,15 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
       passwords = setUpPasswords(context, hasher);
       setUpFieldRules(context);
     },
-    wrapDriver: (driver) => (encryption === undefined ? driver : encryptingDriver(driver, encryption)),
-    wrapHandlerDriver: (driver) => (passwords.size === 0 ? driver : hashingDriver(driver, passwords, hasher)),
+    async start({ driver }) {
+      if (encryption !== undefined) await checkIndexes(driver, encryption);
+    },
+    wrapDriver(driver) {
+      if (encryption !== undefined || passwords.size > 0) refuseProtected(driver);
+      return encryption === undefined ? driver : encryptingDriver(driver, encryption);
+    },
+    wrapHandlerDriver: (driver, { entities: model }) =>
+      passwords.size === 0 ? driver : markProtected(hashingDriver(driver, { model, columns: passwords, hasher })),
   });
 }
 
@@ -76,7 +86,8 @@ function setUpPasswords(
   hooks.on(
     "operation:protect",
     async (operation) => {
-      operation.data = await hashColumns(hasher, columns.get(operation.entity.name) ?? [], operation.data);
+      const { entity, data, scope } = operation;
+      operation.data = await hashColumns(hasher, columns.get(entity.name) ?? [], data, scope.signal);
     },
     // The queue has a limit of its own; waiting in it is no fault of the hook.
     { appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"), timeout: 0 },

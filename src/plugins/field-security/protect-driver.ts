@@ -5,13 +5,14 @@ import { createPasswordHasher } from "./password/create-password-hasher.ts";
 import { hashingDriver } from "./password/hashing-driver.ts";
 import { passwordColumns } from "./password/password-columns.ts";
 import { reportCosts } from "./password/report-costs.ts";
+import { markProtected, refuseProtected } from "./protected-driver.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import { setUpEncryption } from "./storage/set-up-encryption.ts";
 
 /**
  * A driver that hashes and encrypts what it is given to store, and decrypts what it returns: what the plugin puts around
  * the driver of an app, for code without one.
- * @throws ConfigurationError with everything that would keep an app from starting
+ * @throws ConfigurationError with everything that would keep an app from starting; for a driver that is protected already
  */
 export function protectDriver(driver: Driver, entities: EntityModel, options: FieldSecurityOptions = {}): Driver {
   const problems: string[] = [];
@@ -22,6 +23,9 @@ export function protectDriver(driver: Driver, entities: EntityModel, options: Fi
   const columns = passwordColumns(entities);
   reportCosts(columns, { production: process.env.NODE_ENV === "production", log, problem });
   if (problems.length > 0) throw new ConfigurationError(problems);
+  if (plan !== undefined || columns.size > 0) refuseProtected(driver);
   const encrypting = plan === undefined ? driver : encryptingDriver(driver, plan);
-  return columns.size === 0 ? encrypting : hashingDriver(encrypting, columns, hasher);
+  return columns.size === 0
+    ? encrypting
+    : markProtected(hashingDriver(encrypting, { model: entities, columns, hasher }));
 }

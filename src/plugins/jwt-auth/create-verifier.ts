@@ -6,6 +6,7 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from "jose";
+import { isKeelsonError } from "../../entity/index.ts";
 import type { Logger } from "../../kernel/index.ts";
 import { algorithmsOf } from "./algorithms.ts";
 import type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
@@ -37,11 +38,17 @@ export function createVerifier(options: JwtAuthOptions): Verifier {
       const { payload } = await jwtVerify(token, key, expected);
       return payload as TokenClaims;
     } catch (error) {
-      if (!(error instanceof errors.JOSEError)) throw error;
-      log.debug("Token refused", { reason: error.code, claim: (error as { claim?: string }).claim });
+      if (isKeelsonError(error)) throw error; // there are no keys to check it with
+      log.debug("Token refused", reasonOf(error));
       return undefined;
     }
   };
+}
+
+/** What is no error of jose's own is the key's: of the set that a token chooses from, one may be broken or too short. */
+function reasonOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (error instanceof errors.JOSEError) return { reason: error.code, claim: (error as { claim?: string }).claim };
+  return { reason: "its key cannot be used", error: (error as Error).name };
 }
 
 function keyOf(options: JwtAuthOptions): JWTVerifyGetKey {

@@ -25,7 +25,7 @@ export interface JwtAuthOptions {
    * (RFC 7518 section 3.2). Text counts as UTF-8. Make one with `openssl rand -base64 48`.
    */
   readonly secret?: string | Uint8Array | undefined;
-  /** The issuer's public keys: their address (https, or http on this machine), or the keys themselves. */
+  /** The issuer's public keys: their address (https, or http on this machine; 256 KiB at most), or the keys themselves. */
   readonly jwks?: string | URL | JsonWebKeySet | undefined;
   /** The only `iss` that is accepted, letter for letter (RFC 8725 section 3.8). */
   readonly issuer: string;

@@ -2,6 +2,7 @@ import { isKeelsonError } from "../../entity/index.ts";
 import { compileWhere, isAlways, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
 import type { Outcome, Subject } from "./outcome.ts";
 import { reportAnswer, reportFailure } from "./report.ts";
+import { unaskable } from "./unaskable.ts";
 
 const kFailure: unique symbol = Symbol("failure");
 
@@ -43,8 +44,13 @@ export function toOutcome(name: string, subject: Subject, answer: unknown): Outc
   if (entity === undefined || kind === "route") return false;
   if (Object.keys(answer).length === 0) return refuse("returned an empty where; return true for all records");
   try {
-    if (isAlways(compileWhere(scope.model, entity, answer)))
-      return refuse("returned a where that every record matches; return true for all records");
+    const condition = compileWhere(scope.model, entity, answer);
+    if (isAlways(condition)) return refuse("returned a where that every record matches; return true for all records");
+    const name = unaskable(condition);
+    if (name !== undefined)
+      return refuse(
+        `returned a where that cannot be used ("${name}" is encrypted; only .encrypted({ searchable: true }) can be compared)`,
+      );
   } catch (error) {
     return refuse(`returned a where that cannot be used (${isKeelsonError(error) ? error.message : "not plain data"})`);
   }

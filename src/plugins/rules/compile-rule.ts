@@ -1,4 +1,4 @@
-import type { Row } from "../../kernel/index.ts";
+import { forDecisions, type Row } from "../../kernel/index.ts";
 import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
 import type { Ask, Guard, Outcome, Subject } from "./outcome.ts";
 import { reportAnswer } from "./report.ts";
@@ -71,7 +71,7 @@ export function compileRule(rule: Rule): Ask {
 }
 
 async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean> {
-  const context = createRuleContext(subject, () => record);
+  const context = createRuleContext(subject, () => forDecisions(record));
   const outcome = await askRule(rule.name, subject, () => rule.evaluate(context));
   if (typeof outcome !== "object" || subject.entity === undefined) return outcome === true;
   return satisfies(subject, subject.entity, outcome, record);

@@ -18,6 +18,7 @@ import { DetachedContext } from "./detached-context.ts";
 import { type Reported, reportAnswer, reportFailure } from "./report.ts";
 import type { Rule } from "./rule.ts";
 import { createRuleTable } from "./rule-table.ts";
+import { unaskable } from "./unaskable.ts";
 
 /** Whether any of some rules passes; `record` is what they may look at, undefined when there is none. */
 export type JudgeField = (names: readonly string[], entity: AnyEntity, record: Row | undefined) => boolean;
@@ -74,7 +75,7 @@ function satisfies(entity: AnyEntity, where: Where, { record }: Observation): bo
   if (Object.keys(where).length === 0) return false;
   try {
     const condition = compileWhere(unrelated, entity, where);
-    return !isAlways(condition) && matches(condition, record, () => []);
+    return !isAlways(condition) && unaskable(condition) === undefined && matches(condition, record, () => []);
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 import { type AnyEntity, type EntityLike, type RelationDefinition, resolveEntity } from "../../entity/index.ts";
-import { entityOfRecord, InternalError, type Row, type User } from "../../kernel/index.ts";
+import { entityOfRecord, InternalError, knownOf, type Row, type User } from "../../kernel/index.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
 import { createFieldJudge } from "./field-judge.ts";
 
@@ -9,7 +9,7 @@ const MAX_DEPTH = 64;
 /**
  * What a caller may see of records: new objects without hidden columns (passwords, omitted fields, blind indexes),
  * without fields whose `.readable()` rules fail, and without names the entity does not have. Related records are filtered
- * by the rules of their own entity. Values are not copied, and whether the caller may read a record at all is not asked.
+ * by the rules of their own entity, those in JSON columns too. Other values are not copied, and whether the caller may read a record at all is not asked.
  *
  * Rules are asked at once and know nothing but the record: a field whose rule returns a promise, throws, needs the driver
  * or a service, or looks at a column that the record does not have is not shown.
@@ -40,7 +40,7 @@ export function filterReadableFields(
     for (const [name, value] of Object.entries(record)) {
       if (value === undefined) continue;
       if (Object.hasOwn(entity.columns, name)) {
-        if (mayRead(record, entity, name)) kept[name] = value;
+        if (mayRead(record, entity, name)) kept[name] = filterInside(value, depth + 1);
       } else if (Object.hasOwn(entity.relations, name)) {
         const target = targetOf(entity, entity.relations[name] as RelationDefinition);
         const related = filterRelated(value, target, depth + 1);
@@ -53,15 +53,25 @@ export function filterReadableFields(
   function mayRead(record: Row, entity: AnyEntity, name: string): boolean {
     if (entity.hidden.includes(name)) return false;
     const rules = entity.columns[name]?.field?.readable;
-    return rules === undefined || judge(rules, entity, record);
+    // A copy says what its maker likes.
+    return rules === undefined || judge(rules, entity, knownOf(record)?.values ?? record);
+  }
+
+  /** Code may have put a record into a JSON column. What holds none is given back as it is. */
+  function filterInside(value: unknown, depth: number): unknown {
+    if (typeof value !== "object" || value === null || value instanceof Date) return value;
+    refuseDepth(depth);
+    const entity = entityOfRecord(value);
+    if (entity !== undefined) return filterRecord(value as Row, entity, depth);
+    const inside = Object.entries(value).map(([name, one]) => [name, one, filterInside(one, depth + 1)] as const);
+    if (inside.every(([, one, filtered]) => one === filtered)) return value;
+    const filtered = inside.map(([name, , one]) => [name, one] as const);
+    return Array.isArray(value) ? filtered.map(([, one]) => one) : Object.fromEntries(filtered);
   }
 
   /** Undefined for what is no record, or a record of nobody knows what. */
   function filterRelated(value: unknown, target: AnyEntity | undefined, depth: number): unknown {
-    if (depth > MAX_DEPTH)
-      throw new InternalError(
-        `filterReadableFields: records are nested more than ${MAX_DEPTH} levels deep, or circular`,
-      );
+    refuseDepth(depth);
     if (value === null) return null;
     if (typeof value !== "object") return undefined;
     if (Array.isArray(value))
@@ -81,6 +91,11 @@ export function filterReadableFields(
   }
 
   return apply(data, (record, entity) => filterRecord(record, entity, 0));
+}
+
+function refuseDepth(depth: number): void {
+  if (depth > MAX_DEPTH)
+    throw new InternalError(`filterReadableFields: records are nested more than ${MAX_DEPTH} levels deep, or circular`);
 }
 
 /** What the framework noted on a record stays on the copy, so that an answer made of it is masked like any other. */

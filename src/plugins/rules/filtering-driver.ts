@@ -7,9 +7,11 @@ import {
   type EntityRef,
   entityName,
   type FindOptions,
+  type Observation,
   observe,
   overlayDriver,
   type Row,
+  type Where,
 } from "../../kernel/index.ts";
 import type { FieldFilterOptions } from "./field-filter.ts";
 import { filterReadableFields } from "./filter-readable-fields.ts";
@@ -19,6 +21,26 @@ import { filterWritableFields } from "./filter-writable-fields.ts";
 const ATTEMPTS = 3;
 /** What whoever stores a row fills in, and no rule speaks of. */
 const OWN_ROLES: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt", "version"]);
+
+/**
+ * Changes a record while it still is what a rule has seen of it. What no condition can compare, such as encrypted values,
+ * is compared once the record is locked: an update with nothing but its id does that.
+ */
+async function updateSeen(
+  driver: Driver,
+  entity: AnyEntity,
+  where: Where,
+  seen: Observation,
+  changes: Row,
+): Promise<Row | null> {
+  const unchanged = allOf(where, seen.conditions());
+  const isSame = seen.comparison();
+  if (isSame === undefined) return driver.update(entity, unchanged, changes);
+  return driver.transaction(async (inner) => {
+    const row = await inner.update(entity, unchanged, { id: seen.record.id });
+    return row !== null && isSame(row) ? inner.update(entity, unchanged, changes) : null;
+  });
+}
 
 /**
  * A driver on behalf of a caller: it returns what `filterReadableFields` leaves of records and stores what
@@ -68,7 +90,7 @@ export function filteringDriver(inner: Driver, model: EntityModel, caller: Field
       if (existing === null) return null;
       const seen = observe(entity, existing);
       const changes = written(entity, data, "update", seen.record);
-      const row = await inner.update(entity, allOf(where, seen.conditions()), changes);
+      const row = await updateSeen(inner, entity, where, seen, changes);
       if (row !== null) return shownOne(entity, row);
     }
     throw new ConflictError("The record is being changed by others; try again");

@@ -1,9 +1,11 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Decision, OperationKind, OperationScope, Principal, Row, Where } from "../../kernel/index.ts";
 
 /** What is being decided: an operation, or the use of an endpoint. */
 export interface Subject {
   readonly kind: OperationKind | "route";
+  /** Which of the entity's rules are asked. @default those of the kind */
+  readonly access?: Access | undefined;
   readonly entity: AnyEntity | undefined;
   readonly principal: Principal;
   readonly scope: OperationScope;

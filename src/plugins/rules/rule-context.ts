@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Driver, OperationKind, Row, User } from "../../kernel/index.ts";
+import { decidingDriver } from "./deciding-driver.ts";
 import type { Subject } from "./outcome.ts";
 import type { RuleContext } from "./rule.ts";
 
@@ -18,7 +19,7 @@ class Context implements RuleContext {
   constructor(subject: Subject, record: () => Row | null) {
     this.user = subject.principal.user;
     this.isAdmin = subject.principal.isAdmin;
-    this.operation = subject.kind;
+    this.operation = whatIsDone(subject);
     this.entity = subject.entity;
     this.#subject = subject;
     this.#record = record;
@@ -28,7 +29,7 @@ class Context implements RuleContext {
     return this.#record();
   }
   get driver(): Driver {
-    return this.#subject.scope.driver;
+    return decidingDriver(this.#subject.scope.driver);
   }
   get request(): unknown {
     return this.#subject.scope.request;
@@ -37,6 +38,14 @@ class Context implements RuleContext {
   get resolve(): <T = unknown>(id: string) => T {
     return (id) => this.#subject.scope.services.resolve(id);
   }
+}
+
+/**
+ * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
+ * for every read must not pass for it.
+ */
+function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
+  return access === "read" ? kind : access;
 }
 
 /** What a rule is given when it is asked about a subject; `record` is called when the rule looks at the record. */

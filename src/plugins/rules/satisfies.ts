@@ -1,14 +1,31 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import { allOf, compileWhere, matches, type Row, type Where } from "../../kernel/index.ts";
+import {
+  allOf,
+  compileWhere,
+  DecryptionError,
+  forDecisions,
+  matches,
+  type Row,
+  type Where,
+} from "../../kernel/index.ts";
 import type { Subject } from "./outcome.ts";
 
 const noRelatedRows = (): readonly Row[] => [];
 
 /**
  * Whether a record satisfies a rule's `where`: its own columns are compared here, related records are asked for. The
- * record need not be stored yet.
+ * record need not be stored yet. One whose value cannot be decrypted satisfies no `where` that looks at it, negated or not.
  */
 export async function satisfies(subject: Subject, entity: AnyEntity, where: Where, record: Row): Promise<boolean> {
+  try {
+    return await satisfiesAll(subject, entity, where, forDecisions(record));
+  } catch (error) {
+    if (error instanceof DecryptionError) return false;
+    throw error;
+  }
+}
+
+async function satisfiesAll(subject: Subject, entity: AnyEntity, where: Where, record: Row): Promise<boolean> {
   for (const [name, value] of Object.entries(where))
     if (!(await satisfiesMember(subject, entity, name, value, record))) return false;
   return true;
@@ -21,7 +38,7 @@ async function satisfiesMember(
   value: unknown,
   record: Row,
 ): Promise<boolean> {
-  const inner = (part: unknown): Promise<boolean> => satisfies(subject, entity, part as Where, record);
+  const inner = (part: unknown): Promise<boolean> => satisfiesAll(subject, entity, part as Where, record);
   switch (name) {
     case "AND":
       return (await Promise.all((value as unknown[]).map(inner))).every(Boolean);

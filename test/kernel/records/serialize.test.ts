@@ -118,7 +118,7 @@ describe("the driver of a scope", () => {
   it.each<[string, (driver: Driver) => unknown]>([
     ["findOne", (driver) => driver.findOne("event", { id: "e" })],
     ["findMany", async (driver) => (await driver.findMany(event))[0]],
-    ["update", (driver) => driver.update(event.build(), { id: "e" }, { secret: "other" })],
+    ["update", (driver) => driver.update(event.build(), { id: "e" }, { secret: "other", updatedAt: at })],
     [
       "create",
       async (driver) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bool,
+  createEnhancedDriver,
   type Driver,
   datetime,
   defineRule,
@@ -235,6 +236,49 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect(value).toBe(1);
   });
 
+  it("are asked by their own column whether they are null, since not every value has an index", async () => {
+    const title = "migrating";
+    const ids = [await newNote({ title, ssn: "m-1" }), await newNote({ title }), await newNote({ title })];
+    await app.api.driver.update("note", { id: ids[1] as string }, { ssn: "m-2, in clear" });
+    const migrating = createEnhancedDriver(app.api.driver, {
+      entities: [note],
+      encryption: { key: KEY, keyId: "k1", bind: true },
+      allowPlaintext: true,
+    });
+    const found = async (ssn: unknown): Promise<unknown[]> => {
+      const rows = await migrating.findMany(note, { where: { AND: [{ title }, { ssn }] }, select: ["ssn"] });
+      expect(await migrating.count(note, { title, NOT: { ssn } })).toBe(3 - rows.length);
+      return rows.map((row) => row.ssn).sort();
+    };
+    for (const isNull of [null, { null: true }, { eq: null }, { in: [null] }, [null], { null: true, eq: null }])
+      expect(await found(isNull), JSON.stringify(isNull)).toEqual([null]);
+    for (const isThere of [{ null: false }, { ne: null }, { nin: [null] }, { ne: null, null: false }])
+      expect(await found(isThere), JSON.stringify(isThere)).toEqual(["m-1", "m-2, in clear"]);
+    expect(await found(["m-1", null])).toEqual(["m-1", null]);
+    expect(await found({ in: [null, "m-1", "m-3"] })).toEqual(["m-1", null]);
+    expect(await found({ nin: ["m-1", null] })).toEqual(["m-2, in clear"]);
+    expect(await found({ in: [] })).toEqual([]);
+    // What is in clear is not found, and so differs from everything.
+    expect(await found("m-2, in clear")).toEqual([]);
+    expect(await found({ ne: "m-2, in clear" })).toEqual(["m-1", "m-2, in clear", null]);
+    expect(await migrating.deleteMany(note, { title, ssn: null })).toBe(1);
+    expect(await app.api.driver.count("note", { id: { in: ids } })).toBe(2);
+    await app.api.driver.deleteMany("note", { id: { in: ids } });
+  });
+
+  it.each([
+    [{ ssn: undefined }, /"ssn" is undefined/],
+    [{ ssn: { eq: undefined } }, /"ssn" is undefined/],
+    [{ ssn: { in: [undefined] } }, /"ssn" cannot be compared/],
+    [{ ssn: { like: "1" } }, /"ssn" does not take the operator "like"/],
+    [{ ssn: {} }, /the condition on "ssn" is empty/],
+    [{ ssn: { null: "x" } }, /"null" on "ssn" takes true or false/],
+    [{ ssn: { in: "x" } }, /"in" on "ssn" takes an array/],
+    [{ other: { gt: "1" } }, /"other" does not take the operator "gt"/],
+  ])("are refused by their own name in conditions that cannot be: %j", async (where, message) => {
+    await expect(app.inHandler(({ driver }) => driver.count("note", where))).rejects.toThrow(message);
+  });
+
   it("that are unique are so by their values, on create, on update and in bulk", async () => {
     const id = await newNote({ ssn: "unique 1" });
     const second = await newNote({ ssn: "unique 2" });
@@ -331,10 +375,11 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     const other = createHandlerApp({ entities: [defaulted], driver: database.driver, encryption: { key: KEY } });
     const made = await other.api.asSystem().note.create({});
     expect(made.secret).toBe("the default");
+    const { value } = await other.inHandler(({ driver }) => driver.create("note", { id: "bare" }));
+    expect(value).toMatchObject({ id: "bare", secret: "the default" });
     const now = new Date();
-    await expect(
-      other.inHandler(({ driver }) => driver.create("note", { id: "bare", createdAt: now, updatedAt: now })),
-    ).rejects.toMatchObject({ code: "DATABASE_ERROR" });
+    const bare = { id: "base", createdAt: now, updatedAt: now };
+    await expect(other.api.driver.create("note", bare)).rejects.toMatchObject({ code: "DATABASE_ERROR" });
     expect(JSON.stringify(await other.api.driver.findMany("note"))).not.toContain("the default");
     await other.close();
     await database.drop();
@@ -356,7 +401,7 @@ describe("a value that cannot be decrypted", () => {
     expect(await api.asSystem().note.get("n")).toMatchObject({ title: "t", secret: null });
     expect((await api.as({ id: "u" }).note.list()).data).toMatchObject([{ id: "n", secret: null }]);
     const line =
-      'error A stored value cannot be decrypted {"entity":"note","field":"secret","id":"n","reason":"malformed"}';
+      'error Stored values cannot be decrypted and read as null {"entity":"note","field":"secret","id":"n","reason":"malformed","values":1}';
     expect(log.lines).toContain(line);
     expect(log.lines.join()).not.toContain("in clear");
   });

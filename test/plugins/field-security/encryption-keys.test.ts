@@ -122,6 +122,15 @@ describe("KEELSON_ENCRYPTION_KEY", () => {
     expect(() => start()).not.toThrow(KEY_1);
   });
 
+  it.each([`a:b:${KEY_1}`, `new:${KEY_2},a:b:${KEY_1}`, `:a:${KEY_1}`, `${KEY_1}:${KEY_2}`])(
+    "is refused where it would be read in part: %s",
+    (text_) => {
+      environment(text_);
+      expect(() => start()).toThrow(ConfigurationError);
+      expect(() => start()).not.toThrow(KEY_1);
+    },
+  );
+
   it("gives way to what the app is given, and comes before the keys of the process", async () => {
     environment(`env:${KEY_1}`);
     initEncryption({ key: KEY_2, keyId: "process" });

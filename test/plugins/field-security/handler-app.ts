@@ -6,24 +6,36 @@ import {
   memoryDriver,
   noopLogger,
   type OperationScope,
+  type Plugin,
+  type PluginList,
   type User,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
 type Config<E extends readonly EntityLike[]> = Omit<KeelsonConfig<E>, "getUser" | "plugins">;
 
-/** An app with an endpoint whose handler does what it is told. */
-export function createHandlerApp<const E extends readonly EntityLike[]>(config: Config<E>) {
+/**
+ * An app with an endpoint whose handler does what it is told.
+ * @param choose plugins, from the default ones @default these
+ */
+export function createHandlerApp<const E extends readonly EntityLike[]>(
+  config: Config<E>,
+  choose: (defaults: PluginList) => Iterable<Plugin> = (defaults) => defaults,
+) {
   let work: (scope: OperationScope) => unknown = () => undefined;
   const run = endpoint("/run", { method: "GET", rules: ["everyone"], handler: ({ scope }) => work(scope) });
   const app = createTestApp<E>({
     driver: memoryDriver(),
     logger: noopLogger,
     ...config,
-    plugins: [createPlugin({ id: "handler", version: "1.0.0", endpoints: { run } })],
+    plugins: (defaults) => [...choose(defaults), createPlugin({ id: "handler", version: "1.0.0", endpoints: { run } })],
   });
   return {
     ...app,
+    /** What the endpoint does from now on. */
+    handle(code: (scope: OperationScope) => unknown): void {
+      work = code;
+    },
     /** What code in a handler gets, and what its caller is answered. */
     async inHandler<T>(code: (scope: OperationScope) => Promise<T>, as: User | null = null) {
       let outcome: { readonly value: T } | { readonly error: unknown } | undefined;

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import { onTestFinished } from "vitest";
+import { deferred } from "../../support/deferred.ts";
 
 export const ISSUER = "https://issuer.test";
 export const AUDIENCE = "films";
@@ -42,23 +43,33 @@ export interface KeyServer {
   keys: readonly JWK[];
   /** 0 does not answer at all. */
   status: number;
+  /** What is sent in place of the keys. */
+  body: string | undefined;
+  /** Whether the answer goes on after its body, without another byte. */
+  endless: boolean;
   /** Requests so far. */
   readonly hits: number;
+  /** Resolves when the other side has broken off an answer. */
+  readonly brokenOff: Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
 export async function keyServer(...keys: readonly JWK[]): Promise<KeyServer> {
   let hits = 0;
+  const brokenOff = deferred<void>();
   let port = 0;
   let server: Server | undefined;
   const self = {
     keys,
     status: 200,
+    body: undefined as string | undefined,
+    endless: false,
     address: "",
     get hits() {
       return hits;
     },
+    brokenOff: brokenOff.promise,
     async stop() {
       server?.closeAllConnections();
       server?.close();
@@ -69,7 +80,11 @@ export async function keyServer(...keys: readonly JWK[]): Promise<KeyServer> {
         hits++;
         if (self.status === 0) return;
         response.writeHead(self.status, { "content-type": "application/json", connection: "close" });
-        response.end(JSON.stringify({ keys: self.keys }));
+        response.on("close", () => {
+          if (!response.writableFinished) brokenOff.resolve();
+        });
+        response.write(self.body ?? JSON.stringify({ keys: self.keys }));
+        if (!self.endless) response.end();
       }).listen(port, "127.0.0.1");
       await once(server, "listening");
       port = (server.address() as AddressInfo).port;

@@ -1,4 +1,5 @@
 import { createSign, generateKeyPairSync } from "node:crypto";
+import type { JWK } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AUDIENCE, ISSUER, keyServer, signingKey } from "./key-server.ts";
 import { serveWho } from "./who-app.ts";
@@ -91,7 +92,11 @@ describe("keys at an address", () => {
     ["an error", { status: 500 }],
     ["a redirect", { status: 302 }],
     ["no keys", { keys: "none" as never }],
-    ["a private key", { keys: [one.privateJwk] }],
+    ["keys that are no objects", { keys: [one.jwk, "none" as never] }],
+    ["a list", { body: "[]" }],
+    ["null", { body: "null" }],
+    ["what is no JSON", { body: '{"keys":[' }],
+    ["nothing", { body: " " }],
   ])("are 503 when the address answers with %s", async (_what, change) => {
     const issuer = Object.assign(await keyServer(one.jwk), change);
     const app = await serveWho({ jwks: issuer.address, ...expected });
@@ -110,11 +115,72 @@ describe("keys at an address", () => {
     });
   });
 
-  it("that are too short are 503", async () => {
-    const short = await shortKey();
-    const issuer = await keyServer(short.jwk);
+  it("are 503 when there are more than 256 KiB of them, and are not read any further", async () => {
+    const issuer = await keyServer(one.jwk);
+    const app = await serveWho({ jwks: issuer.address, ...expected, jwksTimeoutMs: 60_000 });
+    const set = JSON.stringify({ keys: [one.jwk] });
+    Object.assign(issuer, { body: set.padEnd(262_145), endless: true });
+    expect((await app.ask(await one.sign())).status).toBe(503);
+    await issuer.brokenOff;
+    Object.assign(issuer, { body: set.padEnd(262_144), endless: false });
+    pass(2_001);
+    expect((await app.ask(await one.sign())).status).toBe(200);
+  });
+
+  it("are 503 when their address stops in the middle of them", async () => {
+    const issuer = Object.assign(await keyServer(one.jwk), { endless: true });
+    const app = await serveWho({ jwks: issuer.address, ...expected, jwksTimeoutMs: 50 });
+    expect((await app.ask(await one.sign())).status).toBe(503);
+  });
+
+  it("say in the log why they cannot be had", async () => {
+    const issuer = Object.assign(await keyServer(one.jwk), { status: 500 });
     const app = await serveWho({ jwks: issuer.address, ...expected });
-    expect((await app.ask(short.token)).status).toBe(503);
+    await app.ask(await one.sign());
+    expect(app.lines.join()).toContain("The address of the keys answered with 500");
+  });
+});
+
+const short = await shortKey();
+const UNUSABLE: readonly (readonly [what: string, jwk: JWK, token: () => string | Promise<string>])[] = [
+  ["a modulus of 16 bits", { ...one.jwk, kid: "bad", n: "AQAB" }, () => one.sign({}, { kid: "bad" })],
+  ["a modulus that is a number", { ...one.jwk, kid: "bad", n: 5 as never }, () => one.sign({}, { kid: "bad" })],
+  ["no modulus", { kty: "RSA", e: "AQAB", kid: "bad" }, () => one.sign({}, { kid: "bad" })],
+  [
+    "a point that is not on the curve",
+    { ...two.jwk, kid: "bad", y: two.jwk.x as string },
+    () => two.sign({}, { kid: "bad" }),
+  ],
+  [
+    "an operation that public keys do not have",
+    { ...one.jwk, kid: "bad", key_ops: ["verify", "sign"] },
+    () => one.sign({}, { kid: "bad" }),
+  ],
+  ["a private part", { ...one.privateJwk, kid: "bad" }, () => one.sign({}, { kid: "bad" })],
+  ["1024 bits", short.jwk, () => short.token],
+];
+
+describe("a key among others that cannot be used", () => {
+  it.each(UNUSABLE)("makes tokens that name it bad ones, and no others: %s", async (_what, jwk, token) => {
+    const issuer = await keyServer(jwk, one.jwk);
+    const app = await serveWho({ jwks: issuer.address, ...expected, jwksMaxAgeMs: 60_000 });
+    for (const fetches of [1, 2]) {
+      expect((await app.ask(await token())).json).toMatchObject({ code: "UNAUTHENTICATED" });
+      expect(issuer.hits).toBe(fetches);
+      pass(fetches === 1 ? 60_001 : 0); // the next one has the keys fetched again, for nobody has had them fail
+    }
+    expect((await app.ask(await one.sign())).status).toBe(200);
+    expect(issuer.hits).toBe(2);
+    expect(app.lines.filter((line) => line.startsWith("debug Token refused"))).toHaveLength(2);
+    expect(app.lines.filter((line) => !line.startsWith("debug"))).toEqual([]);
+  });
+
+  it("does so in a key set of the configuration, too", async () => {
+    const jwk = { ...one.jwk, kid: "bad", key_ops: ["verify", "sign"] };
+    const app = await serveWho({ jwks: { keys: [jwk, one.jwk] }, ...expected });
+    expect((await app.ask(await one.sign({}, { kid: "bad" }))).status).toBe(401);
+    expect((await app.ask(await one.sign())).status).toBe(200);
+    expect(app.lines.join()).toContain('debug Token refused {"reason":"its key cannot be used"');
   });
 });
 

@@ -246,6 +246,25 @@ describe("filterReadableFields", () => {
       );
   });
 
+  it("filters records that code has put into a JSON column, at any depth, and copies nothing else", () => {
+    const tagged = (): Record<string, unknown> => tagRecord(account.build(), { ...annRecord });
+    const filter = (audit: unknown) => filterReadableFields({ ...noteRecord, audit }, note, { user: root }).audit;
+    const seen = { id: "ann", name: "Ann", email: "ann@example.org", ssn: "123" };
+    expect(filter(tagged())).toEqual(expect.objectContaining(seen));
+    const nested = filter({ list: [1, { by: tagged() }], at: new Date(0), none: null });
+    expect(JSON.parse(JSON.stringify(nested))).toEqual({
+      list: [1, { by: seen }],
+      at: "1970-01-01T00:00:00.000Z",
+      none: null,
+    });
+    expect(JSON.stringify([filter(tagged()), nested])).not.toMatch(/scrypt|digest|token/);
+    const plain = { list: [1, { a: null }], text: "t", at: new Date(0) };
+    expect(filter(plain)).toBe(plain);
+    const circle: Record<string, unknown> = {};
+    circle.self = circle;
+    expect(() => filter(circle)).toThrow(InternalError);
+  });
+
   describe("with two arguments", () => {
     const stored = async (): Promise<Record<string, unknown>> => {
       const driver = memoryDriver({ account: [{ ...annRecord }], note: [noteRecord] });

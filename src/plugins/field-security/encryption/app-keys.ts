@@ -37,7 +37,9 @@ export function keysOfApp(given: AppEncryption | undefined, log: Logger): KeyRin
 function fromEnvironment(text: string | undefined): AppEncryption | undefined {
   if (text === undefined || text === "") return undefined;
   const [first, ...rest] = text.split(",").map((part) => {
-    const [key, keyId] = part.trim().split(":").reverse();
+    const [key, keyId, ...more] = part.trim().split(":").reverse();
+    if (more.length > 0)
+      throw new ConfigurationError("KEELSON_ENCRYPTION_KEY: a key id has no colon; write <id>:<64 hex>");
     return { key: key as string, keyId };
   });
   if (rest.some(({ keyId }) => keyId === undefined))

@@ -77,10 +77,20 @@ export function encrypt(ring: KeyRing, value: unknown, context?: BindingContext)
  * @throws DecryptionError when it is malformed, changed, moved, or its key is not there; never with the value or the key
  */
 export function decrypt(ring: KeyRing, encrypted: unknown, context?: BindingContext): Encryptable {
-  const value = decodeValue(decryptBytes(ring, encrypted, context).bytes);
+  return decryptBound(ring, encrypted, context).value;
+}
+
+/** The same, and whether the value was bound to its place. @throws DecryptionError */
+export function decryptBound(
+  ring: KeyRing,
+  encrypted: unknown,
+  context?: BindingContext,
+): { readonly value: Encryptable; readonly bound: boolean } {
+  const { bytes, bound } = decryptBytes(ring, encrypted, context);
+  const value = decodeValue(bytes);
   if (value === undefined)
     throw new DecryptionError("the decrypted bytes are no value of this version", { reason: "malformed" });
-  return value;
+  return { value, bound };
 }
 
 /**
@@ -92,4 +102,13 @@ export function isEncryptedWith(ring: KeyRing, value: unknown): value is string 
   if (envelope === undefined) return false;
   if (envelope.keyId !== null) return true;
   return [...storeOf(ring).keys.values()].some(({ secret }) => open(secret, envelope.sealed, NO_ADDITIONAL_DATA));
+}
+
+/**
+ * Whether something may be a value from before its field was encrypted: it has not the stored form, and does not begin as
+ * values of the ring's keys do. What begins so and has not the form is a damaged value.
+ */
+export function isPlaintext(ring: KeyRing, value: unknown): boolean {
+  if (isEncryptedWith(ring, value)) return false;
+  return typeof value !== "string" || !value.includes(":") || !ring.has(value.slice(0, value.indexOf(":")));
 }

@@ -1,5 +1,6 @@
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
 import type { Driver } from "../../../kernel/index.ts";
+import { refuseProtected } from "../protected-driver.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { getEncryptionKeyId } from "./envelope.ts";
 
@@ -15,8 +16,10 @@ export interface KeyUsage {
 /**
  * Counts stored values by entity, field and key, those of keys that nobody knows any more included. Reads every row.
  * @param driver the base driver, which sees ciphertext
+ * @throws ConfigurationError for one that decrypts
  */
 export async function countValuesPerKey(driver: Driver, entities: readonly EntityLike[]): Promise<KeyUsage[]> {
+  refuseProtected(driver);
   const usages: KeyUsage[] = [];
   for (const entity of entities.map((one) => resolveEntity(one) as AnyEntity)) {
     for (const field of encryptedFieldsOf(entity)) {

@@ -6,6 +6,8 @@ export const DEFAULT_KEY_ID = "v1";
 
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const HEX_KEY = /^[0-9A-Fa-f]{64}$/;
+/** Half a key, too. */
+const KEY_LIKE = /[0-9A-Fa-f]{32}/;
 
 /** A key that values are encrypted with. */
 export interface DataKey {
@@ -26,10 +28,19 @@ export function isKeyId(text: unknown): text is string {
   return typeof text === "string" && KEY_ID.test(text);
 }
 
-/** @throws ConfigurationError unless it may name a key */
+/** @throws ConfigurationError unless it may name a key, and is not one: ids are in every value, and in messages */
 export function checkKeyId(keyId: unknown): asserts keyId is string {
-  if (isKeyId(keyId)) return;
-  throw new ConfigurationError("a key id is 1 to 64 letters, digits, dots, underscores and hyphens");
+  if (!isKeyId(keyId))
+    throw new ConfigurationError("a key id is 1 to 64 letters, digits, dots, underscores and hyphens");
+  if (HEX_KEY.test(keyId))
+    throw new ConfigurationError(
+      "this key id looks like a key, and ids are stored with every value; choose another one",
+    );
+}
+
+/** A key id in words for a message; what may be a key in the wrong place is not repeated. */
+export function quotedKeyId(keyId: unknown): string {
+  return isKeyId(keyId) && !KEY_LIKE.test(keyId) ? `"${keyId}"` : "of this id";
 }
 
 /**

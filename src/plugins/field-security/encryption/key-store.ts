@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { didYouMean, type Logger } from "../../../kernel/index.ts";
-import { checkKeyId, type DataKey, isZeroKey, readKey } from "./data-key.ts";
+import { checkKeyId, type DataKey, isZeroKey, quotedKeyId, readKey } from "./data-key.ts";
 
 /** What a key ring holds and does not show. */
 export interface KeyStore {
@@ -24,7 +24,7 @@ export function findKey({ keys }: KeyStore, keyId: string): DataKey {
   if (key !== undefined) return key;
   const ids = keys.size === 0 ? "none is" : `registered: ${[...keys.keys()].join(", ")}`;
   const hint = didYouMean(String(keyId), keys.keys());
-  throw new ConfigurationError(`no encryption key "${String(keyId)}" is registered; ${ids}.${hint}`);
+  throw new ConfigurationError(`no encryption key ${quotedKeyId(keyId)} is registered; ${ids}.${hint}`);
 }
 
 /** @throws ConfigurationError when key or id are malformed, or the id already means something else */

@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { type AnyEntity, resolveEntity } from "../../../entity/index.ts";
 import { getLogger, type Where } from "../../../kernel/index.ts";
+import { refuseProtected } from "../protected-driver.ts";
 import { keysOfApp } from "./app-keys.ts";
+import { blindIndexColumn } from "./blind-index-column.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { noKey } from "./key-store.ts";
 import { rotateRecord } from "./rotate-record.ts";
@@ -33,10 +35,12 @@ function start(keyId: string, from: RotationProgress | undefined): RotationProgr
  *
  * Every process has to have the new key as primary before this starts: what another one still writes under an old key
  * behind the rotation stays there. `countValuesPerKey` tells whether any did.
- * @throws ConfigurationError without a key
+ * @throws ConfigurationError without a key; for a driver that encrypts itself
  */
 export async function rotateEncryptionKeys(options: RotationOptions): Promise<RotationResult> {
-  const { driver, entities, batchSize = BATCH, onProgress, onFailure, resumeFrom, signal, allowPlaintext } = options;
+  const { driver, entities, batchSize = BATCH, onProgress, onFailure, resumeFrom, signal } = options;
+  const { allowPlaintext, reindex } = options;
+  refuseProtected(driver);
   const ring = options.ring ?? keysOfApp(options.encryption, getLogger());
   const keyId = ring.primary;
   if (keyId === null) throw noKey();
@@ -53,14 +57,16 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
 
   for (const plan of plans) {
     const { entity, fields } = plan;
-    const query = { where: withValues(plan, startOf(plan)), select: ["id", ...fields] };
+    const indexes = reindex ? fields.flatMap((field) => blindIndexColumn(entity, field) ?? []) : [];
+    const select = ["id", ...fields, ...indexes];
+    const query = { where: withValues(plan, startOf(plan)), select };
     progress = { ...progress, entity: entity.name, after: startOf(plan) };
     for await (const rows of driver.stream(entity, query, batchSize)) {
       for (const row of rows) {
         await setImmediate(); // an embedded database answers at once: requests have to have their turn too
         if (signal?.aborted) return { ...progress, complete: false };
         const { reEncrypted, overtaken, failures } = await rotateRecord(
-          { driver, ring, allowPlaintext },
+          { driver, ring, allowPlaintext, reindex, select },
           entity,
           fields,
           row,

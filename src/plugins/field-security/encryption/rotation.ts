@@ -17,7 +17,7 @@ export interface RotationProgress {
   readonly total: number;
   /** Records looked at. */
   readonly records: number;
-  /** Values that were given the new key. */
+  /** Values that were given the new key, or another blind index. */
   readonly reEncrypted: number;
   /** Times somebody else had changed a record since it was read; it was read again. */
   readonly overtaken: number;
@@ -58,6 +58,12 @@ export interface RotationOptions {
    * @default false
    */
   readonly allowPlaintext?: boolean | undefined;
+  /**
+   * Makes blind indexes anew where they are not those of the index key there is now: after that key was lost or changed,
+   * or when a field has become searchable.
+   * @default false
+   */
+  readonly reindex?: boolean | undefined;
   /** Called after every batch, and awaited: the place to save progress. */
   readonly onProgress?: ((progress: RotationProgress) => unknown) | undefined;
   readonly onFailure?: ((failure: RotationFailure) => unknown) | undefined;

@@ -18,7 +18,7 @@ async function judge(operation: Operation, perRow: ReadonlyMap<string, RowAccess
     });
   }
   operation.records.forEach((record, index) => {
-    markShown(record, operation.principal, shown[index] as Set<string>);
+    markShown(record, operation.scope, shown[index] as Set<string>);
   });
 }
 

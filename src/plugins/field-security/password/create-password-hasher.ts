@@ -24,23 +24,32 @@ export interface PasswordCostOptions {
   readonly cost?: PasswordCost | undefined;
 }
 
+/** What is known about the hash in question, and for how long somebody wants to know more. */
+export interface PasswordWorkOptions extends PasswordCostOptions {
+  /**
+   * Such as that of a request. When it is aborted, work that waits for its turn is given up; work that has begun ends.
+   * @default waits as long as it takes
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Hashes and verifies passwords off the main thread, a few at a time (security.md, "Passwords"). */
 export interface PasswordHasher {
   /**
    * A hash of the exact bytes, to be stored.
    * @throws BadRequestError unless the password is well-formed text of 1 to 1,024 bytes
    * @throws ConfigurationError unless the cost is a whole number from 1 to 14, or "scrypt"
-   * @throws UnavailableError when the queue is full
+   * @throws UnavailableError when the queue is full, or the signal is aborted before its turn
    */
-  hash(password: string, options?: PasswordCostOptions): Promise<string>;
+  hash(password: string, options?: PasswordWorkOptions): Promise<string>;
   /**
-   * Whether a password is the one that was hashed. What nobody could have hashed, and a stored hash that is malformed or
-   * asks for too much work, is false at once. Where there is no stored hash, because there is no such user, it is false
-   * after the work of a hash of this `cost`: how long it takes does not say who exists.
+   * Whether a password is the one that was hashed. What nobody could have hashed is false at once. Where nothing is
+   * stored, because there is no such user, or what is stored is no hash (`""`, `"!"`, malformed, asking for too much
+   * work), it is false after the work of a hash of this `cost`: how long it takes does not say who has a password.
    * @throws ConfigurationError as `hash`
-   * @throws UnavailableError when the queue is full
+   * @throws UnavailableError as `hash`
    */
-  verify(password: unknown, stored: string | null | undefined, options?: PasswordCostOptions): Promise<boolean>;
+  verify(password: unknown, stored: string | null | undefined, options?: PasswordWorkOptions): Promise<boolean>;
 }
 
 /**
@@ -51,25 +60,24 @@ export function createPasswordHasher(options: PasswordHasherOptions = {}): Passw
   const size = { concurrency: options.concurrency ?? DEFAULT_CONCURRENCY, queue: options.queue ?? 64 };
   checkSize(size);
   const inTurn = createHashQueue(size);
-  const run = <T>(work: () => Promise<T>): Promise<T> => inTurn(() => onHashThread(work));
+  const run = <T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+    inTurn(() => onHashThread(work, signal), signal);
 
-  async function hash(password: string, { cost = DEFAULT_COST }: PasswordCostOptions = {}): Promise<string> {
+  async function hash(password: string, { cost = DEFAULT_COST, signal }: PasswordWorkOptions = {}): Promise<string> {
     checkCost(cost);
     checkPassword(password);
-    return run(() => (cost === "scrypt" ? hashScrypt(password) : hashPbkdf2(password, cost)));
+    return run(() => (cost === "scrypt" ? hashScrypt(password) : hashPbkdf2(password, cost)), signal);
   }
 
   return Object.freeze<PasswordHasher>({
     hash,
-    async verify(password, stored, { cost = DEFAULT_COST } = {}) {
+    async verify(password, stored, { cost = DEFAULT_COST, signal } = {}) {
       checkCost(cost);
       if (!isPassword(password)) return false;
-      if (stored === null || stored === undefined) {
-        await hash(password, { cost });
-        return false;
-      }
       const known = readStoredHash(stored);
-      return known !== undefined && run(() => known.matches(password));
+      if (known !== undefined) return run(() => known.matches(password), signal);
+      await hash(password, { cost, signal });
+      return false;
     },
   });
 }

@@ -11,7 +11,7 @@ const STORED = /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d?),p=([1-9]\d?)\$([A-Za-z0-9+
 const LN = 17;
 const R = 8;
 const P = 1;
-/** Bytes. Node's own default of 32 MiB is too small for these parameters. */
+/** Bytes that N and r may take: twice those of a hash made today. */
 const MAX_MEMORY = 256 * 1024 * 1024;
 /** Four times the work of a hash made today. */
 const MAX_WORK = 4 * 2 ** LN * R * P;
@@ -22,13 +22,13 @@ const MAX_WORK = 4 * 2 ** LN * R * P;
  */
 export async function hashScrypt(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, HASH_BYTES, { N: 2 ** LN, r: R, p: P, maxmem: MAX_MEMORY });
+  const hash = await derive(password, salt, HASH_BYTES, limited(LN, R, P));
   return `$scrypt$ln=${LN},r=${R},p=${P}$${salt.toString("base64")}$${hash.toString("base64")}`;
 }
 
 /**
- * Takes a stored hash apart: ln of 10 or more, r of 8 to 32, at most 256 MiB and four times the work of new hashes, a salt
- * of 8 to 64 bytes, a hash of 64 or 32 bytes. Undefined for anything else, before any work is done.
+ * Takes a stored hash apart: ln of 10 or more, r of 8 to 32, at most 256 MiB for N and r (128 · N · r), such as ln=18 with
+ * r=8, and four times the work of new hashes, a salt of 8 to 64 bytes, a hash of 64 or 32 bytes. Undefined for anything else, before any work is done.
  */
 export function readScrypt(stored: string): StoredHash | undefined {
   const [, lnText, rText, pText, saltText = "", hashText = ""] = STORED.exec(stored) ?? [];
@@ -37,7 +37,7 @@ export function readScrypt(stored: string): StoredHash | undefined {
   const salt = readCanonicalBase64(saltText, 8, 64);
   const hash = readCanonicalBase64(hashText, 32, HASH_BYTES);
   if (salt === undefined || hash === undefined || (hash.length !== 32 && hash.length !== HASH_BYTES)) return undefined;
-  const options = { N: 2 ** ln, r, p, maxmem: MAX_MEMORY };
+  const options = limited(ln, r, p);
   return {
     matches: async (password) => timingSafeEqual(await derive(password, salt, hash.length, options), hash),
     isOf: (cost) =>
@@ -45,8 +45,14 @@ export function readScrypt(stored: string): StoredHash | undefined {
   };
 }
 
-/** Memory is what OpenSSL counts against `maxmem`; with r below 8 it would refuse some N by throwing. */
+/** With r below 8, OpenSSL would refuse some N by throwing. */
 function isBounded(ln: number, r: number, p: number): boolean {
   const n = 2 ** ln;
-  return ln >= 10 && r >= 8 && r <= 32 && 128 * r * (n + p + 2) <= MAX_MEMORY && n * r * p <= MAX_WORK;
+  return ln >= 10 && r >= 8 && r <= 32 && 128 * r * n <= MAX_MEMORY && n * r * p <= MAX_WORK;
+}
+
+/** The memory that OpenSSL counts, for which Node's default of 32 MiB is too small: that of N and r, and a little for p. */
+function limited(ln: number, r: number, p: number): ScryptOptions {
+  const N = 2 ** ln;
+  return { N, r, p, maxmem: 128 * r * (N + p + 2) };
 }

@@ -7,14 +7,18 @@ import {
   type Driver,
   type EntityRef,
   entityName,
+  type FindManyQuery,
   type FindOptions,
   isAlways,
   type Row,
   type Where,
 } from "../../../kernel/index.ts";
+import { kProtected, type ProtectedDriver } from "../protected-driver.ts";
 import type { EncryptionPlan } from "./encryption-plan.ts";
-import { openRow, storedRow } from "./stored-row.ts";
+import { openRows } from "./open-rows.ts";
+import { storedRow } from "./stored-row.ts";
 import { storedWhere } from "./stored-where.ts";
+import { withCompanions } from "./with-companions.ts";
 
 /**
  * A driver that stores encrypted fields as ciphertext and returns them in clear, whatever asks it: the statements of
@@ -23,22 +27,31 @@ import { storedWhere } from "./stored-where.ts";
 export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
   const isPlain = (ref: EntityRef): boolean => plan.columnsOf(ref) === undefined;
 
-  async function findOne(ref: EntityRef, where: Where, options?: FindOptions): Promise<Row | null> {
-    const stored = storedWhere(plan, ref, where);
-    if (isPlain(ref)) return inner.findOne(ref, stored, options);
-    const row = await inner.findOne(ref, stored, withId(options));
-    if (row !== null) open(ref, [row], options);
-    return row;
+  /** What is read, and how it is opened: what was fetched for that only is taken out again. */
+  function reading<T extends FindManyQuery>(ref: EntityRef, query: T): { stored: T; open(rows: Row[]): Row[] } {
+    const searched = new Set<string>();
+    const where = storedWhere(plan, ref, query.where, searched);
+    const { select, extra } = withCompanions(plan.columnsOf(ref), query.select, searched);
+    return {
+      stored: { ...query, where, select },
+      open(rows) {
+        openRows(plan, ref, rows, searched);
+        for (const row of rows) for (const name of extra) delete row[name];
+        return rows;
+      },
+    };
   }
 
-  /** Rows in clear; the id, where it was fetched for that only, is taken out again. */
-  function open(ref: EntityRef, rows: Row[], { select }: FindOptions = {}): Row[] {
-    const isExtra = select?.includes("id") === false;
-    for (const row of rows) {
-      openRow(plan, ref, row);
-      if (isExtra) delete row.id;
-    }
-    return rows;
+  async function findOne(ref: EntityRef, where: Where, options: FindOptions = {}): Promise<Row | null> {
+    if (isPlain(ref)) return inner.findOne(ref, storedWhere(plan, ref, where), options);
+    const { stored, open } = reading(ref, { where, select: options.select });
+    const row = await inner.findOne(ref, stored.where, { select: stored.select });
+    return row && (open([row])[0] as Row);
+  }
+
+  function opened(ref: EntityRef, row: Row): Row {
+    openRows(plan, ref, [row]);
+    return row;
   }
 
   const touches = (ref: EntityRef, data: Row): boolean =>
@@ -70,7 +83,8 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     });
   }
 
-  return Object.freeze<Driver>({
+  return Object.freeze<ProtectedDriver>({
+    [kProtected]: true,
     name: inner.name,
     capabilities: inner.capabilities,
     ...(inner.schema === undefined ? {} : { schema: inner.schema }),
@@ -79,20 +93,19 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     ping: () => inner.ping(),
     findOne,
     async findMany(ref, query = {}) {
-      const stored = { ...query, where: storedWhere(plan, ref, query.where) };
-      if (isPlain(ref)) return inner.findMany(ref, stored);
-      return open(ref, await inner.findMany(ref, withId(stored)), query);
+      if (isPlain(ref)) return inner.findMany(ref, { ...query, where: storedWhere(plan, ref, query.where) });
+      const { stored, open } = reading(ref, query);
+      return open(await inner.findMany(ref, stored));
     },
     async *stream(ref, query = {}, batchSize) {
-      const stored = { ...query, where: storedWhere(plan, ref, query.where) };
-      if (isPlain(ref)) yield* inner.stream(ref, stored, batchSize);
-      else for await (const rows of inner.stream(ref, withId(stored), batchSize)) yield open(ref, rows, query);
+      const { stored, open } = reading(ref, query);
+      for await (const rows of inner.stream(ref, stored, batchSize)) yield open(rows);
     },
     count: async (ref, where) => inner.count(ref, storedWhere(plan, ref, where)),
     async create(ref, data) {
       if (isPlain(ref)) return inner.create(ref, data);
       const stored = storedRow(plan, ref, data, data.id as string);
-      return openRow(plan, ref, await named(ref, () => inner.create(ref, stored)));
+      return opened(ref, await named(ref, () => inner.create(ref, stored)));
     },
     async createMany(ref, rows) {
       if (isPlain(ref)) return inner.createMany(ref, rows);
@@ -104,7 +117,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
       if (isPlain(ref)) return inner.update(ref, stored, data);
       const own = touches(ref, data) ? storedRow(plan, ref, data, idIn(where)) : data;
       const row = await named(ref, () => inner.update(ref, stored, own));
-      return row && openRow(plan, ref, row);
+      return row && opened(ref, row);
     },
     async updateMany(ref, where, data) {
       const stored = storedWhere(plan, ref, where);
@@ -117,14 +130,6 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     unlink: (...given) => inner.unlink(...given),
     transaction: (work, options) => inner.transaction((driver) => work(encryptingDriver(driver, plan)), options),
   });
-}
-
-/** The id is part of what a value may be bound to. */
-function withId<T extends FindOptions>(options: T): T;
-function withId<T extends FindOptions>(options: T | undefined): T | undefined;
-function withId<T extends FindOptions>(options: T | undefined): T | undefined {
-  if (options?.select === undefined || options.select.includes("id")) return options;
-  return { ...options, select: [...options.select, "id"] };
 }
 
 /** The id that a where of one record names, at the top or inside `AND`. */

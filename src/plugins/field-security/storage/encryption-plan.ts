@@ -1,5 +1,6 @@
-import type { AnyEntity, ColumnDefinition, EntityModel } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, FieldDefinition } from "../../../entity/index.ts";
 import { type EntityRef, entityName, type Logger } from "../../../kernel/index.ts";
+import { blindIndexColumn } from "../encryption/blind-index-column.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 
 /** An encrypted column, and the one that finds its values. */
@@ -7,6 +8,8 @@ export interface EncryptedColumn {
   readonly name: string;
   /** Column of the blind index; undefined where the field is not searchable. */
   readonly index: string | undefined;
+  /** The column as it would be in clear: values are what it could hold. */
+  readonly inClear: ColumnDefinition;
 }
 
 /** What a value that cannot be decrypted comes to. */
@@ -47,11 +50,13 @@ export function compileEncryption(
 }
 
 function encryptedColumns(entity: AnyEntity): EncryptedColumn[] {
-  const all = Object.values(entity.columns);
-  const indexOf = (name: string): ColumnDefinition | undefined => all.find((column) => column.of === name);
-  return all
+  return Object.values(entity.columns)
     .filter(({ field }) => field?.encrypted !== undefined)
-    .map(({ name }) => ({ name, index: indexOf(name)?.name }));
+    .map(({ field, ...column }) => ({
+      name: column.name,
+      index: blindIndexColumn(entity, column.name),
+      inClear: { ...column, kind: (field as FieldDefinition).kind },
+    }));
 }
 
 /** Entities from which relations lead to an encrypted column, however far. */

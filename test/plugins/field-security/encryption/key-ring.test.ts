@@ -6,7 +6,7 @@ import { encrypt } from "../../../../src/plugins/field-security/encryption/ciphe
 import { generateEncryptionKey } from "../../../../src/plugins/field-security/encryption/data-key.ts";
 import { createKeyRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 import { recordingLogger } from "../../../../src/testing/index.ts";
-import { KEY_1, KEY_2, ringOf } from "./keys.ts";
+import { KEY_1, KEY_2, KEY_3, ringOf } from "./keys.ts";
 
 const thrownBy = (work: () => unknown): Error => {
   try {
@@ -100,6 +100,19 @@ describe("a key ring", () => {
     expect(() => ring.setPrimary(undefined as never)).toThrow(ConfigurationError);
     expect(ring.primary).toBe("v2");
     expect(() => createKeyRing().setPrimary("v1")).toThrow(/none is/);
+  });
+
+  it("takes no key for an id, and repeats none in what it says", () => {
+    const ring = ringOf();
+    for (const key of [KEY_3, "aB".repeat(32), `${KEY_3}\n`, KEY_3.slice(0, 40), `x${KEY_3.slice(1)}`]) {
+      const register = [() => ring.register(KEY_2, key), () => ring.register(key, KEY_2)];
+      const others = [() => ring.setPrimary(key), () => ring.remove(key), () => ring.binds(key)];
+      for (const mistake of [...(/^[0-9a-f]{64}$/i.test(key) ? register : []), ...others]) {
+        expect(mistake).toThrow(ConfigurationError);
+        expect(mistake).not.toThrow(key.slice(1, 33));
+      }
+    }
+    expect(ring.ids).toEqual(["v1"]);
   });
 
   it("removes keys but the primary one", () => {

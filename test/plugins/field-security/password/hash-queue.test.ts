@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createHashQueue } from "../../../../src/plugins/field-security/password/hash-queue.ts";
 import { deferred } from "../../../support/deferred.ts";
@@ -68,5 +69,40 @@ describe("a hash queue", () => {
     end(2);
     expect(await Promise.all(taken)).toEqual([0, 1, 2]);
     expect(begun).toEqual([0, 1, 2]);
+  });
+
+  it("lets go whose signal is aborted while it waits, and takes another in its place", async () => {
+    const queue = createHashQueue({ concurrency: 1, queue: 2 });
+    const { begun, end, work } = pieces(4);
+    const [one, two] = [new AbortController(), new AbortController()];
+    const taken = [queue(work(0), one.signal), queue(work(2), two.signal)];
+    const gone = queue(work(1), one.signal);
+    one.abort();
+    await expect(gone).rejects.toMatchObject({ status: 503, headers: { "retry-after": "2" } });
+    taken.push(queue(work(3)));
+    for (const index of [0, 1, 2, 3]) end(index);
+    expect(await Promise.all(taken)).toEqual([0, 2, 3]);
+    expect(begun).toEqual([0, 2, 3]);
+  });
+
+  it("does not begin what is aborted already, and keeps its place for others", async () => {
+    const queue = createHashQueue({ concurrency: 1, queue: 0 });
+    const { begun, end, work } = pieces(2);
+    await expect(queue(work(0), AbortSignal.abort())).rejects.toMatchObject({ status: 503 });
+    end(1);
+    expect(await queue(work(1))).toBe(1);
+    expect(begun).toEqual([1]);
+  });
+
+  it("leaves nothing at a signal that outlives the work", async () => {
+    const queue = createHashQueue({ concurrency: 1, queue: 1 });
+    const { end, work } = pieces(2);
+    const { signal } = new AbortController();
+    const both = Promise.all([queue(work(0), signal), queue(work(1), signal)]);
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    end(0);
+    end(1);
+    await both;
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });

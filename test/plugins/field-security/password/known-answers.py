@@ -64,5 +64,6 @@ answer("scrypt: r = 16", PLAIN, scrypt(PLAIN, r=16))
 answer("scrypt: RFC 7914 section 12, third vector", "pleaseletmein",
        scrypt("pleaseletmein", ln=14, salt=b"SodiumChloride"))
 answer("scrypt: N = 2^17", PLAIN, scrypt(PLAIN, ln=17))
+answer("scrypt: N = 2^18", PLAIN, scrypt(PLAIN, ln=18))
 
 print(json.dumps(answers, indent=2, ensure_ascii=True))

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+import { readStoredHash } from "../../../../src/plugins/field-security/password/read-stored-hash.ts";
 import { busyHasher, hashingOf } from "./hashers.ts";
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xa5).toString("base64");
@@ -53,7 +54,8 @@ const HOSTILE: readonly (readonly [what: string, stored: unknown])[] = [
   ["a part too many", `${pbkdf2(1000)}$`],
   ["a part too few", `$pbkdf2$1000$${HASH}`],
   ["N = 2^9", scrypt("ln=9,r=8,p=1")],
-  ["N = 2^18", scrypt("ln=18,r=8,p=1")],
+  ["N = 2^19", scrypt("ln=19,r=8,p=1")],
+  ["N = 2^18 and r = 9, which need 288 MiB", scrypt("ln=18,r=9,p=1")],
   ["N = 2^63", scrypt("ln=63,r=8,p=1")],
   ["N = 2^99", scrypt("ln=99,r=8,p=1")],
   ["N that r does not allow", scrypt("ln=16,r=1,p=1")],
@@ -63,6 +65,7 @@ const HOSTILE: readonly (readonly [what: string, stored: unknown])[] = [
   ["r and N that need 512 MiB", scrypt("ln=17,r=32,p=1")],
   ["p = 0", scrypt("ln=10,r=8,p=0")],
   ["p that is too much work", scrypt("ln=17,r=8,p=5")],
+  ["N and p that are too much work", scrypt("ln=18,r=8,p=3")],
   ["p = 999", scrypt("ln=10,r=8,p=999")],
   ["parameters in another order", scrypt("r=8,ln=10,p=1")],
   ["a parameter too many", scrypt("ln=10,r=8,p=1,q=1")],
@@ -76,12 +79,26 @@ const HOSTILE: readonly (readonly [what: string, stored: unknown])[] = [
 ];
 
 describe("a stored hash", () => {
-  it.each(HOSTILE)("with %s is false without hashing anything", async (_, stored) => {
-    const { hasher, done } = busyHasher();
+  it.each(HOSTILE)("with %s is false after the work of one hash of the cost that is asked for", async (_, stored) => {
+    const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
-      expect(await hasher.verify("correct horse", stored as string)).toBe(false);
+      expect(await hasher.verify("correct horse", stored as string, { cost: 1 })).toBe(false);
     });
-    expect(kinds).toEqual([]);
+    expect(kinds).toEqual(["PBKDF2REQUEST"]);
+    expect(readStoredHash(stored)).toBeUndefined(); // so the work was none that it asked for
+  });
+
+  it("that is none is false after scrypt where that is asked for", async () => {
+    const hasher = createPasswordHasher();
+    const kinds = await hashingOf(async () => {
+      expect(await hasher.verify("correct horse", "!", { cost: "scrypt" })).toBe(false);
+    });
+    expect(kinds).toEqual(["SCRYPTREQUEST"]);
+  });
+
+  it.each(["", "!"])("that is %j waits for a turn like any other", async (stored) => {
+    const { hasher, done } = busyHasher();
+    await expect(hasher.verify("correct horse", stored, { cost: 1 })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await done;
   });
 
@@ -93,7 +110,9 @@ describe("a stored hash", () => {
     ["the smallest N", scrypt(CHEAP)],
     ["the largest r", scrypt("ln=10,r=32,p=1")],
     ["a large p", scrypt("ln=10,r=8,p=99")],
-    ["the most memory", scrypt("ln=17,r=15,p=1")],
+    ["the most memory for its N", scrypt("ln=17,r=16,p=1")],
+    ["the most memory for its r", scrypt("ln=18,r=8,p=1")],
+    ["the most memory and work", scrypt("ln=18,r=8,p=2")],
   ])("with %s is worked on, and is false for a password that is not the one", async (_, stored) => {
     const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
@@ -121,7 +140,7 @@ describe("a stored hash", () => {
     );
     await fc.assert(
       fc.asyncProperty(stored, async (text) => {
-        expect(await hasher.verify("correct horse", text)).toBe(false);
+        expect(await hasher.verify("correct horse", text, { cost: 1 })).toBe(false);
       }),
       { numRuns: 300 },
     );

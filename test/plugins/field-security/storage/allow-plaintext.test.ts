@@ -37,6 +37,12 @@ async function migrating(rows: readonly Record<string, unknown>[], allowPlaintex
   return { driver, notes: api.asSystem().note };
 }
 
+function rotate(driver: Driver, allowPlaintext?: boolean) {
+  const ring = createKeyRing({ log: noopLogger });
+  ring.register(KEY_1, "v1", { bind: true });
+  return rotateEncryptionKeys({ driver, ring, entities: [note], allowPlaintext });
+}
+
 const reasonOf = (error: unknown): string => (error as DecryptionError).reason;
 
 describe("values from before a field was encrypted", () => {
@@ -74,6 +80,19 @@ describe("values from before a field was encrypted", () => {
     expect(reasonOf(await notes.get("b").catch((error: unknown) => error))).toBe("unknown-key");
   });
 
+  it.each([
+    ["cut off", (value: string) => value.slice(0, -5)],
+    ["empty", () => "v1:"],
+    ["no base64", (value: string) => `${value.slice(0, -4)}!!!!`],
+    ["with white space", (value: string) => `${value}\n`],
+  ])("are not what begins with a key id of the app and is damaged: %s", async (_, damage) => {
+    const { driver, notes } = await migrating([{ id: "old", secret: damage(encrypt(ringOf(), "secret")) }], true);
+    expect(reasonOf(await notes.get("old").catch((error: unknown) => error))).toBe("malformed");
+    const before = await driver.findMany(note);
+    expect(await rotate(driver, true)).toMatchObject({ reEncrypted: 0, failed: 1 });
+    expect(await driver.findMany(note)).toEqual(before);
+  });
+
   it("are told from ciphertext without a key id", async () => {
     const { notes } = await migrating([{ id: "old", secret: unlabelled(encrypt(ringOf(), "legacy")) }], true);
     expect((await notes.get("old")).secret).toBe("legacy");
@@ -81,12 +100,6 @@ describe("values from before a field was encrypted", () => {
 });
 
 describe("a rotation of keys with allowPlaintext", () => {
-  const rotate = (driver: Driver, allowPlaintext?: boolean) => {
-    const ring = createKeyRing({ log: noopLogger });
-    ring.register(KEY_1, "v1", { bind: true });
-    return rotateEncryptionKeys({ driver, ring, entities: [note], allowPlaintext });
-  };
-
   it("encrypts what is in clear and makes it findable", async () => {
     const rows = [
       { id: "a", secret: "one", phone: "555-1" },

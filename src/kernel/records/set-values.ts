@@ -1,8 +1,8 @@
 import { AuthorizationError } from "../errors/errors.ts";
+import { missingOrDenied } from "../operations/execute-read.ts";
+import type { MutableOperation } from "../operations/new-operation.ts";
+import type { OperationInput } from "../operations/operation.ts";
 import { allOf } from "../where/condition.ts";
-import { missingOrDenied } from "./execute-read.ts";
-import type { MutableOperation } from "./new-operation.ts";
-import type { OperationInput } from "./operation.ts";
 
 type Values = NonNullable<OperationInput["set"]>;
 

@@ -1,0 +1,74 @@
+import { DecryptionError, type EntityRef, entityName, noteUndecryptable, type Row } from "../../../kernel/index.ts";
+import type { BindingContext } from "../encryption/binding.ts";
+import { blindIndex } from "../encryption/blind-index.ts";
+import { decryptBound, isPlaintext } from "../encryption/cipher.ts";
+import { storeOf } from "../encryption/key-ring.ts";
+import { lacksIndexKey } from "../encryption/key-store.ts";
+import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
+import { suits } from "./suits.ts";
+
+/** A value that could not be decrypted, as the log may know it. */
+interface Failure extends BindingContext {
+  readonly reason: string;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Decrypts rows that a driver returned, in place. Ciphertext never gets further than here.
+ * @param searched columns whose values the rows were found by: these have to be what the index says, for everybody
+ * @throws DecryptionError naming entity, field and record, unless the app prefers null
+ */
+export function openRows(plan: EncryptionPlan, ref: EntityRef, rows: readonly Row[], searched = NONE): void {
+  const columns = plan.columnsOf(ref);
+  if (columns === undefined) return;
+  const entity = entityName(ref);
+  let first: Failure | undefined;
+  let values = 0;
+  for (const row of rows) {
+    let nulls: Set<string> | undefined;
+    for (const column of columns) {
+      const field = column.name;
+      if (row[field] === undefined || row[field] === null) continue;
+      const place = { entity, field, id: row.id as string };
+      try {
+        row[field] = openValue(plan, column, row, place);
+      } catch (error) {
+        if (!(error instanceof DecryptionError)) throw error;
+        const failure = { ...place, reason: error.reason };
+        if (plan.onDecryptError === "fail" || searched.has(field)) {
+          plan.log.error("A stored value cannot be decrypted", { ...failure });
+          throw error;
+        }
+        first ??= failure;
+        values++;
+        row[field] = null;
+        nulls ??= new Set();
+        nulls.add(field);
+      }
+    }
+    if (nulls !== undefined) noteUndecryptable(row, nulls);
+  }
+  if (first !== undefined) plan.log.error("Stored values cannot be decrypted and read as null", { ...first, values });
+}
+
+function openValue(plan: EncryptionPlan, column: EncryptedColumn, row: Row, place: BindingContext): unknown {
+  const { ring, allowPlaintext } = plan;
+  const stored = row[column.name];
+  if (allowPlaintext && isPlaintext(ring, stored)) return stored;
+  const { value, bound } = decryptBound(ring, stored, place);
+  if (!suits(column, value))
+    throw new DecryptionError(`the decrypted value is no ${column.inClear.kind.name}`, { reason: "malformed" });
+  const index = column.index === undefined ? undefined : row[column.index];
+  // The index of a bound value stays in its place, too. One that is missing finds nothing, and misleads nobody.
+  if (
+    bound &&
+    typeof index === "string" &&
+    !lacksIndexKey(storeOf(ring)) &&
+    index !== blindIndex(ring, place, value as string)
+  )
+    throw new DecryptionError("the blind index is that of another value, or was made with another index key", {
+      reason: "refused",
+    });
+  return value;
+}
