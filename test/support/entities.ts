@@ -27,6 +27,7 @@ export const user = entity("user", {
   comments: hasMany(() => comment),
   profile: hasOne(() => profile),
   badge: hasOne(() => badge),
+  seat: hasOne(() => seat),
   friends: manyToMany(() => user),
 });
 
@@ -40,6 +41,19 @@ export const profile = entity("profile", {
 
 /** One per user too, because that is how its user follows it. */
 export const badge = entity("badge", { label: string, user: belongsTo(() => user).onDelete("cascade") });
+
+/** Softly deleted: its unique values, and that it is one per user, hold among those that are there. */
+export const seat = entity("seat", {
+  code: string.optional().unique(),
+  row: string.optional(),
+  place: int.optional(),
+  deletedAt: datetime.optional(),
+  user: belongsTo(() => user)
+    .optional()
+    .onDelete("cascade"),
+})
+  .unique(["row", "place"])
+  .softDelete();
 
 /** Keeps its author from being deleted, loses its editor and category. */
 export const post = entity("post", {
@@ -100,6 +114,8 @@ export const sample = entity("sample", {
 });
 
 /** The entities of the driver contract, each before those it refers to: the order in which they can be emptied. */
-export const fixtureEntities = [comment, post, profile, badge, user, tag, category, sample].map((one) => one.build());
+export const fixtureEntities = [comment, post, profile, badge, seat, user, tag, category, sample].map((one) =>
+  one.build(),
+);
 
 export const fixtureModel = createModel(fixtureEntities);

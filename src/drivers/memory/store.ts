@@ -4,6 +4,8 @@ import type { Link, Row } from "../../kernel/index.ts";
 /** Which row holds each combination of values of some columns that no two rows may share. */
 export interface UniqueIndex {
   readonly columns: readonly string[];
+  /** Rows in which this column is filled are deleted, and hold nothing. */
+  readonly unless: string | undefined;
   readonly holders: Map<string, string>;
 }
 
@@ -20,8 +22,9 @@ export interface LinkTable {
   readonly pairs: Map<string, Link>;
 }
 
-/** The key of a row in a unique index; undefined when a value is null, because nulls never collide. */
-export function uniqueKey({ columns }: UniqueIndex, row: Row): string | undefined {
+/** The key of a row in a unique index; undefined when it cannot collide: a value is null, or the row is deleted. */
+export function uniqueKey({ columns, unless }: UniqueIndex, row: Row): string | undefined {
+  if (unless !== undefined && row[unless] !== null) return undefined;
   const values = columns.map((name) => row[name]);
   return values.includes(null) ? undefined : JSON.stringify(values);
 }
@@ -50,7 +53,8 @@ function emptyTable(model: EntityModel, entity: AnyEntity): Table {
     (column) => column.role !== "id" && (column.unique || isFollowedByOne(model, entity, column)),
   );
   const columns = [...single.map(({ name }) => [name]), ...entity.uniques];
-  return { rows: new Map(), uniques: columns.map((names) => ({ columns: names, holders: new Map() })) };
+  const unless = entity.softDelete?.field;
+  return { rows: new Map(), uniques: columns.map((names) => ({ columns: names, unless, holders: new Map() })) };
 }
 
 function emptyLinks(model: EntityModel): Map<string, LinkTable> {
@@ -65,7 +69,7 @@ function emptyLinks(model: EntityModel): Map<string, LinkTable> {
 }
 
 function copyTable({ rows, uniques }: Table): Table {
-  const indexes = uniques.map(({ columns, holders }) => ({ columns, holders: new Map(holders) }));
+  const indexes = uniques.map((index) => ({ ...index, holders: new Map(index.holders) }));
   return { rows: new Map(rows), uniques: indexes };
 }
 

@@ -1,14 +1,8 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { Constraint } from "./prisma-failure.ts";
+import { constraintName } from "./schema/constraint-name.ts";
+import { liveUniqueName } from "./schema/live-unique.ts";
 import { printedUniqueKeys } from "./schema/unique-keys.ts";
-
-/** PostgreSQL's limit on names; Prisma shortens those of its constraints, keeping the suffix. */
-const MAX_NAME = 63;
-
-function constraintName(entity: AnyEntity, columns: readonly string[], suffix: string): string {
-  const start = [entity.name, ...columns].join("_");
-  return `${start.slice(0, MAX_NAME - suffix.length)}${suffix}`;
-}
 
 /** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
 function bareName(index: string): string {
@@ -21,7 +15,11 @@ export function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, i
   if (index === undefined) return [];
   const name = bareName(index);
   if (name === `${entity.name}_pkey` || name === "PRIMARY") return ["id"];
-  return printedUniqueKeys(model, entity).find((columns) => constraintName(entity, columns, "_key") === name) ?? [];
+  const namesOf = (columns: readonly string[]): readonly string[] => [
+    constraintName(entity, columns, "_key"),
+    liveUniqueName(entity, columns),
+  ];
+  return printedUniqueKeys(model, entity).find((columns) => namesOf(columns).includes(name)) ?? [];
 }
 
 /** The column of a foreign key constraint; undefined when it cannot be told. */

@@ -5,6 +5,7 @@ import type { AnyPrismaClient, Client } from "./client-shape.ts";
 import { createPrismaDriver } from "./create-prisma-driver.ts";
 import { detectProvider } from "./detect-provider.ts";
 import { DIALECTS } from "./dialect.ts";
+import { warnOfTakenValues } from "./warn-of-taken-values.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
@@ -34,9 +35,10 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
       durable: true,
     }),
     reopens: false,
-    async open({ model }) {
+    async open({ model, log }) {
       checkClient(typed, model);
       provider ??= await detectProvider(typed);
+      if (provider === "mysql") warnOfTakenValues(model, log);
       const dialect = DIALECTS[provider];
       return { client: typed, dialect, close: () => typed.$disconnect() };
     },

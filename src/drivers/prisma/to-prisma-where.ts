@@ -4,7 +4,7 @@ import type { Args } from "./client-shape.ts";
 import { complement } from "./complement.ts";
 import type { Dialect } from "./dialect.ts";
 import { exactNumber } from "./exact-number.ts";
-import { printedRelation } from "./schema/relation-sides.ts";
+import { isPrintedAsList, printedRelation } from "./schema/relation-sides.ts";
 
 /** What a translation needs to know besides the condition. */
 export interface WhereContext {
@@ -110,7 +110,7 @@ function relatedWhere({ relation, quantifier, where }: Related, context: WhereCo
   const isSome = quantifier === "some";
   const inner = toPrismaWhere(where, context);
   if (inner === NOTHING) return isSome ? NOTHING : EVERYTHING;
-  if (printed.many) return { [printed.name]: { [quantifier]: inner } };
+  if (isPrintedAsList(printed)) return { [printed.name]: { [quantifier]: inner } };
   if (inner === EVERYTHING) return existence(printed, isSome);
   if (isSome) return { [printed.name]: { is: inner } };
   // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.

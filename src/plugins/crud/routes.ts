@@ -42,7 +42,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     entity,
     action: "read",
     access: "read",
-    handler: readHandler(entity, parser.reads(["shape"])),
+    handler: readHandler(entity, parser.reads(["shape", "deleted"])),
   });
   routes.add({ method: "PUT", path: one, entity, action: "update", access: "update", handler: update });
   routes.add({ method: "PATCH", path: one, entity, action: "update", access: "update", handler: update });

@@ -4,6 +4,7 @@ import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import {
   belongsTo,
   ConfigurationError,
+  datetime,
   type EntityLike,
   entity,
   hasOne,
@@ -155,6 +156,51 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     const retried = await start(strict);
     expect(await retried.schema?.push()).toEqual({ changed: true });
     expect(await retried.count("note")).toBe(2);
+  });
+
+  it("keep values unique among records that are not softly deleted, from when an entity asks for it until it does not", async () => {
+    const start = await database();
+    const fields = { title: string.unique(), a: string.optional(), b: string.optional(), gone: datetime.optional() };
+    const hard = (): EntityLike => entity("note", fields).unique(["a", "b"]).timestamps(false) as unknown as EntityLike;
+    const soft = (more: object = {}): EntityLike =>
+      entity("note", { ...fields, ...more })
+        .unique(["a", "b"])
+        .timestamps(false)
+        .softDelete("gone") as unknown as EntityLike;
+    const row = { title: "one", a: "x", b: "y", gone: null };
+    const before = await start([hard()]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", ...row });
+
+    const asking = await start([soft()]);
+    expect(await asking.schema?.pending()).not.toEqual([]);
+    expect(await asking.schema?.push()).toEqual({ changed: true });
+    expect(await asking.schema?.pending()).toEqual([]);
+    expect(await asking.schema?.push()).toEqual({ changed: false });
+    await asking.create("note", { id: "n2", ...row, gone: new Date() });
+    await expect(asking.create("note", { id: "n3", ...row })).rejects.toMatchObject({ status: 409 });
+
+    const grown = await start([soft({ words: int.default(0) })]);
+    expect(await grown.schema?.push()).toEqual({ changed: true });
+    expect(await grown.schema?.pending()).toEqual([]);
+    await expect(grown.create("note", { id: "n3", ...row, words: 1 })).rejects.toMatchObject({ status: 409 });
+
+    expect((await refusal(await start([hard()], { acceptDataLoss: true })))[0]).toMatch(
+      /share a value that became unique/,
+    );
+    const cleared = await start([soft()], { acceptDataLoss: true });
+    await cleared.schema?.push();
+    await cleared.delete("note", { id: "n2" });
+    const after = await start([hard()]);
+    expect(await after.schema?.push()).toEqual({ changed: true });
+    expect(await after.schema?.pending()).toEqual([]);
+    await expect(after.create("note", { id: "n3", ...row, gone: new Date() })).rejects.toMatchObject({ status: 409 });
+    const again = await start([soft()]);
+    expect(await again.schema?.push()).toEqual({ changed: true });
+    await again.create("note", { id: "n3", ...row, gone: new Date() });
+    const without = await start([first()], { acceptDataLoss: true });
+    await expect(without.schema?.push()).resolves.toEqual({ changed: true });
+    expect(await without.schema?.pending()).toEqual([]);
   });
 
   it("made anew keep the rows that refer to theirs", async () => {

@@ -194,6 +194,48 @@ describe("toPrismaSchema", () => {
     );
   });
 
+  it("keeps values unique among records that are not softly deleted, but for MySQL", () => {
+    const owner = entity("owner", { name: string, seat: hasOne(() => seat) });
+    const seat = entity("seat", {
+      code: string.unique(),
+      row: string,
+      gone: datetime.optional(),
+      owner: belongsTo(() => owner),
+    })
+      .unique(["row", "code"])
+      .timestamps(false)
+      .softDelete("gone");
+    const schema = toPrismaSchema([owner, seat], { provider: "postgresql" });
+    expect(complaints(schema)).toBe("");
+    expect(schema).toContain('previewFeatures = ["partialIndexes"]');
+    expect(modelOf(schema, "seat")).toMatchInlineSnapshot(`
+      "
+        id String @id @db.VarChar(128)
+        code String @unique(where: { gone: null }, map: "seat_code_live_key") @db.VarChar(255)
+        row String @db.VarChar(255)
+        gone DateTime?
+        ownerId String @unique(where: { gone: null }, map: "seat_ownerId_live_key") @db.VarChar(128)
+        owner owner @relation(fields: [ownerId], references: [id], onDelete: NoAction)
+        @@unique([row, code], where: { gone: null }, map: "seat_row_code_live_key")
+        @@index([ownerId])"
+    `);
+    expect(modelOf(schema, "owner")).toContain("seat seat[]");
+    const elsewhere = toPrismaSchema([owner, seat], { provider: "sqlite", output: false });
+    expect(elsewhere).toContain('// The generator needs previewFeatures = ["partialIndexes"]');
+    const mysql = toPrismaSchema([owner, seat], { provider: "mysql" });
+    expect(complaints(mysql)).toBe("");
+    expect(mysql).not.toMatch(/previewFeatures|where/);
+    expect(toPrismaSchema([owner, seat], { provider: "mysql", output: false })).not.toContain("generator");
+  });
+
+  it("gives the index of live values a name that PostgreSQL takes", () => {
+    const name = "a".repeat(40);
+    const long = entity(name, { [name]: string.unique(), deletedAt: datetime.optional() }).softDelete();
+    const map = /map: "([^"]*)"/.exec(toPrismaSchema([long], { provider: "postgresql" }))?.[1] ?? "";
+    expect(map).toHaveLength(63);
+    expect(map).toMatch(/^a{40}_a+_live_key$/);
+  });
+
   it("lets two lists follow one key", () => {
     const author = entity("author", { books: hasMany(() => book), works: hasMany(() => book) });
     const book = entity("book", { author: belongsTo(() => author) });

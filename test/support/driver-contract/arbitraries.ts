@@ -33,6 +33,8 @@ function valuesOf(entity: string, column: ColumnDefinition): readonly unknown[] 
     published: [true, false],
     status: ["draft", "review", "done"],
     publishedAt: moments,
+    deletedAt: moments,
+    place: [1, 2],
     createdAt: moments,
     updatedAt: moments,
     meta: [{ a: 1 }, []],
@@ -46,12 +48,17 @@ const SIZES: Readonly<Record<string, number>> = {
   tag: 2,
   profile: 2,
   badge: 2,
+  seat: 4,
   post: 6,
   comment: 5,
 };
 const idsOf = (entity: string): string[] =>
   Array.from({ length: SIZES[entity] ?? 0 }, (_, index) => `${entity[0]}${index}`);
-const UNIQUE: Readonly<Record<string, Row>> = { user: { nickname: null }, post: { slug: null } };
+const UNIQUE: Readonly<Record<string, Row>> = {
+  user: { nickname: null },
+  post: { slug: null },
+  seat: { code: null, row: null },
+};
 
 function rowsOf(entity: string): Arbitrary<Row[]> {
   const { columns } = entityNamed(entity);
@@ -85,6 +92,7 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     tag: rowsOf("tag"),
     profile: rowsOf("profile"),
     badge: rowsOf("badge"),
+    seat: rowsOf("seat"),
     post: rowsOf("post"),
     comment: rowsOf("comment"),
     tags: fc.array(fc.record({ source: fc.constantFrom(...idsOf("post")), target: fc.constantFrom(...idsOf("tag")) })),
@@ -111,6 +119,10 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     rows.tag = unrepeated(rows.tag ?? [], "name");
     rows.profile = unrepeated(rows.profile ?? [], "userId");
     rows.badge = unrepeated(rows.badge ?? [], "userId");
+    const [gone, live] = [true, false].map((is) => (rows.seat ?? []).filter((row) => (row.deletedAt !== null) === is));
+    const free = (live ?? []).filter(({ userId }) => userId === null);
+    const held = (live ?? []).filter(({ userId }) => userId !== null);
+    rows.seat = [...(gone ?? []), ...free, ...unrepeated(held, "userId")];
     const has = (name: string, id: string): boolean => rows[name]?.some((row) => row.id === id) === true;
     const pairs = tags.filter(({ source, target }) => has("post", source) && has("tag", target));
     return { rows, tags: [...new Map(pairs.map((pair) => [`${pair.source} ${pair.target}`, pair])).values()] };

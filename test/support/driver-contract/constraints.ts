@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Row, Where } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, insert, plantBlog, rowOf } from "./database.ts";
 import { refusals } from "./refusals.ts";
+
+const idOf = ({ id }: Row): unknown => id;
 
 const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
   rowOf(entityNamed("post"), { id: "new", title: "new", authorId: "u1", ...values });
@@ -53,6 +56,61 @@ export function describeConstraints(database: Database): void {
         expect(await driver.update("user", { id: "u2" }, { email: "ann@example.com" })).not.toBeNull();
         await driver.delete("user", { id: "u4" });
         await insert(driver, "user", [{ id: "u5", name: "dan", email: "dan@example.com" }]);
+      });
+    });
+
+    describe("of an entity with soft deletion", () => {
+      const seat = (values: Record<string, unknown>): Record<string, unknown> => rowOf(entityNamed("seat"), values);
+      const gone = new Date("2024-06-01T00:00:00.000Z");
+
+      it("are conflicts when they repeat a value of a record that is there", async () => {
+        const { driver } = database;
+        await driver.create("seat", seat({ id: "s1", code: "a", row: "r", place: 1, userId: "u1" }));
+        expect(await conflict(() => driver.create("seat", seat({ id: "s2", code: "a" })))).toEqual(["code"]);
+        expect(await conflict(() => driver.create("seat", seat({ id: "s2", row: "r", place: 1 })))).toEqual([
+          "place",
+          "row",
+        ]);
+        expect(await conflict(() => driver.create("seat", seat({ id: "s2", userId: "u1" })))).toEqual(["userId"]);
+        expect(await conflict(() => driver.create("seat", seat({ id: "s1", deletedAt: gone })))).toEqual(["id"]);
+      });
+
+      it("share values with deleted records, as many as there are", async () => {
+        const { driver } = database;
+        const values = { code: "a", row: "r", place: 1, userId: "u1" };
+        await insert(driver, "seat", [
+          { id: "s1", ...values, deletedAt: gone },
+          { id: "s2", ...values, deletedAt: gone },
+          { id: "s3", ...values },
+        ]);
+        expect(await driver.count("seat", { code: "a" })).toBe(3);
+        expect(await driver.count("seat", { userId: "u1", deletedAt: null })).toBe(1);
+      });
+
+      it("free their values with the deletion, and are conflicts when they come back to values that are taken", async () => {
+        const { driver } = database;
+        await driver.create("seat", seat({ id: "s1", code: "a" }));
+        await driver.update("seat", { id: "s1" }, { deletedAt: gone });
+        await driver.create("seat", seat({ id: "s2", code: "a" }));
+        expect(await conflict(() => driver.update("seat", { id: "s1" }, { deletedAt: null }))).toEqual(["code"]);
+        expect(await conflict(() => driver.updateMany("seat", { code: "a" }, { deletedAt: null }))).toEqual(["code"]);
+        await driver.update("seat", { id: "s2" }, { deletedAt: gone });
+        expect(await driver.update("seat", { id: "s1" }, { deletedAt: null })).toMatchObject({ code: "a" });
+      });
+
+      it("are followed to all of them, by a relation to a single one too", async () => {
+        const { driver } = database;
+        await insert(driver, "seat", [
+          { id: "s1", code: "old", userId: "u1", deletedAt: gone },
+          { id: "s2", code: "new", userId: "u1" },
+          { id: "s3", code: "old", userId: "u2", deletedAt: gone },
+        ]);
+        const users = async (where: Where): Promise<unknown> => (await driver.findMany("user", { where })).map(idOf);
+        expect(await users({ seat: { code: "old" } })).toEqual(["u1", "u2"]);
+        expect(await users({ seat: { code: "new", deletedAt: null } })).toEqual(["u1"]);
+        expect(await users({ seat: { code: "old", deletedAt: null } })).toEqual([]);
+        expect(await users({ NOT: { seat: { deletedAt: null } } })).toEqual(["u2", "u3"]);
+        expect(await users({ seat: null })).toEqual(["u3"]);
       });
     });
 

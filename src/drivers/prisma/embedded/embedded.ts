@@ -55,7 +55,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
         return {
           packages,
-          schema: toPrismaSchema(model, { provider: "sqlite", output: false }),
+          schema: toPrismaSchema(model, { provider: "sqlite" }),
           option: "embedded({ acceptDataLoss: true })",
           acceptDataLoss,
           openTables: async () => sqliteTables(new PrismaLibSql({ url })),
@@ -76,7 +76,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
       const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
       const adapter = await openFile(path, new PrismaLibSql({ url }));
       try {
-        const schema = toPrismaSchema(model, { provider: "sqlite", output: false });
+        const schema = toPrismaSchema(model, { provider: "sqlite" });
         const { provider, adapterName } = adapter;
         const client = buildClient(packages, schema, "sqlite", { provider, adapterName, connect: async () => adapter });
         return { client, dialect: EMBEDDED_DIALECT, close: () => closeAll(client, adapter) };

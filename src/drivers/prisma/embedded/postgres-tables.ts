@@ -1,5 +1,9 @@
 import type { ColumnType, SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import type { Pool, QueryResult } from "pg";
+import type { EntityModel } from "../../../entity/index.ts";
+import { liveUniqueNames } from "../schema/live-unique.ts";
+import { tableNames } from "../schema/relation-sides.ts";
+import { dropStaleIndexes } from "./drop-stale-indexes.ts";
 import type { Tables } from "./sync-schema.ts";
 
 /** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
@@ -90,14 +94,15 @@ async function markTables(pool: Pool, schema: string, ours: readonly string[]): 
 /**
  * A connection for changing the tables of a PostgreSQL database.
  * @param pool A pool of one connection, which is closed in the end
- * @param ours Names of the tables that entities describe
+ * @param model What the entities describe
  */
 export async function postgresTables(
   pool: Pool,
   adapterOf: (pool: Pool) => SqlDriverAdapterFactory,
   schema: string,
-  ours: readonly string[],
+  model: EntityModel,
 ): Promise<Tables> {
+  const ours = tableNames(model);
   pool.on("error", () => undefined); // whoever uses the connection hears of it
   try {
     // The engine's statements name tables without their schema.
@@ -108,6 +113,7 @@ export async function postgresTables(
       inTransaction(pool, async () => {
         await pool.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
         await makeSchema(pool, schema);
+        await dropStaleIndexes(pool, schema, ours, liveUniqueNames(model));
         const result = await work();
         await markTables(pool, schema, ours);
         return result;

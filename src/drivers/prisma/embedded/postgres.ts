@@ -3,7 +3,6 @@ import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
 import { PrismaFailure } from "../prisma-failure.ts";
-import { tableNames } from "../schema/relation-sides.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { toKeelsonError } from "../to-keelson-error.ts";
 import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
@@ -95,17 +94,12 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         const { PrismaPg } = packages["@prisma/adapter-pg"];
         return {
           packages,
-          schema: toPrismaSchema(model, { provider: "postgresql", output: false }),
+          schema: toPrismaSchema(model, { provider: "postgresql" }),
           option: "postgres(url, { acceptDataLoss: true })",
           acceptDataLoss,
           openTables() {
             const pool = new packages.pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
-            return postgresTables(
-              pool,
-              (own) => new PrismaPg(own, { schema: schemaName }),
-              schemaName,
-              tableNames(model),
-            );
+            return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, model);
           },
         };
       }
@@ -122,7 +116,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
       const packages = await loadPeers("postgres", PACKAGES);
       if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
       const { PrismaPg } = packages["@prisma/adapter-pg"];
-      const schema = toPrismaSchema(model, { provider: "postgresql", output: false });
+      const schema = toPrismaSchema(model, { provider: "postgresql" });
       const pool = {
         ...connection,
         max: poolSize,

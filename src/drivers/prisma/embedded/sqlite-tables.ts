@@ -1,4 +1,4 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { isSqliteBusy } from "../prisma-failure.ts";
 import { BUSY_DELAYS, withRetries } from "../retry.ts";
@@ -38,7 +38,7 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
     if (alone !== undefined) return kept(alone);
     const adapter = await factory.connect();
     opened.push(adapter);
-    return adapter;
+    return kept(adapter);
   }
   return {
     factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
@@ -67,12 +67,20 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
   };
 }
 
+/**
+ * The engine asks for the text of an index over some of the rows, and puts the name in double quotes. Those are for
+ * columns; SQLite takes them for text only when it was built to.
+ */
+function withText(query: SqlQuery): SqlQuery {
+  return { ...query, sql: query.sql.replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") };
+}
+
 /** The same connection for somebody who closes it before we are done with it. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   return {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    queryRaw: (query) => adapter.queryRaw(query),
+    queryRaw: (query) => adapter.queryRaw(withText(query)),
     executeRaw: (query) => adapter.executeRaw(query),
     executeScript: (script) => adapter.executeScript(script),
     startTransaction: (isolation) => adapter.startTransaction(isolation),

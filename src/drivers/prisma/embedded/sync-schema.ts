@@ -67,7 +67,26 @@ function refusal(losses: readonly string[], impossible: readonly string[], optio
   return new ConfigurationError([...problems, ...allowed]);
 }
 
+/** What differs between tables and schema, as an outline; empty when nothing does. */
+async function outlineOf(engine: SchemaEngine, target: SchemaTarget, tables: Tables): Promise<string> {
+  const { files, filters } = inputs(target, tables);
+  const { exitCode, stdout } = await engine.diff({
+    script: false,
+    exitCode: true,
+    filters,
+    from: { tag: "schemaDatasource", files, configDir: process.cwd() },
+    to: { tag: "schemaDatamodel", files },
+  });
+  return exitCode === 0 ? "" : (stdout ?? "");
+}
+
+/**
+ * A push alone reads the tables as if no preview feature were on: it would not see the indexes that there are over some of
+ * the rows, and fail to make them again. It does once the same engine has compared the two.
+ */
 async function push(engine: SchemaEngine, target: SchemaTarget, tables: Tables): Promise<{ changed: boolean }> {
+  const hasPreview = /^ +previewFeatures /m.test(target.schema);
+  if (hasPreview && (await outlineOf(engine, target, tables)) === "") return { changed: false };
   const { files, filters } = inputs(target, tables);
   const attempt = (force: boolean) => engine.schemaPush({ force, schema: { files }, filters });
   const { executedSteps, warnings, unexecutable } = await attempt(false);
@@ -93,16 +112,8 @@ export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: bo
 /** Differences between tables and definitions, a sentence each. */
 export function pendingChanges(target: SchemaTarget): Promise<readonly string[]> {
   return withTables(target, (tables) =>
-    withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) => {
-      const { files, filters } = inputs(target, tables);
-      const { exitCode, stdout } = await engine.diff({
-        script: false,
-        exitCode: true,
-        filters,
-        from: { tag: "schemaDatasource", files, configDir: process.cwd() },
-        to: { tag: "schemaDatamodel", files },
-      });
-      return exitCode === 0 ? [] : sentencesOf(stdout ?? "");
-    }),
+    withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) =>
+      sentencesOf(await outlineOf(engine, target, tables)),
+    ),
   );
 }

@@ -1,5 +1,6 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, OnDelete, Provider } from "../../../entity/index.ts";
 import { defaultAttribute } from "./default-attribute.ts";
+import { liveUnique } from "./live-unique.ts";
 import type { RelationField } from "./relation-sides.ts";
 import { uniqueColumnsOf } from "./unique-keys.ts";
 
@@ -13,13 +14,18 @@ function words(...parts: readonly (string | undefined)[]): string {
   return `  ${parts.filter((part) => part !== undefined && part !== "").join(" ")}`;
 }
 
-function printColumn(column: ColumnDefinition, isUnique: boolean, provider: Provider): string {
+function uniqueAttribute(entity: AnyEntity, name: string, provider: Provider): string {
+  const live = liveUnique(entity, [name], provider);
+  return live === undefined ? "@unique" : `@unique(${live})`;
+}
+
+function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): string {
   const { scalar, native } = column.kind.column;
   const type = native?.[provider];
   return words(
     column.name,
     `${scalar}${column.optional ? "?" : ""}`,
-    column.role === "id" ? "@id" : isUnique ? "@unique" : undefined,
+    column.role === "id" ? "@id" : isUnique ? uniqueAttribute(entity, column.name, provider) : undefined,
     defaultAttribute(column, provider),
     type === undefined ? undefined : `@db.${type}`,
   );
@@ -35,12 +41,17 @@ function printRelation({ name, target, list, relationName, key }: RelationField)
   return words(name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`);
 }
 
-function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>): string[] {
+function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: Provider): string[] {
   const columns = Object.values(entity.columns);
-  const keys = columns.filter(({ name, role }) => role === "foreignKey" && !unique.has(name));
+  // A unique index is one for look-ups too, unless records that the database has to find are missing from it.
+  const isIndexed = (name: string): boolean => unique.has(name) && liveUnique(entity, [name], provider) === undefined;
+  const keys = columns.filter(({ name, role }) => role === "foreignKey" && !isIndexed(name));
   const indexes = [...entity.indexes, ...keys.map(({ name }) => [name])];
   const lines = [
-    ...entity.uniques.map((list) => `  @@unique([${list.join(", ")}])`),
+    ...entity.uniques.map((list) => {
+      const live = liveUnique(entity, list, provider);
+      return `  @@unique([${list.join(", ")}]${live === undefined ? "" : `, ${live}`})`;
+    }),
     ...indexes.map((list) => `  @@index([${list.join(", ")}])`),
   ];
   return [...new Set(lines)];
@@ -62,9 +73,9 @@ export function printModel(
   const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
   const unique = new Set(uniqueColumnsOf(model, entity));
   const lines = [
-    ...Object.values(entity.columns).map((column) => printColumn(column, unique.has(column.name), provider)),
+    ...Object.values(entity.columns).map((column) => printColumn(entity, column, unique.has(column.name), provider)),
     ...fields.map(printRelation),
-    ...printIndexes(entity, unique),
+    ...printIndexes(entity, unique, provider),
   ];
   return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
 }

@@ -40,6 +40,11 @@ export function printedRelation(model: EntityModel, relation: ResolvedRelation):
   return (key && followerOf(model, key)) ?? relation;
 }
 
+/** Whether Prisma knows a relation as a list: one that leads to a single live record may lead to deleted ones besides. */
+export function isPrintedAsList({ type, many, target }: ResolvedRelation): boolean {
+  return many || (type === "hasOne" && target.softDelete !== undefined);
+}
+
 /** Entity names have no double underscores, so nobody can declare a field of this name. */
 function hiddenName({ source, name }: ResolvedRelation): string {
   return `${source.name}__${name}`;
@@ -53,12 +58,13 @@ export function otherSideName(relation: ResolvedRelation): string {
 function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
   const { source, target, name } = key;
   const follower = followerOf(model, key);
-  const isUnique = source.columns[key.foreignKey as string]?.unique === true;
+  // Deleted records may share the key of a live one.
+  const isUnique = source.columns[key.foreignKey as string]?.unique === true && source.softDelete === undefined;
   const back: RelationField = {
     on: target.name,
     name: follower?.name ?? hiddenName(key),
     target: source.name,
-    list: follower === undefined ? !isUnique : follower.many,
+    list: follower === undefined ? !isUnique : isPrintedAsList(follower),
     hidden: follower === undefined,
   };
   const own: RelationField = { on: source.name, name, target: target.name, list: false, key, hidden: false };

@@ -5,6 +5,7 @@ import {
   type EntityModel,
   type Provider,
 } from "../../../entity/index.ts";
+import { previewFeatures } from "./live-unique.ts";
 import { printModel } from "./print-model.ts";
 import { relationFields } from "./relation-sides.ts";
 
@@ -14,9 +15,17 @@ export interface PrismaSchemaOptions {
   readonly provider: Provider;
   /**
    * Where `prisma generate` puts the client, relative to the schema's file; `false` leaves the generator out, for a
-   * schema of several files that has one elsewhere. @default "../generated/prisma"
+   * schema of several files that has one elsewhere (with the preview features that a comment then names).
+   * @default "../generated/prisma"
    */
   readonly output?: string | false | undefined;
+}
+
+function printGenerator(output: string | false, features: readonly string[]): string[] {
+  const preview = features.length === 0 ? undefined : `previewFeatures = ${JSON.stringify(features)}`;
+  if (output === false) return preview === undefined ? [] : [`// The generator needs ${preview}\n`];
+  const lines = ['provider = "prisma-client"', `output   = ${JSON.stringify(output)}`, ...(preview ? [preview] : [])];
+  return [`generator client {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`];
 }
 
 function isModel(entities: readonly EntityLike[] | EntityModel): entities is EntityModel {
@@ -36,13 +45,9 @@ export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, op
   if (model.problems.length > 0) throw new ConfigurationError(model.problems);
   const { provider, output = "../generated/prisma" } = options;
   const relations = relationFields(model);
-  const generator =
-    output === false
-      ? []
-      : [`generator client {\n  provider = "prisma-client"\n  output   = ${JSON.stringify(output)}\n}\n`];
   return [
     "// Made from the entity definitions; change those, not this file.\n",
-    ...generator,
+    ...printGenerator(output, previewFeatures(model.entities, provider)),
     `datasource db {\n  provider = "${provider}"\n}\n`,
     ...model.entities.map((entity) => printModel(model, entity, relations, provider)),
   ].join("\n");

@@ -10,6 +10,7 @@ import {
   readParameters,
 } from "../../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";
+import { DELETED, readDeleted } from "./deleted.ts";
 import { readPage } from "./page.ts";
 import { compileQueryTable, type QueryTable } from "./query-table.ts";
 import { type Reading, type Subject, throwProblems } from "./reading.ts";
@@ -17,10 +18,12 @@ import { readInclude, readSelect, seesRelation } from "./shape.ts";
 import { readSort } from "./sort.ts";
 
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
-  filter: ["q"],
+  filter: ["q", DELETED],
   sort: ["_sort", "_order"],
   page: ["_page", "_limit", "_start", "_end", "_after", "_total"],
   shape: ["include", "_embed", "select"],
+  select: ["select"],
+  deleted: [DELETED],
 };
 
 /** Compiles the parameter names of all entities; done when the app starts. */
@@ -37,6 +40,7 @@ function createParse(
   others: readonly string[],
 ): ParseQuery {
   const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
+  const withoutDeleted = new Set([...controls].filter((name) => name !== DELETED));
   const paged = parts.has("page");
 
   function build(
@@ -53,7 +57,7 @@ function createParse(
       parameters,
       limits,
       targets,
-      controls,
+      controls: table.entity.softDelete === undefined ? withoutDeleted : controls,
       filters: parts.has("filter"),
       problems: [],
     };
@@ -62,6 +66,7 @@ function createParse(
       where,
       sort: readSort(reading),
       ...(paged ? readPage(reading, ids) : {}),
+      deleted: readDeleted(reading),
       include: readInclude(reading, scope, (entity) => tables.get(entity)),
       select: readSelect(reading),
     };

@@ -42,6 +42,8 @@ export interface ListQuery {
   /** `["author", "comments.author"]` */
   readonly include?: readonly string[] | undefined;
   readonly select?: readonly string[] | undefined;
+  /** Records that are softly deleted, for those who may restore them: these too, or these alone. @default none */
+  readonly deleted?: "with" | "only" | undefined;
   /** `false` leaves the count out. @default true */
   readonly total?: boolean | undefined;
 }
@@ -63,7 +65,7 @@ const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "l
  * // "views_gte=10&_sort=-createdAt&_limit=20"
  */
 export function serializeListQuery(query: ListQuery): string {
-  const { where, q, sort, page, limit, offset, after, include, select, total } = query;
+  const { where, q, sort, page, limit, offset, after, include, select, deleted, total } = query;
   const pairs: Pair[] = where === undefined ? [] : wherePairs(where, "");
   const add = (name: string, value: string | number | undefined): void => {
     if (value !== undefined && value !== "") pairs.push([name, String(value)]);
@@ -76,6 +78,7 @@ export function serializeListQuery(query: ListQuery): string {
   add("_after", after);
   add("include", include?.join(","));
   add("select", select?.join(","));
+  add("_deleted", deleted);
   if (total === false) add("_total", "none");
   return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 }

@@ -1,0 +1,10 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+
+/** PostgreSQL's limit on names; Prisma shortens those of its constraints, keeping the suffix. */
+const MAX_NAME = 63;
+
+/** The name that Prisma gives to a constraint. */
+export function constraintName(entity: AnyEntity, columns: readonly string[], suffix: string): string {
+  const start = [entity.name, ...columns].join("_");
+  return `${start.slice(0, MAX_NAME - suffix.length)}${suffix}`;
+}

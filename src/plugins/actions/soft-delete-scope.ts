@@ -1,0 +1,68 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  allOf,
+  BadRequestError,
+  type HookFunction,
+  type Operation,
+  type OperationInput,
+  type OperationQuery,
+  type PluginContext,
+  type Where,
+} from "../../kernel/index.ts";
+import type { CompiledAction } from "./compile-action.ts";
+
+/** Whose rules say which deleted records a caller may see. */
+type Restore = Pick<OperationInput, "access" | "rules">;
+
+/** Without an action of its own, whoever may change a record may restore it. */
+const UPDATE: Restore = Object.freeze({ access: "update" });
+/** The question to these rules: about records that are there and deleted ones alike. */
+const ANY: OperationQuery = Object.freeze({ deleted: "with" });
+const NONE: Where = Object.freeze({ id: { in: [] } });
+
+/**
+ * Hides records that are softly deleted, on entities that ask for it: they are not there for any operation. Lists, reads
+ * and counts that want them get those that their caller may restore; whether updates and deletes reach them is up to code.
+ * @param actions all actions of the app; those that restore bring the rules for it
+ */
+export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly CompiledAction[]): void {
+  const restores = new Map<AnyEntity, Restore>(
+    actions.filter(({ definition }) => definition.restores === true).map((action) => [action.entity, action]),
+  );
+  const narrow: HookFunction<"operation:narrow"> = (operation) => {
+    const { entity, query } = operation;
+    if (query === ANY) return;
+    const field = fieldOf(entity);
+    switch (query.deleted) {
+      case undefined:
+        return add(operation, { [field]: null });
+      case "with":
+      case "only":
+        if (operation.kind === "update" || operation.kind === "delete")
+          return query.deleted === "only" ? add(operation, { [field]: { null: false } }) : undefined;
+        return showRestorable(operation, restores.get(entity) ?? UPDATE);
+      default:
+        throw new BadRequestError('"deleted" takes the values with and only.');
+    }
+  };
+  hooks.on("operation:narrow", narrow, { appliesTo: ({ softDelete }) => softDelete !== undefined });
+}
+
+function fieldOf({ softDelete }: AnyEntity): string {
+  return (softDelete as NonNullable<AnyEntity["softDelete"]>).field;
+}
+
+/** @throws AuthenticationError, AuthorizationError to those who may restore nothing */
+async function showRestorable(operation: Operation, { access, rules }: Restore): Promise<void> {
+  const { entity, scope, query } = operation;
+  const field = fieldOf(entity);
+  const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
+  // Rules that would have to see each record say yes to none of them here, as they do in lists.
+  const restorable = predicate ?? (guard === undefined ? undefined : NONE);
+  if (query.deleted === "only") add(operation, allOf({ [field]: { null: false } }, restorable));
+  else if (restorable !== undefined) add(operation, { OR: [{ [field]: null }, restorable] });
+}
+
+function add(operation: Operation, where: Where): void {
+  operation.existsWhere = allOf(operation.existsWhere, where);
+}

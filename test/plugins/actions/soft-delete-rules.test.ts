@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  action,
+  createPlugin,
+  datetime,
+  defineRule,
+  entity,
+  noopLogger,
+  type Plugin,
+  type RuleRef,
+  restoreAction,
+  softDeleteAction,
+  string,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { ADMIN, ANN, BOB, short } from "./soft-delete-library.ts";
+
+const open: (() => Promise<void>)[] = [];
+
+/** Notes n1 (there), n2 and n3 (deleted), with a restore action of its own rules, or without one. */
+async function notes(rules: readonly RuleRef[] | undefined, plugins: readonly Plugin[] = []) {
+  const definition = entity("note", { team: string, deletedAt: datetime.optional() })
+    .softDelete()
+    .rules({ read: ["everyone"], create: ["admin"], update: ["admin"], delete: ["authenticated"] })
+    .actions({
+      softDelete: softDeleteAction,
+      ...(rules === undefined ? {} : { restore: restoreAction().rules(...rules) }),
+      purge: action()
+        .delete()
+        .path("/:id/purge")
+        .rules("admin")
+        .onResource()
+        .handler(() => ({})),
+      forget: action("forget")
+        .rules("admin")
+        .handler(async ({ scope, entity: own, query }) => {
+          const deleted = query.deleted as "with" | "only" | undefined;
+          const { applied } = await scope.run({
+            kind: "delete",
+            entity: own,
+            id: String(query.id),
+            query: { deleted },
+            ifFound: true,
+          });
+          return { applied };
+        }),
+    });
+  const app = createTestApp({ entities: [definition], plugins, logger: noopLogger });
+  open.push(() => app.close());
+  await app.api.ready;
+  const deletedAt = new Date();
+  for (const row of [
+    { id: "n1", team: "red" },
+    { id: "n2", team: "red", deletedAt },
+    { id: "n3", team: "blue", deletedAt },
+  ])
+    await app.api.asSystem().note.create(row);
+  return app;
+}
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+describe("deleted records are shown", () => {
+  const ofTeam = defineRule("ofTeam", async ({ user }) => ({ team: String(user?.team) }));
+  const seesIt = defineRule("seesIt", ({ record }) => record?.team === "red");
+
+  it("by the rules of update without a restore action", async () => {
+    const app = await notes(undefined);
+    expect(short(await app.as(ANN).request("GET", "/api/notes?_deleted=with"))).toBe(403);
+    expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n2", "n3"]);
+  });
+
+  it("as far as a rule of the restore action goes, without hiding the others", async () => {
+    const app = await notes([ofTeam]);
+    const ask = app.as({ id: "ann", team: "blue" });
+    expect(short(await ask.request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n3"]);
+    expect(short(await ask.request("GET", "/api/notes?_deleted=only"))).toEqual(["n3"]);
+    expect((await ask.request("GET", "/api/notes/n2?_deleted=with")).status).toBe(404);
+    expect((await ask.request("GET", "/api/notes/n1?_deleted=with")).status).toBe(200);
+    expect((await ask.request("GET", "/api/notes/n1?_deleted=only")).status).toBe(404);
+  });
+
+  it("to nobody by a rule that would have to see each of them", async () => {
+    const app = await notes([seesIt]);
+    for (const path of ["/api/notes?_deleted=only", "/api/notes/n2?_deleted=with"])
+      expect((await app.as(ANN).request("GET", path)).status).toBe(403);
+    expect((await app.as(ANN).request("POST", "/api/notes/n2/restore")).status).toBe(200);
+  });
+
+  it("to nobody where a plugin wants to see each of them", async () => {
+    const guarding = createPlugin({
+      id: "guarding",
+      requires: ["rules"],
+      hooks: {
+        "operation:authorize": ({ access, decision }) => {
+          if (access === "update") decision.guard = () => true;
+        },
+      },
+    });
+    const app = await notes(undefined, [guarding]);
+    expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=only"))).toEqual([]);
+    expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1"]);
+  });
+});
+
+describe("code", () => {
+  it("deletes for good what is deleted when it says so, and only that when it says so", async () => {
+    const app = await notes(undefined);
+    const forget = async (search: string): Promise<unknown> =>
+      (await app.as(ADMIN).request("POST", `/api/notes/forget?${search}`)).body;
+    expect(await forget("id=n2")).toEqual({ applied: false });
+    expect(await forget("id=n1&deleted=only")).toEqual({ applied: false });
+    expect(await forget("id=n2&deleted=only")).toEqual({ applied: true });
+    expect(await forget("id=n3&deleted=with")).toEqual({ applied: true });
+    expect((await app.api.driver.findMany("note")).map(({ id }) => id)).toEqual(["n1"]);
+  });
+
+  it("of an action about a record is not run for a deleted one", async () => {
+    const app = await notes(undefined);
+    expect((await app.as(ADMIN).request("DELETE", "/api/notes/n2/purge")).status).toBe(404);
+    expect((await app.as(BOB).request("DELETE", "/api/notes/n2/purge")).status).toBe(403);
+    expect((await app.as(ADMIN).request("DELETE", "/api/notes/n1/purge")).status).toBe(200);
+  });
+});

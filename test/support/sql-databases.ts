@@ -1,0 +1,46 @@
+import { createClient } from "@libsql/client";
+import pg from "pg";
+import { type Driver, embedded, postgres } from "../../src/index.ts";
+import { freshPostgres, freshSqliteFile } from "./databases.ts";
+
+/** A database of a test's own, and a way to ask it past the framework. */
+export interface SqlDatabase {
+  readonly driver: Driver;
+  rows(statement: string): Promise<Record<string, unknown>[]>;
+  drop(): Promise<void>;
+}
+
+async function openSqlite(): Promise<SqlDatabase> {
+  const { file, remove } = await freshSqliteFile();
+  return {
+    driver: embedded({ file }),
+    async rows(statement) {
+      const client = createClient({ url: `file:${file}` });
+      const { rows } = await client.execute(statement);
+      client.close();
+      return rows.map((row) => ({ ...row }));
+    },
+    drop: remove,
+  };
+}
+
+async function openPostgres(): Promise<SqlDatabase> {
+  const { url, drop } = await freshPostgres();
+  return {
+    driver: postgres(url),
+    async rows(statement) {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const { rows } = await client.query<Record<string, unknown>>(statement);
+      await client.end();
+      return rows;
+    },
+    drop,
+  };
+}
+
+/** For `describe.each`: SQLite and PostgreSQL, each with a way to open an empty one. */
+export const SQL_DATABASES: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
+  ["SQLite", openSqlite],
+  ["PostgreSQL", openPostgres],
+];

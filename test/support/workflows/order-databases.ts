@@ -1,0 +1,52 @@
+import { createClient } from "@libsql/client";
+import pg from "pg";
+import { type Driver, embedded, postgres } from "../../../src/index.ts";
+import { freshPostgres, freshSqliteFile } from "../databases.ts";
+
+/** A database that several processes share, and a way to ask it past the framework. */
+export interface SharedDatabase {
+  /** A file, or a connection string. */
+  readonly address: string;
+  /** Makes a driver for it; each call makes another one. */
+  driver(): Driver;
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  drop(): Promise<void>;
+}
+
+async function openSqlite(): Promise<SharedDatabase> {
+  const { file, remove } = await freshSqliteFile();
+  return {
+    address: file,
+    driver: () => embedded({ file }),
+    async query(sql) {
+      const client = createClient({ url: `file:${file}` });
+      try {
+        return (await client.execute(sql)).rows.map((row) => ({ ...row }));
+      } finally {
+        client.close();
+      }
+    },
+    drop: remove,
+  };
+}
+
+/** An empty PostgreSQL database. */
+export async function openPostgres(): Promise<SharedDatabase> {
+  const { url, drop } = await freshPostgres();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  return {
+    address: url,
+    driver: () => postgres(url),
+    query: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
+    async drop() {
+      await pool.end();
+      await drop();
+    },
+  };
+}
+
+/** For `describe.each`: SQLite and PostgreSQL, each with a way to open an empty one. */
+export const SHARED_DATABASES: readonly (readonly [string, () => Promise<SharedDatabase>])[] = [
+  ["SQLite", openSqlite],
+  ["PostgreSQL", openPostgres],
+];

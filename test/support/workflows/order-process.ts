@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { JournalOptions } from "../../../src/index.ts";
+
+/** What a process is made of. */
+export interface ChildOptions extends Pick<JournalOptions, "leaseMs" | "recoveryMs" | "concurrency" | "maxRecoveries"> {
+  /** A file, or a connection string. */
+  readonly database: string;
+  readonly engine: "journal" | "dbos";
+  /** Milliseconds that its clock is ahead of the others: leases of those that died are over at once. */
+  readonly aheadMs: number;
+  readonly push: "auto" | "off";
+  /** Freezes at its n-th point, whoever reaches it. */
+  readonly points?: number | undefined;
+}
+
+/** A run to begin, and where it stops, such as "execute charge: inside". */
+export interface RunOrder {
+  readonly runId: string;
+  readonly fail?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+export type ToChild =
+  | { readonly runs: readonly RunOrder[] }
+  | { readonly goOn: string }
+  | { readonly settle: true }
+  | { readonly close: true };
+
+export interface FromChild {
+  readonly ready?: true;
+  readonly at?: string;
+  readonly ended?: string;
+  readonly status?: string;
+  readonly settled?: true;
+  readonly frozen?: true;
+}
+
+/** A process of the app of orders, seen from outside. */
+export interface OrderProcess {
+  readonly process: ChildProcess;
+  send(message: ToChild): void;
+  /** The next message, or one that came already, that fits. Rejects when the process ends before. */
+  told(fits: (message: FromChild) => boolean): Promise<FromChild>;
+  /** Begins runs and waits until each that stops somewhere has got there. */
+  stopAt(runs: readonly RunOrder[]): Promise<void>;
+  /** Waits until no run is unfinished, whoever has it. */
+  settled(): Promise<void>;
+  /** SIGKILL; waits until it is gone. */
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const script = fileURLToPath(new URL("order.child.ts", import.meta.url));
+
+/** Starts a process and waits until its app is ready. */
+export async function startOrderProcess(options: ChildOptions): Promise<OrderProcess> {
+  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(options)], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const gone = once(child, "exit");
+  const seen: FromChild[] = [];
+  const listeners = new Set<() => void>();
+  child.on("message", (message: FromChild) => {
+    seen.push(message);
+    for (const listen of listeners) listen();
+  });
+
+  function told(fits: (message: FromChild) => boolean): Promise<FromChild> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const at = seen.findIndex(fits);
+        if (at === -1) return;
+        listeners.delete(look);
+        child.off("exit", ended);
+        resolve(seen.splice(at, 1)[0] as FromChild);
+      };
+      const ended = (code: number | null): void => reject(new TypeError(`The process has ended with ${code}`));
+      listeners.add(look);
+      child.once("exit", ended);
+      look();
+    });
+  }
+
+  const started: OrderProcess = {
+    process: child,
+    send: (message) => void child.send(message),
+    told,
+    async stopAt(runs) {
+      child.send({ runs } satisfies ToChild);
+      for (const { runId, at } of runs) if (at !== undefined) await told((message) => message.at === runId);
+    },
+    async settled() {
+      child.send({ settle: true } satisfies ToChild);
+      await told((message) => message.settled === true);
+    },
+    async kill() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await gone;
+    },
+    async close() {
+      child.send({ close: true } satisfies ToChild);
+      await gone;
+    },
+  };
+  await told((message) => message.ready === true);
+  return started;
+}

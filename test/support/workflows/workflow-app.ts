@@ -1,0 +1,41 @@
+import {
+  type Driver,
+  type EntityLike,
+  type KeelsonConfig,
+  noopLogger,
+  type WorkflowDefinition,
+  type WorkflowsOptions,
+  workflows,
+} from "../../../src/index.ts";
+import { createTestApp, type TestApp } from "../../../src/testing/index.ts";
+
+/** What an app with workflows is made of. */
+export interface WorkflowAppParts extends Partial<Pick<KeelsonConfig, "clock" | "encryption" | "limits" | "logger">> {
+  readonly driver: Driver;
+  readonly entities: readonly EntityLike[];
+  readonly workflows?: readonly WorkflowDefinition[] | undefined;
+  /** @default a journal with its defaults */
+  readonly journal?: WorkflowsOptions["journal"];
+  readonly encrypted?: boolean | undefined;
+}
+
+/** An app in this process with a journal, started. */
+export async function workflowApp({
+  workflows: known = [],
+  journal = true,
+  encrypted = false,
+  ...config
+}: WorkflowAppParts): Promise<TestApp<readonly EntityLike[]>> {
+  const app = createTestApp({
+    logger: noopLogger,
+    ...config,
+    plugins: (defaults) => defaults.replace("workflows", workflows({ workflows: known, journal, encrypted })),
+  });
+  try {
+    await app.api.ready;
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  return app;
+}
