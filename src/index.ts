@@ -351,6 +351,8 @@ export {
   type CompensateStep,
   type CompensationFailure,
   createEntityStep,
+  type DbosOptions,
+  dbosEngine,
   deleteEntityStep,
   type EngineHost,
   type ExecuteOptions,

@@ -29,6 +29,11 @@ import { freshSqliteFile } from "../support/databases.ts";
 const KEY = "ab".repeat(32);
 const EPOCH = new Date(0);
 
+/** Looks at what no condition can compare. */
+const unlocked = defineRule("enhancedUnlocked", ({ record }) => {
+  const { phone, status } = record as Row;
+  return phone !== "556" && status === "busy";
+});
 const busy = defineRule("enhancedBusy", ({ record }) => record?.status === "busy");
 
 const person = entity("person", {
@@ -45,6 +50,7 @@ const note = entity("note", {
   phone: string.encrypted({ searchable: true }).optional(),
   status: string.default("idle"),
   pace: int.optional().writable(busy),
+  speed: int.optional().writable(unlocked),
   author: belongsTo(() => person),
 }).ownedBy("author");
 const entities = [person, note];
@@ -210,6 +216,50 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       });
       await asAnn.update(note, { id: "n1" }, { pace: 7 });
       expect(await stored(note, "n1")).toMatchObject({ pace: null, status: "idle" });
+    });
+
+    it.each<[string, Row]>([
+      ["an encrypted value", { phone: "556" }],
+      ["a plain column", { status: "idle" }],
+    ])("applies a decision to no record that has changed since in %s", async (_what, change) => {
+      await plant();
+      let interfere = true;
+      const asAnn = createEnhancedDriver(
+        overlayDriver(base, {
+          async findOne(...given) {
+            const row = await base.findOne(...given);
+            if (interfere) await enhance().update(note, { id: "n1" }, change);
+            interfere = false;
+            return row;
+          },
+        }),
+        { entities, encryption: { key: KEY, bind: true }, user: { id: "ann" } },
+      );
+      const written = await asAnn.update(note, { id: "n1" }, { speed: 7, status: "busy" });
+      expect(written).toMatchObject({ speed: null, status: "busy" });
+      expect(await stored(note, "n1")).toMatchObject({ speed: null });
+      // In a transaction, and where nobody interferes.
+      await enhance().update(note, { id: "n1" }, { phone: "555", status: "busy" });
+      expect(await asAnn.update(note, { id: "n1" }, { speed: 8 })).toMatchObject({ speed: 8 });
+      await asAnn.transaction((inner) => inner.update(note, { id: "n1" }, { speed: 9 }));
+      expect(await stored(note, "n1")).toMatchObject({ speed: 9 });
+    });
+
+    it("gives up on a record that changes again and again", async () => {
+      await plant();
+      let count = 0;
+      const asAnn = createEnhancedDriver(
+        overlayDriver(base, {
+          async findOne(...given) {
+            const row = await base.findOne(...given);
+            await enhance().update(note, { id: "n1" }, { phone: `555-${++count}` });
+            return row;
+          },
+        }),
+        { entities, encryption: { key: KEY, bind: true }, user: { id: "ann" } },
+      );
+      await expect(asAnn.update(note, { id: "n1" }, { speed: 7 })).rejects.toMatchObject({ status: 409 });
+      expect([await stored(note, "n1"), count]).toMatchObject([{ speed: null }, 3]);
     });
 
     it("goes by the rules of where data is stored, not of where it was read", async () => {

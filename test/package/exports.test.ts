@@ -8,24 +8,28 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 /** What can be imported at run time, by subpath: a name that comes or goes is a decision, and shows here. */
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   keelson: words(`
-    AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError DEFAULT_LIMITS
-    DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError InternalError KeelsonError
-    MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError
-    ReferencedError Reply ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
-    ValidationFailedError WorkflowFailedError admin all authenticated belongsTo bool boolean camelCase capitalize
-    clearEncryptionKeys clearGlobalContainer conflictError consoleLogger countValuesPerKey createEnhancedDriver
-    createKeyRing createPasswordHasher createPlugin createPluginFactory createPrefixedLogger createScope
-    createService createTokenSigner crud datetime decryptValue defaultPlugins defineConfig defineRule
-    detectPluginType email embedded encryptValue endpoint entity entityOfRecord enums everyone expressAdapter
-    fieldSecurity filterReadableFields filterWritableFields float forbiddenError generateEncryptionKey
-    getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds handleError hasMany hasOne hashPassword
-    health initEncryption int internalError isEncrypted isKeelsonError isValidEntityName isValidIdentifier
-    isValidPlugin json jsonTyped jwtAuth kebabCase keelson lazyService manyToMany matchRoute memoryDriver
-    needsRehash noopLogger notFoundError owner ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord
-    reEncryptValue registerEncryptionKey removeEncryptionKey resolveEntity rotateEncryptionKeys routeSegment rules
-    schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger setPrimaryEncryptionKey
-    singularize snakeCase string tagRecord text toPrismaSchema unauthorizedError validateCrossFields validation
-    validationError valuesNeeding verifyPassword
+    ActionBuilder AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
+    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError InternalError
+    KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
+    RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
+    UnsupportedMediaTypeError ValidationFailedError WorkflowBuilder WorkflowFailedError action actions admin all
+    archiveAction authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize
+    clearEncryptionKeys clearGlobalContainer cloneAction conflictError consoleLogger countAction
+    countValuesPerKey createEnhancedDriver createEntityStep createKeyRing createPasswordHasher createPlugin
+    createPluginFactory createPrefixedLogger createScope createService createTokenSigner crud datetime
+    dbosEngine decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType email
+    embedded encryptValue endpoint entity entityOfRecord enums everyone executeWorkflow existsAction
+    exportAction expressAdapter fieldSecurity filterReadableFields filterWritableFields float forbiddenError
+    generateEncryptionKey getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds handleError
+    hasMany hasOne hashPassword health importAction initEncryption int internalError isEncrypted isKeelsonError
+    isValidEntityName isValidIdentifier isValidPlugin journalEngine json jsonTyped jwtAuth kebabCase keelson
+    lazyService manyToMany matchRoute memoryDriver memoryEngine needsRehash noopLogger notFoundError owner
+    ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord reEncryptValue registerEncryptionKey
+    removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules runWorkflow schema
+    schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger setPrimaryEncryptionKey
+    singularize snakeCase softDeleteAction step string tagRecord text toPrismaSchema toggleAction
+    unarchiveAction unauthorizedError updateEntityStep validateCrossFields validation validationError
+    valuesNeeding verifyPassword withOptions workflow workflows
   `),
   "keelson/express": words(`
     expressAdapter
@@ -41,14 +45,15 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     conflictError consoleLogger createKernel createModel createPlugin createPluginFactory createPrefixedLogger
     createScope createSerialQueue createService datetime decodeCursor defaultIds defaultIsAdmin describeError
     detectPluginType didYouMean email encodeCursor endpoint entity entityName entityOfRecord enums
-    expectUnchanged featuresOf float forbiddenError foreignKeyOf getGlobalContainer getLogger handleError
-    hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
-    isValidEntityName isValidIdentifier isValidPlugin json jsonTyped kebabCase keysetWhere layerDriver
-    lazyService manyToMany markShown matchRoute matches nearest noopLogger notFoundError observe overlayDriver
-    pascalCase plainField pluralize present presentSettled readParameters resolveEntity routeSegment ruleName
-    ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger
-    shownName singularize snakeCase soleId stackFrames streamByKeyset string tagRecord taggingDriver text
-    totalOrder unauthorizedError validationError withDeadline
+    expectUnchanged featuresOf float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger
+    handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
+    isValidEntityName isValidIdentifier isValidPlugin json jsonShapeProblem jsonTyped kebabCase keysetWhere
+    knownOf layerDriver lazyService manyToMany markShown matchRoute matches nearest noopLogger notFoundError
+    noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
+    publishedFields readParameters resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
+    satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize snakeCase
+    soleId stackFrames streamByKeyset string tagRecord taggingDriver text totalOrder unauthorizedError
+    validationError withDeadline
   `),
   "keelson/node": words(`
     serve toNodeHandler

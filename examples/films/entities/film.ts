@@ -1,4 +1,4 @@
-import { belongsTo, datetime, entity, enums, float, hasMany, int, string } from "keelson";
+import { belongsTo, datetime, entity, enums, float, hasMany, importAction, int, string } from "keelson";
 import { catalogueRules } from "../rules.ts";
 import { director } from "./director.ts";
 import { distributor } from "./distributor.ts";
@@ -30,4 +30,5 @@ export const film = entity("film", {
   // A remake shares the title of its original, but not the day.
   .unique(["title", "releaseDate"])
   .index(["imdbRating"])
-  .rules(catalogueRules);
+  .rules(catalogueRules)
+  .actions({ import: importAction() });

@@ -1,15 +1,17 @@
-import { ValidationFailedError } from "keelson";
+import { type FieldErrors, ValidationFailedError } from "keelson";
 import type { FilmsApi } from "../api.ts";
 import { grace } from "../people.ts";
 import { openDirectory } from "./directory.ts";
 import { everyPage } from "./every-page.ts";
-import { forEachConcurrently } from "./for-each-concurrently.ts";
 import type { ImportReport, RowNote } from "./import-report.ts";
-import { mapMovie } from "./map-movie.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
+import { type MappedMovie, mapMovie } from "./map-movie.ts";
 import { type MovieRow, SOURCE } from "./movie-row.ts";
 import { REVIEWS } from "./reviews.ts";
 
-/** Rows on their way at the same time. */
+/** Rows that are imported in one go, after which progress is shown. */
+const PORTION = 320;
+/** Names that are looked up, or made, at the same time. */
 const CONCURRENCY = 32;
 
 export interface ImportOptions {
@@ -22,7 +24,7 @@ export async function isImported(api: FilmsApi): Promise<boolean> {
 }
 
 /**
- * Brings rows into the API through its own operations, as an admin: the rules, the validation and the reference checks
+ * Brings rows into the API through its own import action, as an admin: the rules, the validation and the reference checks
  * that hold for everybody hold here. A row that the API refuses is reported, anything else that goes wrong ends the
  * import. An import that was interrupted goes on where it stopped: what is stored already is recognised by title and
  * day, and the report covers all rows either way. The people who wrote the reviews are there already.
@@ -65,42 +67,66 @@ async function addFilms(
 
   const repaired: RowNote[] = [];
   const rejected: RowNote[] = [];
-  let done = 0;
+  const reject = ({ row, film }: NumberedMovie, errors: FieldErrors): void => {
+    const reason = Object.entries(errors).map(([field, message]) => (field === "_" ? message : `${field} ${message}`));
+    rejected.push({ row, title: titleOf(film), reason: reason.join("; ") });
+  };
 
-  async function addRow(source: MovieRow, row: number): Promise<void> {
-    const { film, genre, director, distributor, repairs } = mapMovie(source);
-    const title = String(film.title ?? "(no title)");
-    const key = keyOf(film.title, film.releaseDate);
-    const twin = rowOf.get(key);
-    if (twin !== undefined)
-      return void rejected.push({ row, title, reason: `is row ${twin} again (same title and day)` });
-    rowOf.set(key, row);
+  /** What there is to import of some rows: neither stored nor like a row before. */
+  function select(movies: readonly NumberedMovie[]): NumberedMovie[] {
+    return movies.filter((movie) => {
+      const key = keyOf(movie.film.title, movie.film.releaseDate);
+      const twin = rowOf.get(key);
+      if (twin === undefined) rowOf.set(key, movie.row);
+      else reject(movie, { _: `is row ${twin} again (same title and day)` });
+      return twin === undefined && !stored.has(key);
+    });
+  }
+
+  /** The film with ids in place of names; undefined when one of these is refused. */
+  async function withIds(movie: NumberedMovie): Promise<FilmRow | undefined> {
+    const { film, genre, director, distributor } = movie;
     try {
-      if (!stored.has(key)) {
-        const ids = await Promise.all([genreId(genre), directorId(director), distributorId(distributor)]);
-        await admin.film.create({ ...film, genreId: ids[0], directorId: ids[1], distributorId: ids[2] });
-      }
-      if (repairs.length > 0) repaired.push({ row, title, reason: repairs.join("; ") });
+      const ids = await Promise.all([genreId(genre), directorId(director), distributorId(distributor)]);
+      return { movie, data: { ...film, genreId: ids[0], directorId: ids[1], distributorId: ids[2] } };
     } catch (error) {
       if (!(error instanceof ValidationFailedError)) throw error;
-      const reason = Object.entries(error.errors).map(([field, message]) => `${field} ${message}`);
-      rejected.push({ row, title, reason: reason.join("; ") });
+      reject(movie, error.errors);
+      return undefined;
     }
   }
 
-  await forEachConcurrently(rows, CONCURRENCY, async (source, index) => {
-    await addRow(source, index + 1);
-    done += 1;
-    onProgress?.(done, rows.length);
-  });
-  const byRow = (a: RowNote, b: RowNote): number => a.row - b.row;
+  for (let start = 0; start < rows.length; start += PORTION) {
+    const movies = rows
+      .slice(start, start + PORTION)
+      .map((row, index) => ({ ...mapMovie(row), row: start + index + 1 }));
+    const wanted = (await mapConcurrently(select(movies), CONCURRENCY, withIds)).filter((film) => film !== undefined);
+    const { failed } = await admin.film.import(wanted.map(({ data }) => data));
+    for (const { row, errors } of failed) reject((wanted[row - 1] as FilmRow).movie, errors);
+    const refused = new Set(rejected.map(({ row }) => row));
+    for (const { row, film, repairs } of movies)
+      if (repairs.length > 0 && !refused.has(row))
+        repaired.push({ row, title: titleOf(film), reason: repairs.join("; ") });
+    for (const { row } of movies) onProgress?.(row, rows.length);
+  }
   return {
     source: SOURCE,
     rows: rows.length,
     imported: rows.length - rejected.length,
-    repaired: repaired.sort(byRow),
-    rejected: rejected.sort(byRow),
+    repaired,
+    rejected: rejected.sort((a, b) => a.row - b.row),
   };
+}
+
+type NumberedMovie = MappedMovie & { readonly row: number };
+
+interface FilmRow {
+  readonly movie: NumberedMovie;
+  readonly data: MappedMovie["film"];
+}
+
+function titleOf({ title }: MappedMovie["film"]): string {
+  return String(title ?? "(no title)");
 }
 
 /** A film is known by its title and its day. */

@@ -33,10 +33,13 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Milliseconds. Headers and whole requests that arrive slower are refused; idle connections outlive a proxy's 60 s. */
+/**
+ * Milliseconds. Headers that arrive slower are refused; idle connections outlive a proxy's 60 s. How long a body may take
+ * is for the app to say, which gives each route its time and answers then; the limit here is for what it cannot see.
+ */
 const TIMEOUTS = {
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  requestTimeout: 3_600_000,
   connectionsCheckingInterval: 5_000,
   keepAliveTimeout: 65_000,
 };

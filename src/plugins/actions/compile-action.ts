@@ -28,6 +28,7 @@ export interface ActionParts {
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 /** `count` is not among them: the client's own means the same. */
 const TAKEN: ReadonlySet<string> = new Set(CLIENT_METHODS.filter((name) => name !== "count"));
+const UNDER_ID = /^\/:id(?:\/|$)/;
 
 /** Makes an attached action ready, or reports why it cannot be. */
 export function compileAction(
@@ -43,15 +44,25 @@ export function compileAction(
     return undefined;
   }
   const method = (found.method ?? "POST").toUpperCase();
-  const path = found.path ?? `/${name}`;
-  const onResource = found.onResource ?? /^\/:id(?:\/|$)/.test(path);
+  const path = `/${(found.path ?? name).replace(/^\//, "")}`;
+  const onResource = found.onResource ?? UNDER_ID.test(path);
   const wrong = found.check?.(entity);
   if (wrong !== undefined) problem(`${at}: ${wrong}`);
   if (!METHODS.has(method)) problem(`${at}: ${method} is not one of ${[...METHODS].join(", ")}`);
   if (TAKEN.has(name)) problem(`${at}: every client has a method "${name}" already; choose another name`);
+  // A client with such a method would be taken for a promise.
+  if (name === "then") problem(`${at}: a client cannot have a method "then"; choose another name`);
+  const { timeout = 1 } = found;
+  if (!(Number.isSafeInteger(timeout) && timeout > 0)) problem(`${at}: its timeout must be a whole number, 1 or more`);
   const own = found.rules === undefined ? undefined : Object.freeze(found.rules.flat().map(ruleName));
   if (own !== undefined) rules.compile(own, entity, at);
-  if (own !== undefined && !onResource && found.authorizes !== "operations" && own.every((rule) => rule === "owner"))
+  if (
+    own !== undefined &&
+    !onResource &&
+    found.authorizes !== "operations" &&
+    own.length > 0 &&
+    own.every((rule) => rule === "owner")
+  )
     problem(`${at}: the rule "owner" needs a record; use .onResource(), or another rule`);
   const reader = (of: ActionFields | undefined): FieldReader | undefined =>
     of && fields.compile(Object.fromEntries(Object.entries(of).map(([key, field]) => [key, field.definition])));
@@ -60,7 +71,7 @@ export function compileAction(
     entity,
     definition: found,
     method,
-    path: onResource && !path.startsWith("/:id") ? `/:id${path}` : path,
+    path: onResource && !UNDER_ID.test(path) ? `/:id${path}` : path,
     onResource,
     access: found.access ?? inherited(method, onResource),
     rules: own,

@@ -11,26 +11,37 @@ import {
 } from "../../kernel/index.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
 import { clientCall, routeHandler } from "./run-action.ts";
+import { addSoftDeleteScope } from "./soft-delete-scope.ts";
 
 export { ActionBuilder, type ActionShape, action, type PlainShape } from "./action.ts";
 export type { ActionContext, ActionRecord } from "./action-context.ts";
 export type { ActionDefinition } from "./action-definition.ts";
+export type { FailedRow, ImportResult } from "./import/import-tally.ts";
 export { archiveAction } from "./prebuilt/archive-action.ts";
 export { bulkDeleteAction } from "./prebuilt/bulk-delete-action.ts";
 export { bulkUpdateAction } from "./prebuilt/bulk-update-action.ts";
 export { cloneAction } from "./prebuilt/clone-action.ts";
 export { countAction } from "./prebuilt/count-action.ts";
 export { existsAction } from "./prebuilt/exists-action.ts";
+export { exportAction } from "./prebuilt/export-action.ts";
+export { type ImportedRows, type ImportOptions, importAction } from "./prebuilt/import-action.ts";
 export { restoreAction } from "./prebuilt/restore-action.ts";
 export { softDeleteAction } from "./prebuilt/soft-delete-action.ts";
 export { toggleAction } from "./prebuilt/toggle-action.ts";
 export { unarchiveAction } from "./prebuilt/unarchive-action.ts";
 
-// No hooks, no options, no services of its own; it uses `validation.fields`, `rules.lists` and `crud.query`.
+// Hooks: operation:narrow (records that are softly deleted). No options, no services of its own; it uses
+// `validation.fields`, `rules.lists` and `crud.query`.
 
 /** Actions of entities, over HTTP and in the process. */
 export function actions(): Plugin {
-  return createPlugin({ id: "actions", version: "1.0.0", requires: ["rules", "validation", "crud"], setup });
+  return createPlugin({
+    id: "actions",
+    version: "1.0.0",
+    requires: ["rules", "validation", "crud"],
+    provides: ["soft-delete"],
+    setup,
+  });
 }
 
 function setup(context: PluginContext): void {
@@ -40,19 +51,18 @@ function setup(context: PluginContext): void {
     rules: services.resolve<RuleLists>("rules.lists"),
     problem,
   };
-  for (const entity of entities.entities) addActions(context, parts, entity);
+  const compiled = entities.entities.flatMap((entity) => compileActions(context, parts, entity));
+  for (const action of compiled) addRoutes(context, action);
+  addSoftDeleteScope(context, compiled);
 }
 
-function addActions(context: PluginContext, parts: ActionParts, entity: AnyEntity): void {
+function compileActions(context: PluginContext, parts: ActionParts, entity: AnyEntity): CompiledAction[] {
   const attached = Object.entries(entity.actions);
   if (entity.internal && attached.length > 0) {
     context.problem(`${entity.name} is internal and has no routes, so it cannot have actions`);
-    return;
+    return [];
   }
-  for (const [name, value] of attached) {
-    const compiled = compileAction(parts, entity, name, value);
-    if (compiled !== undefined) addRoutes(context, compiled);
-  }
+  return attached.flatMap(([name, value]) => compileAction(parts, entity, name, value) ?? []);
 }
 
 function addRoutes(context: PluginContext, action: CompiledAction): void {

@@ -93,8 +93,9 @@ async function run(plugin: PluginContext, action: CompiledAction, scope: Operati
   const { params, root, search, request } = call;
   const use = { action: name, entity, rules, params, root, search, request, query, input, record };
   const context = createContext(plugin, use, scope);
-  const isCall = request === undefined && definition.call !== undefined;
-  const result = await (isCall ? definition.call(context) : definition.handler(context));
+  const result = await (request === undefined && definition.call !== undefined
+    ? definition.call(context)
+    : definition.handler(context));
   return output === undefined ? result : checkOutput(action, result, scope);
 }
 

@@ -29,7 +29,8 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
         const ignored = new Set<string>();
         for (const id of ids) {
           const operation = await inner.run({ kind: "update", entity, id, rules, data: { ...data }, ifFound: true });
-          if (operation.applied) count += 1;
+          // Nothing is left to change when the caller may write none of it.
+          if (operation.applied && Object.keys(operation.data).length > 0) count += 1;
           for (const name of operation.ignored) ignored.add(name);
         }
         return new Reply(200, { count }, ignored.size === 0 ? {} : { "x-ignored-fields": [...ignored].join(", ") });

@@ -13,7 +13,8 @@ export function columnProblem(entity: AnyEntity, name: string, wanted: WantedCol
   const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined;
   const what = `${wanted.optional ? "an optional" : "a"} ${wanted.kind} field`;
   if (field === undefined) return `needs ${what} "${name}", and there is none`;
-  const fits = field.kind.name === wanted.kind && (wanted.optional === undefined || field.optional);
-  if (!fits || field.encrypted !== undefined) return `needs ${what} "${name}" that is not encrypted`;
-  return undefined;
+  const but = (is: string): string => `needs ${what} "${name}", and that one is ${is}`;
+  if (field.kind.name !== wanted.kind) return but(`of the kind ${field.kind.name}`);
+  if (wanted.optional === true && !field.optional) return but("not optional");
+  return field.encrypted === undefined ? undefined : but("encrypted");
 }

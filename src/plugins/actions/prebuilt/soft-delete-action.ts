@@ -1,19 +1,20 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
-import { columnProblem } from "./column-problem.ts";
+import { deletionField, deletionProblem } from "./deletion-field.ts";
 
 /**
  * `DELETE /:id/soft` marks a record as deleted, by the rules of delete (spec 4.2). Once more is fine and does not move
  * the time.
- * @param fieldName optional datetime field that holds the time @default "deletedAt"
+ * @param fieldName optional datetime field that holds the time @default that of `.softDelete()`, or "deletedAt"
  */
-export function softDeleteAction(fieldName = "deletedAt"): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
+export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
   return new ActionBuilder<PlainShape<{ readonly success: true }, true>>({
     method: "DELETE",
     path: "/:id/soft",
     description: "Marks the record as deleted",
     authorizes: "operations",
-    check: (entity) => columnProblem(entity, fieldName, { kind: "datetime", optional: true }),
+    check: (entity) => deletionProblem(entity, fieldName),
     async handler({ scope, entity, params, rules }) {
+      const field = deletionField(entity, fieldName);
       await scope.run({
         kind: "update",
         entity,
@@ -21,8 +22,8 @@ export function softDeleteAction(fieldName = "deletedAt"): ActionBuilder<PlainSh
         access: "delete",
         rules,
         query: { deleted: "with" },
-        set: { [fieldName]: scope.now() },
-        when: { [fieldName]: null },
+        set: { [field]: scope.now() },
+        when: { [field]: null },
       });
       return { success: true };
     },

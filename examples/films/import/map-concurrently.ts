@@ -1,19 +1,21 @@
-/** Works on all items, `limit` at a time. After a failure nothing new is begun, and it is thrown when all is quiet. */
-export async function forEachConcurrently<T>(
+/** What work makes of all items, `limit` at a time, in their order. After a failure nothing new is begun, and it is thrown when all is quiet. */
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,
-  work: (item: T, index: number) => Promise<void>,
-): Promise<void> {
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length);
   const entries = items.entries();
   let failed = false;
   const lanes = Array.from({ length: limit }, async () => {
     for (const [index, item] of entries) {
       if (failed) return;
-      await work(item, index).catch((error: unknown) => {
+      results[index] = await work(item).catch((error: unknown) => {
         failed = true;
         throw error;
       });
     }
   });
   for (const lane of await Promise.allSettled(lanes)) if (lane.status === "rejected") throw lane.reason;
+  return results;
 }

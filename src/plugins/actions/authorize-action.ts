@@ -1,0 +1,54 @@
+import {
+  AuthenticationError,
+  AuthorizationError,
+  EntityNotFoundError,
+  type OperationInput,
+  type OperationScope,
+} from "../../kernel/index.ts";
+import type { ActionRecord } from "./action-context.ts";
+import type { CompiledAction } from "./compile-action.ts";
+
+/**
+ * Asks an action's rules before anything is read of a request.
+ * @returns the record of an action that is about one; null when its own operations load it, and for all others
+ * @throws AuthenticationError, AuthorizationError, EntityNotFoundError
+ */
+export async function authorizeAction(
+  action: CompiledAction,
+  scope: OperationScope,
+  params: Readonly<Record<string, string>>,
+): Promise<ActionRecord | null> {
+  const { entity, access, rules, onResource, definition } = action;
+  if (definition.authorizes !== "operations")
+    return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
+  // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
+  const writes = access === "create" ? "create" : "update";
+  await scope.decide({ kind: onResource ? "read" : access === "read" ? "list" : writes, entity, access, rules });
+  if (onResource) refuseLongId(params.id as string, scope);
+  return null;
+}
+
+async function recordFor(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+  id: string,
+): Promise<ActionRecord> {
+  const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
+  return (await scope.run(input)).records[0] as ActionRecord;
+}
+
+async function authorizeCollection({ entity, access, rules }: CompiledAction, scope: OperationScope): Promise<null> {
+  // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
+  const isOwn = rules !== undefined;
+  const kind = access === "create" && !isOwn ? "create" : "list";
+  const { forSome } = await scope.decide({ kind, entity, access: isOwn ? "read" : access, rules });
+  // A handler that reads is for whoever may read some; what it shows of them is up to it.
+  if (!forSome || (access === "read" && !isOwn)) return null;
+  throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
+}
+
+/** No record has a longer id than the limit, so it is missing. */
+function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
+  if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
+  return {};
+}

@@ -1,0 +1,112 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+import { allOf, ConflictError, type Driver, type Row, type Where } from "../../../kernel/index.ts";
+import type { UniqueKey, UniqueKeys } from "./unique-keys.ts";
+
+/** Values that one query asks for; conditions of several fields are as long as that. */
+const VALUES = 500;
+const PAIRS = 100;
+
+/** Stands for the id of a record that was taken back again, because nothing was to be stored. */
+export const TAKEN_BACK = "";
+
+/** Who has the values that only one record can have. Many are looked up at once, before a batch, and the others one by one. */
+export class Owners {
+  readonly #driver: Driver;
+  readonly #entity: AnyEntity;
+  readonly #unique: UniqueKeys;
+  /** Ids by key and values; null for values that nobody has. */
+  #known = new Map<string, string | null>();
+  readonly #takenBack: ReadonlySet<string>;
+  readonly #released = new Set<string>();
+  /** Keys of new records with their values, one text each. */
+  readonly added = new Set<string>();
+  readonly #live: Where | undefined;
+
+  constructor(driver: Driver, entity: AnyEntity, unique: UniqueKeys, takenBack: ReadonlySet<string>) {
+    this.#driver = driver;
+    this.#entity = entity;
+    this.#unique = unique;
+    this.#takenBack = takenBack;
+    // Values of records that are softly deleted are free.
+    this.#live = entity.softDelete === undefined ? undefined : { [entity.softDelete.field]: null };
+  }
+
+  /** Looks up what rows would take. */
+  async learn(rows: readonly Row[]): Promise<void> {
+    for (const key of this.#unique.keys) {
+      const wanted = new Map<string, Row>();
+      for (const row of rows) {
+        const values = this.#unique.valuesOf(key, row);
+        if (values !== undefined) wanted.set(textOf(key, values), values);
+      }
+      const all = [...wanted.values()];
+      const portion = key.length === 1 ? VALUES : PAIRS;
+      for (let start = 0; start < all.length; start += portion) await this.#ask(key, all.slice(start, start + portion));
+      for (const text of wanted.keys()) if (!this.#known.has(text)) this.#known.set(text, null);
+    }
+  }
+
+  /** The id of the record that has these values; null when there is none. The id itself is known only where it was learned. */
+  async of(key: UniqueKey, values: Row): Promise<string | null> {
+    if (key.some((name) => values[name] === null || values[name] === undefined)) return null;
+    const text = textOf(key, values);
+    if (this.#takenBack.has(text) && !this.#released.has(text)) return TAKEN_BACK;
+    const known = this.#known.get(text);
+    if (known !== undefined || key[0] === "id") return known ?? null;
+    await this.#ask(key, [values]);
+    if (!this.#known.has(text)) this.#known.set(text, null);
+    return this.#known.get(text) ?? null;
+  }
+
+  /**
+   * Refuses what the database would refuse, in its words.
+   * @param id of the record that is changed @default it is a new one
+   * @throws ConflictError
+   */
+  async refuseTaken(data: Row, id?: string): Promise<void> {
+    for (const key of this.#unique.keys) {
+      const owner = await this.of(key, data);
+      if (owner !== null && owner !== id) throw new ConflictError(undefined, { fields: key });
+    }
+  }
+
+  /** Whether a change leaves records with the values that they are known to have. */
+  async keep(data: Row, id: string | undefined): Promise<boolean> {
+    const { softDelete } = this.#entity;
+    if (softDelete !== undefined && Object.hasOwn(data, softDelete.field)) return false;
+    const touched = this.#unique.keys.filter((key) => key.some((name) => Object.hasOwn(data, name)));
+    for (const key of touched) if ((await this.of(key, data)) !== id) return false;
+    return true;
+  }
+
+  /** Takes the values of a new record down. */
+  add(row: Row): void {
+    for (const key of this.#unique.keys) {
+      if (key.some((name) => (row[name] ?? null) === null)) continue;
+      this.#known.set(textOf(key, row), row.id as string);
+      this.added.add(textOf(key, row));
+    }
+  }
+
+  /** Lets the next record have the values of one that was taken back. */
+  release(key: UniqueKey, values: Row): void {
+    this.#released.add(textOf(key, values));
+  }
+
+  /** What is known may be so no longer. */
+  forget(): void {
+    this.#known = new Map();
+  }
+
+  async #ask(key: UniqueKey, wanted: readonly Row[]): Promise<void> {
+    const [name] = key as [string];
+    const where: Where = key.length === 1 ? { [name]: { in: wanted.map((values) => values[name]) } } : { OR: wanted };
+    const select = [...new Set(["id", ...key])];
+    const rows = await this.#driver.findMany(this.#entity, { where: allOf(where, this.#live), select });
+    for (const row of rows) this.#known.set(textOf(key, row), row.id as string);
+  }
+}
+
+function textOf(key: UniqueKey, values: Row): string {
+  return JSON.stringify(key.map((name) => [name, values[name]]));
+}

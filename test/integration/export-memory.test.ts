@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshPostgres } from "../support/databases.ts";
+
+const RECORDS = 200_000;
+const MEBIBYTE = 1_048_576;
+/** Of garbage, the engine lets as much lie as its heap takes: in a small one, what is measured is what is held. */
+const HEAP = "--max-old-space-size=64";
+
+interface Message {
+  readonly port?: number;
+  readonly ended?: boolean;
+  readonly measured?: { readonly rss: number; readonly peak: number; readonly statements: number };
+}
+
+let server: ChildProcess;
+let port: number;
+let drop: () => Promise<void>;
+
+/** The next message of the server that has this member. */
+function told<K extends keyof Message>(key: K): Promise<NonNullable<Message[K]>> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: Message): void => {
+      const value = message[key];
+      if (value === undefined) return;
+      server.off("message", listen).off("exit", exited);
+      resolve(value);
+    };
+    const exited = (code: number | null): void => reject(new TypeError(`The server has ended with ${code}`));
+    server.on("message", listen).once("exit", exited);
+  });
+}
+
+function measure(): Promise<NonNullable<Message["measured"]>> {
+  const measured = told("measured");
+  server.send("measure");
+  return measured;
+}
+
+/** The records are made by the database: the server must not have had them in its memory. */
+async function fill(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    `INSERT INTO line (id, title, body, amount, status, "createdAt", "updatedAt")
+     SELECT to_char(n, 'FM000000'), 'Line ' || n, repeat('lorem ipsum ', 25), -n, NULL, now(), now()
+     FROM generate_series(1, ${RECORDS}) AS n`,
+  );
+  await client.query("ANALYZE line");
+  await client.end();
+}
+
+async function exported(format: string): Promise<IncomingMessage> {
+  const path = `/api/lines/export?format=${format}`;
+  const [response] = await once(get({ port, path, agent: false }), "response");
+  return response as IncomingMessage;
+}
+
+beforeAll(async () => {
+  const database = await freshPostgres();
+  drop = database.drop;
+  const script = fileURLToPath(new URL("export.child.ts", import.meta.url));
+  server = spawn(process.execPath, [HEAP, "--import", "tsx", script, database.url], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  port = await told("port");
+  await fill(database.url);
+});
+afterAll(async () => {
+  if (server.connected) {
+    const ended = once(server, "exit");
+    server.send("close");
+    await ended;
+  }
+  await drop();
+});
+
+describe(`an export of ${RECORDS} records from PostgreSQL`, () => {
+  it("has them all, and takes less than 64 MB of memory", { timeout: 120_000 }, async () => {
+    const before = await measure();
+    const ended = told("ended");
+    const response = await exported("csv");
+    let size = 0;
+    let lines = 0;
+    let end = "";
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      size += piece.length;
+      for (const byte of piece) if (byte === 10) lines += 1;
+      end = piece.subarray(-600).toString();
+    }
+    await ended;
+    const { peak } = await measure();
+    expect(lines).toBe(RECORDS + 1);
+    expect(end).toContain(`"Line ${RECORDS}"`);
+    expect(size).toBeGreaterThan(64 * MEBIBYTE); // more than there is room for
+    expect((peak - before.rss) / MEBIBYTE).toBeLessThan(64);
+  });
+
+  it("asks the database nothing more once its client has gone", async () => {
+    await measure();
+    const ended = told("ended");
+    const response = await exported("json");
+    await once(response, "data");
+    response.on("error", () => {}).destroy();
+    await ended;
+    expect((await measure()).statements).toBeLessThan(20); // of some two hundred
+  });
+});

@@ -1,0 +1,33 @@
+// A server whose records are exported by export-memory.test.ts, on the PostgreSQL of its argument. It tells its parent
+// when an export has ended, and answers "measure" with its memory and what it has asked the database.
+import { defineRule, entity, exportAction, int, keelson, noopLogger, postgres, string, text } from "../../src/index.ts";
+import { overlayDriver } from "../../src/kernel/index.ts";
+import { startApp } from "../support/http.ts";
+
+const line = entity("line", { title: string, body: text, amount: int, status: string.optional() })
+  .rules({ read: [defineRule("anyone", ({ resolve }) => resolve("ending") !== undefined)] })
+  .actions({ export: exportAction });
+
+const inner = postgres(process.argv[2] as string);
+let statements = 0;
+let peak = 0;
+const driver = overlayDriver(inner, {
+  async findMany(ref, query) {
+    statements += 1;
+    const rows = await inner.findMany(ref, query);
+    peak = Math.max(peak, process.memoryUsage.rss());
+    return rows;
+  },
+});
+
+const api = keelson({ entities: [line], driver, logger: noopLogger });
+api.registerService("ending", () => ({ close: () => void process.send?.({ ended: true }) }), { lifecycle: "scoped" });
+const { port, close } = await startApp(api);
+process.on("message", (message) => {
+  if (message === "close") return void close().then(() => process.disconnect());
+  const rss = process.memoryUsage.rss();
+  process.send?.({ measured: { rss, peak, statements } });
+  peak = rss;
+  statements = 0;
+});
+process.send?.({ port });

@@ -1,0 +1,33 @@
+// A server of its own process: `import-server.ts <sqlite or postgres> <file or url>`. It says where it listens, how far an
+// import is, and the most memory it has had, in bytes.
+import { createPlugin, keelson, noopLogger, serve } from "../../../src/index.ts";
+import { category, product, productsDriver } from "./import-products.ts";
+
+const [, , kind = "", target = ""] = process.argv;
+let stored = 0;
+
+function tell(facts: object): void {
+  process.send?.({ ...facts, stored, peak: process.resourceUsage().maxRSS * 1_024 });
+}
+
+const reporter = createPlugin({
+  id: "reporter",
+  version: "1.0.0",
+  hooks: {
+    "operation:committed": ({ entity, kind }) => {
+      if (entity.name === "product" && kind === "create" && ++stored % 1_000 === 0) tell({});
+    },
+  },
+});
+
+const api = keelson({
+  entities: [category, product],
+  driver: productsDriver(kind, target),
+  logger: noopLogger,
+  plugins: [reporter],
+});
+for (const id of ["a", "b", "c"]) await api.asSystem().category.create({ id, name: id });
+const { url } = await serve(api, { port: 0, hostname: "127.0.0.1" });
+process.on("message", () => tell({ isAnswer: true }));
+process.on("disconnect", () => process.exit());
+tell({ url });

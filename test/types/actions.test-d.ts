@@ -1,0 +1,257 @@
+import { describe, expectTypeOf, it } from "vitest";
+import type { PlainActionContext } from "../../src/entity/index.ts";
+import {
+  type ActionContext,
+  type ActionRecord,
+  action,
+  archiveAction,
+  bool,
+  bulkDeleteAction,
+  bulkUpdateAction,
+  cloneAction,
+  countAction,
+  type Driver,
+  datetime,
+  entity,
+  enums,
+  existsAction,
+  int,
+  type KernelBody,
+  keelson,
+  restoreAction,
+  softDeleteAction,
+  string,
+  toggleAction,
+  type User,
+} from "../../src/index.ts";
+
+const fields = { title: string, published: bool, archived: bool, deletedAt: datetime.optional() };
+const makeApp = () =>
+  keelson({
+    entities: [
+      entity("post", fields).actions({
+        softDelete: softDeleteAction,
+        restore: restoreAction("deletedAt"),
+        archive: archiveAction(),
+        clone: cloneAction(["title"]),
+        toggle: toggleAction("published"),
+        bulkUpdate: bulkUpdateAction,
+        bulkDelete: bulkDeleteAction(),
+        count: countAction,
+        exists: existsAction,
+        greet: action()
+          .get()
+          .query({ name: string.default("you"), n: int.optional() })
+          .handler(({ query }) => `${query.name}${query.n}`),
+        rename: action()
+          .onResource()
+          .input({ title: string, at: datetime })
+          .handler(async ({ input }) => ({ was: input.title, at: input.at })),
+        both: action()
+          .query({ dry: bool.default(false) })
+          .input({ why: string })
+          .handler(({ query }) => query.dry),
+        declared: action()
+          .output({ total: int, kind: enums("a", "b").optional() })
+          .handler(() => ({ total: 1, kind: null, more: true })),
+        late: action()
+          .handler(() => ({ more: true, total: 1 }))
+          .output({ total: int }),
+        silent: action().handler(async () => {}),
+        plain: {
+          method: "POST",
+          path: "/:id/plain",
+          handler: (context) => context.params.id,
+        },
+      }),
+    ],
+  });
+const client = () => makeApp().as({ id: "u1" }).post;
+
+describe("what a handler is given", () => {
+  it("is the input and the query as declared: checked, completed, with nulls for what is optional", () => {
+    action()
+      .query({ q: string, page: int.default(1), kind: enums("a", "b").optional() })
+      .input({ title: string, at: datetime.optional(), done: bool.default(false) })
+      .handler(({ query, input }) => {
+        expectTypeOf(query).toEqualTypeOf<{ q: string; page: number; kind: "a" | "b" | null }>();
+        expectTypeOf(input).toEqualTypeOf<{ title: string; at: Date | null; done: boolean }>();
+      });
+  });
+
+  it("is nothing known where nothing is declared", () => {
+    action().handler(({ query, input }) => {
+      expectTypeOf(query).toEqualTypeOf<Readonly<Record<string, unknown>>>();
+      expectTypeOf(input).toBeUnknown();
+    });
+  });
+
+  it("is a record for actions on records, and null for others, whatever the order of calls", () => {
+    action().handler(({ record }) => expectTypeOf(record).toBeNull());
+    action()
+      .onResource()
+      .handler(({ record }) => {
+        expectTypeOf(record).toEqualTypeOf<ActionRecord>();
+        expectTypeOf(record.id).toBeString();
+      });
+    action()
+      .input({ a: int })
+      .onResource()
+      .rules("admin")
+      .timeout(5)
+      .meta({ summary: "s" })
+      .path("/x")
+      .put()
+      .handler(({ record, input }) => {
+        expectTypeOf(record).toEqualTypeOf<ActionRecord>();
+        expectTypeOf(input).toEqualTypeOf<{ a: number }>();
+      });
+  });
+
+  it("is everything else of the request", () => {
+    action().handler((context) => {
+      expectTypeOf(context.params).toEqualTypeOf<Readonly<Record<string, string>>>();
+      expectTypeOf(context.user).toEqualTypeOf<User | null>();
+      expectTypeOf(context.driver).toEqualTypeOf<Driver>();
+      expectTypeOf(context.unsafeDriver).toEqualTypeOf<Driver>();
+      expectTypeOf(context.signal).toEqualTypeOf<AbortSignal | undefined>();
+      expectTypeOf(context.body).toEqualTypeOf<KernelBody | undefined>();
+      expectTypeOf(context.resolve<{ a: 1 }>("x")).toEqualTypeOf<{ a: 1 }>();
+      expectTypeOf(context.resolveAsync<{ a: 1 }>("x")).resolves.toEqualTypeOf<{ a: 1 }>();
+      expectTypeOf(context.headers.get("x")).toEqualTypeOf<string | null>();
+    });
+  });
+
+  it("is the same within a transaction, whose result is the work's", () => {
+    action()
+      .onResource()
+      .input({ n: int })
+      .handler(async ({ transaction }) => {
+        const result = await transaction(async ({ input, record }) => {
+          expectTypeOf(input).toEqualTypeOf<{ n: number }>();
+          expectTypeOf(record).toEqualTypeOf<ActionRecord>();
+          return input.n;
+        });
+        expectTypeOf(result).toBeNumber();
+      });
+  });
+
+  it("has typed clients of entities", () => {
+    const post = entity("post", fields);
+    action().handler(async ({ client: of }) => {
+      expectTypeOf((await of(post).get("p1")).title).toBeString();
+      // @ts-expect-error there is no such field
+      await of(post).update("p1", { titel: "x" });
+    });
+  });
+
+  it("fits a function that takes any context", () => {
+    const shared = (context: ActionContext): string => context.entity.name;
+    action().onResource().handler(shared);
+  });
+});
+
+describe("plain objects", () => {
+  it("get a typed context without an annotation", () => {
+    entity("post", fields).actions({
+      publish: {
+        method: "POST",
+        path: "/:id/publish",
+        async handler(context) {
+          expectTypeOf(context).toEqualTypeOf<PlainActionContext>();
+          expectTypeOf(context.params).toEqualTypeOf<Readonly<Record<string, string>>>();
+          expectTypeOf(context.input).toBeUnknown();
+          // @ts-expect-error there is no such member
+          context.nothing;
+          return context.driver.findOne(context.entity, { id: context.params.id });
+        },
+      },
+    });
+  });
+});
+
+describe("methods of the client", () => {
+  it("of prebuilt actions take what they need and give what they answer", () => {
+    expectTypeOf(client().softDelete).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
+    expectTypeOf(client().restore).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
+    expectTypeOf(client().archive).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
+    expectTypeOf(client().clone).toEqualTypeOf<(id: string) => Promise<ActionRecord>>();
+    expectTypeOf(client().toggle).toEqualTypeOf<(id: string) => Promise<{ readonly published: boolean }>>();
+    expectTypeOf(client().exists).toEqualTypeOf<(id: string) => Promise<{ readonly exists: boolean }>>();
+    expectTypeOf(client().bulkDelete).parameter(0).toEqualTypeOf<{ readonly ids: readonly string[] }>();
+    expectTypeOf(client().bulkUpdate).returns.resolves.toEqualTypeOf<{ readonly count: number }>();
+    // The client's own means the same.
+    expectTypeOf(client().count()).resolves.toBeNumber();
+  });
+
+  it("of custom actions take query and input in one object, and none where nothing is needed", () => {
+    expectTypeOf(client().greet).toEqualTypeOf<(given?: { name?: string; n?: number | null }) => Promise<string>>();
+    expectTypeOf(client().rename).toEqualTypeOf<
+      (id: string, given: { title: string; at: Date }) => Promise<{ was: string; at: Date }>
+    >();
+    expectTypeOf(client().both).parameter(0).toExtend<{ dry?: boolean; why: string }>();
+    expectTypeOf(client().silent).toEqualTypeOf<() => Promise<void>>();
+    expectTypeOf(client().plain).returns.resolves.toBeUnknown();
+  });
+
+  it("give what is declared, whenever that is", () => {
+    expectTypeOf(client().declared).returns.resolves.toEqualTypeOf<{ total: number; kind: "a" | "b" | null }>();
+    expectTypeOf(client().late).returns.resolves.toEqualTypeOf<{ total: number }>();
+  });
+
+  it("are the system's, too", () => {
+    expectTypeOf(makeApp().asSystem().post.toggle).toEqualTypeOf<
+      (id: string) => Promise<{ readonly published: boolean }>
+    >();
+  });
+});
+
+describe("what does not compile", () => {
+  it("is a wrong use of a client", () => {
+    // @ts-expect-error the id is missing
+    void client().softDelete();
+    // @ts-expect-error the input is missing
+    void client().rename("p1");
+    // @ts-expect-error a title is text
+    void client().rename("p1", { title: 1, at: new Date() });
+    // @ts-expect-error there is no such name
+    void client().greet({ nam: "x" });
+    // @ts-expect-error ids are a list
+    void client().bulkDelete({ ids: "a" });
+    // @ts-expect-error there is no such action
+    void client().nothing();
+  });
+
+  it("is a wrong use of the builder", () => {
+    // @ts-expect-error it is not known what `input` has
+    action().handler(({ input }) => input.title);
+    action()
+      .input({ title: string })
+      // @ts-expect-error there is no such field
+      .handler(({ input }) => input.titel);
+    // @ts-expect-error there is no record
+    action().handler(({ record }) => record.id);
+    // @ts-expect-error input has fields
+    action().input({ title: "string" });
+    // @ts-expect-error rules are names or rules
+    action().rules(5);
+    // @ts-expect-error a time is a number
+    action().timeout("1s");
+  });
+
+  it("is a wrong use of a prebuilt action", () => {
+    // @ts-expect-error which field?
+    toggleAction();
+    // @ts-expect-error names of fields
+    cloneAction([1]);
+  });
+
+  it("is something else than an action", () => {
+    // @ts-expect-error no handler
+    entity("post", fields).actions({ a: { method: "POST", path: "/a" } });
+    // @ts-expect-error a number
+    entity("post", fields).actions({ a: 5 });
+    // @ts-expect-error the path is text
+    entity("post", fields).actions({ a: { path: 5, handler: () => 1 } });
+  });
+});
