@@ -1,5 +1,5 @@
 // A plugin and a rule written with public imports only: what a stranger's package can do, ours do no other way.
-import { createPluginFactory, defineRule, entityOfRecord, Reply, type Rule, routeSegment } from "keelson";
+import { action, createPluginFactory, defineRule, entityOfRecord, Reply, type Rule, routeSegment } from "keelson";
 
 /** Options of {@link archive}. */
 export interface ArchiveOptions {
@@ -37,3 +37,13 @@ export const archive = createPluginFactory<ArchiveOptions>(({ field = "archived"
     }
   },
 }));
+
+/** What `archiveAction()` does, as somebody else would write it: one conditional statement that the update rule is part of. */
+export const archiveLikeOurs = action()
+  .onResource()
+  .path("/archive")
+  .handler(async ({ scope, entity, record }) => {
+    const when = { archived: { ne: true } };
+    await scope.run({ kind: "update", entity, id: record.id, set: { archived: true }, when });
+    return { success: true };
+  });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { archive, mineOrAdmin } from "../../examples/stranger-plugin/archive-plugin.ts";
-import { belongsTo, bool, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import { archive, archiveLikeOurs, mineOrAdmin } from "../../examples/stranger-plugin/archive-plugin.ts";
+import { archiveAction, belongsTo, bool, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
 const user = entity("user", { name: string })
@@ -62,6 +62,34 @@ describe("a stranger's rule", () => {
 });
 
 describe("a stranger's action", () => {
+  const attached = (name: string, archiving: Parameters<ReturnType<typeof ruled>["actions"]>[0]["archive"]) =>
+    ruled(name).actions({ archive: archiving });
+  const ruled = (name: string) => entity(name, fields).ownedBy("author").rules(access("ownerOrAdmin"));
+  const prebuilt = attached("prebuilt", archiveAction);
+  const rewritten = attached("rewritten", archiveLikeOurs);
+  const both = createTestApp({
+    entities: [user, prebuilt, rewritten],
+    driver: memoryDriver({ user: users, prebuilt: structuredClone(rows), rewritten: structuredClone(rows) }),
+    logger: noopLogger,
+  });
+  afterAll(() => both.close());
+
+  it.each([
+    [null, "a1"],
+    [{ id: "ann" }, "a1"],
+    [{ id: "ann" }, "a1"],
+    [{ id: "bob" }, "a1"],
+    [{ id: "bob" }, "nope"],
+    [{ id: "root", role: "admin" }, "b1"],
+  ])("answers %j on %s as the prebuilt one that it rewrites", async (caller, id) => {
+    const ask = async (plural: string) => {
+      const answer = await both.as(caller).request("POST", `/api/${plural}/${id}/archive`);
+      const after = await both.as(caller).request("GET", `/api/${plural}/${id}`);
+      return [comparable(answer), comparable(after)];
+    };
+    expect(await ask("rewrittens")).toEqual(await ask("prebuilts"));
+  });
+
   it("goes through the gate like any other write", async () => {
     const post = (id: string | null, path: string) => app.as(id === null ? null : { id }).request("POST", path);
     expect((await post(null, "/api/ours/a1/archive")).status).toBe(401);

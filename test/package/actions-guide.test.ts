@@ -33,7 +33,7 @@ async function newArticle(title = "Keels"): Promise<string> {
 
 describe("docs/guides/actions.md", () => {
   it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(2);
+    expect(guide.files).toHaveLength(3);
     expect(compileProblems(guide.files)).toEqual([]);
   }, 120_000);
 
@@ -76,7 +76,7 @@ describe("docs/guides/actions.md", () => {
   it("calls actions in the process", async () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => {});
     const folder = dirname(guide.files[0] as string);
-    await import(join(folder, "block-1.ts"));
+    await import(join(folder, "block-2.ts"));
     expect(log).toHaveBeenCalledWith(true, [expect.objectContaining({ title: "Keels and frames" })]);
     log.mockRestore();
   });

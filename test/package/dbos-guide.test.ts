@@ -27,4 +27,4 @@ it("compiles, and runs its workflow", async () => {
   );
   expect([response.status, await response.json()]).toEqual([200, "sent hello"]);
   await api.close();
-});
+}, 120_000);
