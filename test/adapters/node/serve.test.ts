@@ -63,7 +63,7 @@ describe("starting", () => {
 
   it("gives slow clients limits", async () => {
     const { server } = await start(hello());
-    expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 });
+    expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 3_600_000, keepAliveTimeout: 65_000 });
     expect(server.maxRequestsPerSocket).toBe(0);
   });
 
