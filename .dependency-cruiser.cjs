@@ -63,6 +63,13 @@ module.exports = {
       to: { path: npm("tsyringe|reflect-metadata") },
     },
     {
+      name: "dbos-in-one-folder",
+      comment: "DBOS is optional and a singleton: whoever does not use that engine never loads it.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/plugins/workflows/dbos/" },
+      to: { path: npm("@dbos-inc/[^/]+") },
+    },
+    {
       name: "plugin-never-imports-a-plugin",
       comment: "What two plugins share is a port or a service looked up by id, so that either can be removed.",
       severity: "error",

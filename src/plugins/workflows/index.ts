@@ -21,6 +21,7 @@ import { toWorkflow, type WorkflowBuilder, type WorkflowLike } from "./workflow-
 import { checkedWorkflow, type WorkflowDefinition } from "./workflow-definition.ts";
 import type { WorkflowResult } from "./workflow-result.ts";
 
+export { type DbosOptions, dbosEngine } from "./dbos/dbos-engine.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";
 export type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./engine/workflow-engine.ts";
@@ -69,13 +70,15 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
   const { journal = false, encrypted = false } = options;
   const engine =
     options.engine ?? (journal === false ? memoryEngine() : journalEngine(journal === true ? {} : journal));
-  const keepsJournal = engine.name === "journal";
+  const keepsJournal = engine.usesJournal === true;
   const known = new Map<string, WorkflowDefinition>();
   return createPlugin({
     id: "workflows",
     version: "1.0.0",
     ...(keepsJournal ? { schema: schemaFromEntities([...journalEntities(encrypted)], { internal: true }) } : {}),
     setup(context) {
+      if (keepsJournal && !encrypted && holdEncrypted(context.entities.entities))
+        context.problem("fields are encrypted, so the journal has to be, too: workflows({ encrypted: true })");
       registerWorkflows(context, options.workflows ?? [], known);
       context.services.register(RUNNER_SERVICE, () => runnerOf(engine, known, engine.name !== "memory"));
       context.services.register(ENGINE_SERVICE, () => appWorkflows(engine));
@@ -101,6 +104,11 @@ function attachedTo(action: unknown): Attached | undefined {
 /** Whether any action of these entities is a workflow. */
 export function haveWorkflows(entities: readonly AnyEntity[]): boolean {
   return entities.some(({ actions }) => Object.values(actions).some((action) => attachedTo(action) !== undefined));
+}
+
+/** Whether what runs carry may come from an encrypted field. */
+function holdEncrypted(entities: readonly AnyEntity[]): boolean {
+  return entities.some(({ fields }) => Object.values(fields).some(({ encrypted }) => encrypted !== undefined));
 }
 
 function registerWorkflows(

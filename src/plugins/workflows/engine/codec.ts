@@ -4,7 +4,7 @@ import { ResultNotKept } from "../saga/result-not-kept.ts";
 
 /** Values as texts of a journal, and back. */
 export interface Codec {
-  /** @throws ResultNotKept for what no text can say: functions, symbols, circles */
+  /** @throws ResultNotKept for what no text can say: functions, symbols, circles, and objects that are more than their members */
   encode(value: unknown): string;
   decode(text: string | null | undefined): unknown;
 }
@@ -12,9 +12,12 @@ export interface Codec {
 /** What stands for a password in a text: it was there, and is nowhere any more. */
 const GONE = "$gone";
 const MAX_DEPTH = 32;
+/** Whose content is not in their members. */
+const OPAQUE = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer];
 
 /**
- * JSON with moments, big integers and records, which stay records of their entity. Passwords are left out by the names of
+ * JSON with moments, big integers and records, which stay records of their entity. Objects that say what they are as JSON are
+ * that; of others their own members are kept. Passwords are left out by the names of
  * their fields, wherever they stand; all else that is secret is for the columns to encrypt (security.md item 11).
  */
 export function createCodec(model: EntityModel): Codec {
@@ -31,19 +34,22 @@ export function createCodec(model: EntityModel): Codec {
       throw new ResultNotKept(`A ${typeof value} cannot be kept; give plain data`);
     if (typeof value === "number" && !Number.isFinite(value)) return { $number: String(value) };
     if (typeof value !== "object" || value === null) return value;
-    if (value instanceof Date) return { $date: value.getTime() };
-    if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
+    if (value instanceof Date) return { $date: Number.isNaN(value.getTime()) ? null : value.getTime() };
+    if (Array.isArray(value))
+      return Array.from(value, (item) => (item === undefined ? { $undefined: true } : plain(item, depth + 1)));
     const entity = entityOfRecord(value);
     if (entity !== undefined) return { $record: entity.name, value: members(value as Row, depth, entity) };
-    if (value instanceof Map || value instanceof Set)
-      throw new ResultNotKept("A Map or a Set cannot be kept; give plain data");
+    const opaque = ArrayBuffer.isView(value) ? "typed array" : OPAQUE.find((type) => value instanceof type)?.name;
+    if (opaque !== undefined) throw new ResultNotKept(`A ${opaque} cannot be kept; give plain data`);
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    if (typeof toJSON === "function") return plain(toJSON.call(value), depth + 1);
     return members(value as Row, depth);
   }
 
   function members(value: Row, depth: number, entity?: AnyEntity): Row {
     // Omitted fields of a record are not enumerable, and its compensation may need them; passwords it must do without.
     const hidden = (entity?.hidden ?? []).filter((name) => value[name] !== undefined);
-    const kept: Row = {};
+    const kept: Row = Object.create(null); // "__proto__" is a name like any other
     for (const name of [...Object.keys(value), ...hidden]) {
       if (entity !== undefined && !Object.hasOwn(entity.columns, name)) continue;
       const isSecret = secret.has(name) && value[name] !== null && value[name] !== undefined;
@@ -59,9 +65,10 @@ export function createCodec(model: EntityModel): Codec {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map(revive);
     const object = value as Row;
+    if ("$undefined" in object) return undefined;
     if ("$bigint" in object) return BigInt(object.$bigint as string);
     if ("$number" in object) return Number(object.$number);
-    if ("$date" in object) return new Date(object.$date as number);
+    if ("$date" in object) return new Date((object.$date as number | null) ?? Number.NaN);
     if (GONE in object) return undefined;
     if ("$record" in object) {
       const entity = model.get(object.$record as string);
@@ -74,7 +81,14 @@ export function createCodec(model: EntityModel): Codec {
   }
 
   return Object.freeze<Codec>({
-    encode: (value) => JSON.stringify({ value: plain(value, 0) }),
+    encode(value) {
+      try {
+        return JSON.stringify({ value: plain(value, 0) });
+      } catch (error) {
+        if (error instanceof ResultNotKept) throw error;
+        throw new ResultNotKept("A value cannot be kept: reading it failed", { cause: error });
+      }
+    },
     decode: (text) =>
       text === null || text === undefined ? undefined : revive((JSON.parse(text) as { value: unknown }).value),
   });

@@ -1,4 +1,4 @@
-import type { Driver, OperationScope, Row } from "../../../kernel/index.ts";
+import { ConflictError, type Driver, type OperationScope, type Row } from "../../../kernel/index.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import type { Journal, Outcome, Phase } from "../saga/saga-runtime.ts";
 import type { Codec } from "./codec.ts";
@@ -12,6 +12,8 @@ export interface Lease {
   readonly fence: number;
   /** Milliseconds a hold lasts. */
   readonly leaseMs: number;
+  /** When it was last known to be there, by `performance.now()`. */
+  confirmedAt?: number;
 }
 
 /**
@@ -24,9 +26,11 @@ export function databaseJournal(system: OperationScope, lease: Lease, codec: Cod
   /** @throws RunGivenUp when another process has the run */
   async function hold(driver: Driver, change: Row = {}): Promise<void> {
     const where = { id: runId, owner: lease.owner, fence: lease.fence };
+    const asked = performance.now();
     const leaseUntil = new Date(system.now().getTime() + lease.leaseMs);
     if ((await driver.updateMany(RUN, where, { ...change, leaseUntil })) !== 1)
-      throw new RunGivenUp(new Error(`Another process has taken over the run ${runId}`));
+      throw new RunGivenUp(new ConflictError(`Another process has taken over the run ${runId}`));
+    lease.confirmedAt = asked;
   }
 
   async function write(driver: Driver, seq: number, phase: Phase, entry: Row): Promise<void> {
@@ -47,7 +51,7 @@ export function databaseJournal(system: OperationScope, lease: Lease, codec: Cod
         await hold(driver);
         await write(driver, seq, phase, { status: "started", attempt });
       }),
-    finished(seq, phase, outcome, environment) {
+    async finished(seq, phase, outcome, environment) {
       const entry = entryOf(outcome, codec);
       const record = async (driver: Driver): Promise<void> => {
         await hold(driver, outcome.status === "done" ? { data: entry.data } : {});
@@ -59,14 +63,15 @@ export function databaseJournal(system: OperationScope, lease: Lease, codec: Cod
       within((driver) =>
         hold(driver, {
           status,
+          updatedAt: system.now(),
           ...(failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) }),
         }),
       ),
   };
 }
 
-/** @throws ResultNotKept for a result that cannot be written down */
-function entryOf(outcome: Outcome, codec: Codec): Row {
+/** What became of a step, as text. @throws ResultNotKept for a result that cannot be written down */
+export function entryOf(outcome: Outcome, codec: Codec): Row {
   switch (outcome.status) {
     case "done":
       return {

@@ -1,36 +1,47 @@
 import { defaultIds } from "../../../kernel/index.ts";
 import { memoryJournal } from "../saga/memory-journal.ts";
 import { newState } from "../saga/saga-runtime.ts";
+import type { WorkflowResult } from "../workflow-result.ts";
 import { runInApp } from "./run-in-app.ts";
+import { assertSameRun, sameRun } from "./same-run.ts";
 import type { EngineHost, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
 
-/** Runs workflows in memory: failures are taken back, a crash of the process is not, and nothing is remembered. */
+/**
+ * Runs workflows in memory: failures are taken back, a crash of the process is not, and nothing is remembered. A second run
+ * of an id is the first one as long as that is going on.
+ */
 export function memoryEngine(): WorkflowEngine {
   let host: EngineHost | undefined;
-  const running = new Set<Promise<unknown>>();
+  const running = new Map<string, { readonly same: string; readonly result: Promise<WorkflowResult> }>();
   return Object.freeze<WorkflowEngine>({
     name: "memory",
     start(given) {
       host = given;
     },
     async run({ workflow, input, data, caller, runId = defaultIds.next() }: RunRequest) {
+      const same = sameRun(workflow, caller);
+      const known = running.get(runId);
+      if (known !== undefined) {
+        assertSameRun(runId, known.same, same);
+        return { runId, result: known.result };
+      }
       const state = newState({ ...workflow.data, ...data });
-      const result = runInApp(host as EngineHost, workflow, caller, state, () => ({
+      const result = runInApp(host as EngineHost, workflow, caller, state, (system) => ({
         runId,
         input,
-        startedAt: new Date(),
+        startedAt: system.now(),
         journal: memoryJournal,
         isDurable: false,
         lost: undefined,
       }));
-      running.add(result);
-      const end = (): void => void running.delete(result);
+      running.set(runId, { same, result });
+      const end = (): void => void running.delete(runId);
       result.then(end, end);
       return { runId, result };
     },
     report: async () => undefined,
     async stop() {
-      await Promise.allSettled([...running]);
+      await Promise.allSettled([...running.values()].map(({ result }) => result));
     },
   });
 }

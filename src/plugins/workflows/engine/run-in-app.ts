@@ -29,6 +29,8 @@ export function runInApp(
         ...parts(system),
         log: host.log,
         signal: undefined,
+        now: () => system.now(),
+        isClosing: () => isClosing(host),
         environment: (rights) => environmentOf(host, scopes[rights], own),
         transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
       };
@@ -47,4 +49,14 @@ function environmentOf(host: EngineHost, scope: OperationScope, own: OperationSc
     },
     resolve: (service) => scope.services.resolve(service),
   };
+}
+
+/** A closing app refuses calls, and with them whatever steps ask of services that make some. */
+function isClosing(host: EngineHost): Promise<boolean> {
+  return host
+    .runAs(null, async () => {})
+    .then(
+      () => false,
+      () => true,
+    );
 }

@@ -1,4 +1,5 @@
 import { isKeelsonError, KeelsonError } from "../../../entity/index.ts";
+import { handleError } from "../../../kernel/index.ts";
 
 /** An error as a journal keeps it: of others than ours only the name, since their messages may quote anything. */
 export function errorText(error: Error): string {
@@ -7,10 +8,10 @@ export function errorText(error: Error): string {
   return JSON.stringify({ code, status, message });
 }
 
-/** What a stranger may know of it: the code, and of errors of ours the message. */
+/** What a stranger may know of it: what an answer would have said. */
 export function publicError(text: string | null | undefined): { readonly code: string; readonly message: string } {
-  const { code, message } = errorOf(text);
-  return { code: (code as string | undefined) ?? "INTERNAL", message };
+  const { code, message } = handleError(errorOf(text)).body;
+  return { code: String(code), message: String(message) };
 }
 
 /** The error of a text, as far as it is known. */

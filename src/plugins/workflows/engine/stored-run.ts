@@ -2,9 +2,13 @@ import type { Driver, Row } from "../../../kernel/index.ts";
 import type { Outcome, SagaState } from "../saga/saga-runtime.ts";
 import { StepInterruptedError } from "../saga/step-interrupted-error.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
+import type { WorkflowStatus } from "../workflow-result.ts";
 import { type Codec, hasGone } from "./codec.ts";
 import { STEP } from "./journal-entities.ts";
 import { errorOf } from "./stored-error.ts";
+
+/** Statuses of runs that somebody has to see to. */
+export const UNFINISHED: readonly WorkflowStatus[] = ["pending", "running", "compensating"];
 
 /** What a journal knows of a run, as far as going on with it needs. */
 export async function loadState(
@@ -13,7 +17,11 @@ export async function loadState(
   definition: WorkflowDefinition,
   codec: Codec,
 ): Promise<SagaState> {
-  const rows = await driver.findMany(STEP, { where: { runId: run.id } });
+  return stateOf(run, await driver.findMany(STEP, { where: { runId: run.id } }), definition, codec);
+}
+
+/** The same of entries that are known already. */
+export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefinition, codec: Codec): SagaState {
   const state: SagaState = {
     executed: [],
     compensated: [],
@@ -26,7 +34,7 @@ export async function loadState(
   for (const row of rows)
     (row.phase === "execute" ? state.executed : state.compensated)[row.seq as number] = outcomeOf(row, codec);
   // A step that still has to run may need the password that is gone with the process it was given to.
-  const isGone = hasGone(run.input as string | null) || hasGone(run.data as string | null);
+  const isGone = [run.input, run.data, ...rows.map(({ result }) => result)].some((text) => hasGone(text as string));
   if (state.failure === undefined && isGone) {
     const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
     if (next !== undefined)

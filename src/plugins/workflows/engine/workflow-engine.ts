@@ -53,6 +53,8 @@ export interface EngineHost {
 /** Runs workflows, and goes on with those that a process left behind. One behaviour suite runs on every engine. */
 export interface WorkflowEngine {
   readonly name: string;
+  /** Whether it keeps runs in the app's database: the journal's entities are declared then. @default false */
+  readonly usesJournal?: boolean | undefined;
   /** The app has started: runs that were left behind may be taken up. Does not wait for them. */
   start(host: EngineHost): void | Promise<void>;
   /**

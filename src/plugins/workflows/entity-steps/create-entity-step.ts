@@ -36,7 +36,9 @@ export function createEntityStep(
       const id = stored.id as string;
       const now = await heldRecord(context, entity, id);
       if (now === null) return; // somebody else has deleted it: there is nothing left of it
-      assertUnchanged(entity, now, stored, Object.keys(stored));
+      // Later steps may have changed it, and taken that back: only the time of the last change tells.
+      const columns = Object.keys(stored).filter((column) => column !== "updatedAt");
+      assertUnchanged(entity, now, stored, columns);
       const { scope, driver } = context;
       const isGone =
         scope === undefined

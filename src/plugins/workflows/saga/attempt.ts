@@ -55,7 +55,7 @@ export async function withRetries<T>(
 /**
  * Runs one try under a time limit. A try that is late is left to itself: its signal is aborted, what it comes to is
  * discarded, and nobody hears its rejection.
- * @throws StepTimeoutError
+ * @throws StepTimeoutError; also, without a try, when it is given up already
  */
 export async function withinTime<T>(
   milliseconds: number,
@@ -63,23 +63,27 @@ export async function withinTime<T>(
   what: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (isAborted(outer)) throw new StepTimeoutError(`${what} was given up`);
   const controller = new AbortController();
   const signal = outer === undefined ? controller.signal : AbortSignal.any([controller.signal, outer]);
   let timer: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
   const late = new Promise<never>((_, reject) => {
     const giveUp = (reason: string): void => {
       controller.abort();
       reject(new StepTimeoutError(`${what} ${reason}`));
     };
     timer = setTimeout(() => giveUp(`took longer than ${milliseconds} ms`), milliseconds);
-    if (outer?.aborted === true) giveUp("was given up");
-    outer?.addEventListener("abort", () => giveUp("was given up"), { once: true });
+    onAbort = () => giveUp("was given up");
+    outer?.addEventListener("abort", onAbort, { once: true });
   });
+  late.catch(() => {});
   const running = work(signal);
   running.catch(() => {});
   try {
     return await Promise.race([running, late]);
   } finally {
     clearTimeout(timer);
+    outer?.removeEventListener("abort", onAbort);
   }
 }

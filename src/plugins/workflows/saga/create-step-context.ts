@@ -2,7 +2,7 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import { EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
 import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
-import { untilEnded } from "./until-ended.ts";
+import { stepIsOver, untilEnded } from "./until-ended.ts";
 
 /** One try of a step, or of a compensation. */
 export interface Try {
@@ -11,7 +11,8 @@ export interface Try {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly results: Readonly<Record<string, unknown>>;
-  hasEnded(): boolean;
+  /** Aborted when the try is over. */
+  readonly over: AbortSignal;
 }
 
 /** What the code of a step is given. Of what it sets, nothing counts before the try has succeeded. */
@@ -19,7 +20,7 @@ export function createStepContext(
   { runId, input, log }: SagaRuntime,
   state: SagaState,
   environment: StepEnvironment,
-  { seq, phase, attempt, signal, results, hasEnded }: Try,
+  { seq, phase, attempt, signal, results, over }: Try,
 ): StepContext & { readonly data: Record<string, unknown> } {
   const data = { ...state.data };
   const { user, scope, clients } = environment;
@@ -28,17 +29,18 @@ export function createStepContext(
     data,
     get: <T>(key: string) => data[key] as T | undefined,
     set(key, value) {
+      if (over.aborted) throw stepIsOver();
       data[key] = value;
     },
     results,
     user,
-    driver: untilEnded(environment.driver, hasEnded),
-    scope: scope && untilEnded(scope, hasEnded),
+    driver: untilEnded(environment.driver, over),
+    scope: scope && untilEnded(scope, over),
     client<E extends EntityRef>(entity: E) {
       if (clients === undefined) throw new ConfigurationError("Clients of entities are there in an app only");
       const found = clients[entityName(entity)];
       if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
-      return untilEnded(found, hasEnded) as unknown as ReturnType<StepContext["client"]> as never;
+      return untilEnded(found, over) as unknown as ReturnType<StepContext["client"]> as never;
     },
     resolve: environment.resolve,
     signal,

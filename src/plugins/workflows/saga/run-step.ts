@@ -1,12 +1,16 @@
+import { isKeelsonError } from "../../../entity/index.ts";
 import { type RetryOptions, type Step, WithMemo } from "../step.ts";
-import { isRetryable, withinTime, withRetries } from "./attempt.ts";
+import { isRetryable, StepTimeoutError, withinTime, withRetries } from "./attempt.ts";
 import { createStepContext } from "./create-step-context.ts";
+import { recorded } from "./recorded.ts";
 import { ResultNotKept } from "./result-not-kept.ts";
 import { RunGivenUp } from "./run-given-up.ts";
-import type { Outcome, Phase, Rights, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
+import type { Outcome, Phase, Rights, SagaPoint, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
 
 /** What a step may take when it does not say, in milliseconds. */
 const STEP_MS = 30_000;
+/** What one in a transaction may take at most: less than the transaction itself, so that it is the step that fails. */
+const ATOMIC_MS = 25_000;
 const COMPENSATION_RETRY: RetryOptions = { attempts: 5 };
 
 /** A step, or its compensation, about to run. */
@@ -20,20 +24,28 @@ export interface StepRun {
   readonly results: Readonly<Record<string, unknown>>;
   /** Ends all tries. */
   readonly signal: AbortSignal | undefined;
+  /** Told of each try after which nobody knows what it did. */
+  readonly unknown?: (() => void) | undefined;
   /** The transaction that all of the workflow shares, if there is one: the journal is written by whoever began it. */
   readonly within?: StepEnvironment | undefined;
 }
 
 /**
  * Runs a step, or its compensation, with its retries, and records what came of it.
- * @throws what its last try threw; RunGivenUp when what came of it cannot be recorded
+ * @throws what its last try threw; RunGivenUp when what came of it cannot be recorded, or says nothing because the app is
+ *   closing
  */
 export async function runStep(runtime: SagaRuntime, state: SagaState, run: StepRun): Promise<Done> {
   const { step, phase, signal } = run;
   const retry = phase === "execute" ? (step.retry ?? {}) : { ...COMPENSATION_RETRY, ...step.compensationRetry };
   const again = (error: unknown): boolean =>
     !(error instanceof RunGivenUp) && (phase === "compensate" || isRetryable(error));
-  return withRetries(retry, signal, again, (attempt) => runTry(runtime, state, run, attempt));
+  try {
+    return await withRetries(retry, signal, again, (attempt) => runTry(runtime, state, run, attempt));
+  } catch (error) {
+    const isAway = isKeelsonError(error) && error.code === "UNAVAILABLE" && !(error instanceof RunGivenUp);
+    throw isAway && (await runtime.isClosing?.()) === true ? new RunGivenUp(error) : error;
+  }
 }
 
 async function runTry(runtime: SagaRuntime, state: SagaState, run: StepRun, attempt: number): Promise<Done> {
@@ -42,7 +54,7 @@ async function runTry(runtime: SagaRuntime, state: SagaState, run: StepRun, atte
   const isAtomic = step.atomic === true && within === undefined;
   if (within === undefined) {
     await reached(runtime, "before-start", run);
-    await safely(journal.started(seq, phase, attempt));
+    await recorded(journal.started(seq, phase, attempt));
     await reached(runtime, "started", run);
   }
   const outcome = isAtomic
@@ -50,10 +62,10 @@ async function runTry(runtime: SagaRuntime, state: SagaState, run: StepRun, atte
     : await tryOnce(runtime, state, run, attempt, within ?? runtime.environment(rightsOf(run)));
   if (within === undefined && !isAtomic) {
     await reached(runtime, "after-effect", run);
-    await safely(journal.finished(seq, phase, outcome, undefined));
+    await noted(run, journal.finished(seq, phase, outcome, undefined));
     await reached(runtime, "after-commit", run);
   }
-  if (within !== undefined) await safely(journal.finished(seq, phase, outcome, within));
+  if (within !== undefined) await noted(run, journal.finished(seq, phase, outcome, within));
   state.data = { ...outcome.data };
   return outcome;
 }
@@ -93,45 +105,50 @@ async function tryInTransaction(runtime: SagaRuntime, state: SagaState, run: Ste
 async function tryOnce(
   runtime: SagaRuntime,
   state: SagaState,
-  { step, seq, phase, result, memo, results, signal }: StepRun,
+  { step, seq, phase, result, memo, results, signal, unknown }: StepRun,
   attempt: number,
   environment: StepEnvironment,
 ): Promise<Done> {
   const what = phase === "execute" ? `Step "${step.name}"` : `The compensation of step "${step.name}"`;
-  let hasEnded = false;
+  const given = anyOf(signal, runtime.lost);
+  const over = new AbortController();
+  const limit = Math.min(step.timeout ?? STEP_MS, step.atomic === true ? ATOMIC_MS : Number.POSITIVE_INFINITY);
   try {
-    return await withinTime(step.timeout ?? STEP_MS, anyOf(signal, runtime.lost), what, async (inner) => {
-      const about = { seq, phase, attempt, signal: inner, results, hasEnded: () => hasEnded };
+    return await withinTime(limit, given, what, async (inner) => {
+      const about = { seq, phase, attempt, signal: inner, results, over: over.signal };
       const context = createStepContext(runtime, state, environment, about);
-      const given = phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo);
-      const came = await given;
+      const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
+      // Nobody asks what a compensation gives, so it may be anything.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
-      return { status: "done" as const, result: value, data: context.data, memo: kept };
+      const done = { status: "done", data: context.data } as const;
+      return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };
     });
   } catch (error) {
-    throw runtime.lost?.aborted === true ? new RunGivenUp(error) : error;
+    if (runtime.lost?.aborted === true) throw new RunGivenUp(error);
+    if (error instanceof StepTimeoutError) unknown?.();
+    throw error;
   } finally {
-    hasEnded = true;
+    over.abort();
   }
 }
-
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
   const given = signals.filter((signal) => signal !== undefined);
   return given.length > 1 ? AbortSignal.any(given) : given[0];
 }
 
-async function safely(recorded: Promise<void>): Promise<void> {
+async function noted({ unknown }: StepRun, entry: Promise<void>): Promise<void> {
   try {
-    await recorded;
+    await recorded(entry);
   } catch (error) {
-    throw error instanceof ResultNotKept ? error : new RunGivenUp(error);
+    if (error instanceof ResultNotKept) unknown?.();
+    throw error;
   }
 }
 
 async function reached(
-  { reached: tell }: SagaRuntime,
-  point: Parameters<NonNullable<SagaRuntime["reached"]>>[0],
+  { reached: tell, runId }: SagaRuntime,
+  point: SagaPoint,
   { step, phase }: StepRun,
 ): Promise<void> {
-  if (tell !== undefined) await tell(point, phase, step.name);
+  if (tell !== undefined) await tell(point, phase, step.name, runId);
 }

@@ -62,8 +62,19 @@ export interface SagaRuntime {
   environment(rights: Rights): StepEnvironment;
   /** The same in a transaction. */
   transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
+  /** @default the system's time */
+  readonly now?: (() => Date) | undefined;
+  /** Whether the app is closing: a service that is away then says nothing about a step. @default it is not */
+  readonly isClosing?: (() => Promise<boolean>) | undefined;
   /** Told where the run is. @default nobody is */
-  readonly reached?: ((point: SagaPoint, phase: Phase, step: string) => void | Promise<void>) | undefined;
+  readonly reached?:
+    | ((point: SagaPoint, phase: Phase, step: string, runId: string) => void | Promise<void>)
+    | undefined;
+}
+
+/** The time of a run. */
+export function nowOf({ now }: SagaRuntime): Date {
+  return now?.() ?? new Date();
 }
 
 /** Where a run is taken up. */

@@ -1,0 +1,152 @@
+import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
+import { ConflictError, defaultIds, describeError, type Row } from "../../../kernel/index.ts";
+import { type Codec, createCodec } from "../engine/codec.ts";
+import { RUN } from "../engine/journal-entities.ts";
+import { completeJournalOptions, type JournalOptions } from "../engine/journal-options.ts";
+import { newRun } from "../engine/new-run.ts";
+import { recoverRuns } from "../engine/recover-runs.ts";
+import { assertSameRun, sameRun } from "../engine/same-run.ts";
+import type { EngineHost, RunHandle, RunRequest, WorkflowEngine } from "../engine/workflow-engine.ts";
+import { RunGivenUp } from "../saga/run-given-up.ts";
+import { newState } from "../saga/saga-runtime.ts";
+import type { WorkflowResult } from "../workflow-result.ts";
+import { type BegunRun, begunRun } from "./begun-run.ts";
+import { type DbosProcess, type StepLog, startDbos } from "./dbos-process.ts";
+import { executeRun } from "./execute-run.ts";
+import type { KeptInput } from "./kept-run.ts";
+import { type KnownRuns, knownRuns } from "./known-runs.ts";
+import { newRunKey } from "./run-cipher.ts";
+
+/** Options of the engine on DBOS; leases and recovery are as those of `journalEngine`. */
+export interface DbosOptions extends JournalOptions {
+  /** `postgres://user:password@host/database`: where DBOS keeps its tables, in a schema of its own; it may be the app's. */
+  readonly databaseUrl: string;
+  /** Tells apps apart that share this database; the same in all processes of one. @default "keelson" */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Runs that any process of an app may go on with: DBOS (`@dbos-inc/dbos-sdk`, PostgreSQL) keeps their steps and gives them to
+ * processes. One per process, because DBOS is; the app's own database has to be one that all of them share.
+ * @throws ConfigurationError for a URL that is none of PostgreSQL
+ * @example
+ * plugins: (defaults) => defaults.replace("workflows", workflows({ engine: dbosEngine({ databaseUrl }) }))
+ */
+export function dbosEngine(options: DbosOptions): WorkflowEngine {
+  const { databaseUrl, name = "keelson" } = options;
+  const { leaseMs, recoveryMs, concurrency, maxRecoveries, reached } = completeJournalOptions(options);
+  checkUrl(databaseUrl);
+  const owner = defaultIds.next();
+  const begun = new Map<string, BegunRun>();
+  /** What goes on here, whoever began it. */
+  const stopping = new AbortController();
+  const working = new Map<Promise<unknown>, AbortController>();
+  let host: EngineHost;
+  let codec: Codec;
+  let dbos: DbosProcess | undefined;
+  let known: KnownRuns | undefined;
+  let recovery: ReturnType<typeof recoverRuns> | undefined;
+  let isEncrypted = false;
+
+  async function execute(runId: string, log: StepLog): Promise<string> {
+    const own = begun.get(runId);
+    const lost = new AbortController();
+    try {
+      if (stopping.signal.aborted) throw new RunGivenUp(new ConflictError("The app stops"));
+      const work = executeRun({ host, codec, owner, leaseMs, reached, begun: own, lost }, runId, log);
+      working.set(work, lost);
+      const ended = await work.finally(() => working.delete(work));
+      if (typeof ended === "string") return ended;
+      own?.settle(ended);
+      return ended.status;
+    } catch (error) {
+      if (own === undefined) tellOf(runId, error);
+      else own.fail(error);
+      throw error;
+    }
+  }
+
+  function tellOf(runId: string, error: unknown): void {
+    const about = { runId, ...describeError(error) };
+    if (isKeelsonError(error) && error.status === 503) host.log.warn("A workflow goes on elsewhere, or later", about);
+    else host.log.error("A workflow broke off", about);
+  }
+
+  /** DBOS gives a run back only to a process of the same name; who is gone for good, the leases know. */
+  async function handOver(running: DbosProcess, { id, fence, name: workflow }: Row) {
+    const runId = id as string;
+    const change = (changes: Row): Promise<number> =>
+      host.runAs("system", ({ driver }) => driver.updateMany(RUN, { id: runId, fence }, changes));
+    await change({ owner: null });
+    if (!(await running.handOver(runId))) {
+      await change({ status: "needs_attention" });
+      host.log.error("A run needs attention: it was ended in DBOS", { runId, workflow });
+    }
+    return { end: Promise.resolve() };
+  }
+
+  async function begin(request: RunRequest): Promise<RunHandle> {
+    const { workflow, data, input, caller, runId = defaultIds.next() } = request;
+    const same = sameRun(workflow, caller);
+    const first = begun.get(runId);
+    if (first !== undefined) {
+      assertSameRun(runId, first.same, same);
+      return { runId, result: first.result };
+    }
+    const run = begunRun(input, newState({ ...workflow.data, ...data }), same);
+    begun.set(runId, run);
+    run.result.catch(() => {}).finally(() => begun.delete(runId));
+    try {
+      const kept: KeptInput = { input, key: isEncrypted ? newRunKey() : undefined };
+      const lease = { runId, owner, fence: 0, leaseMs };
+      await host.runAs("system", async (system) => {
+        const row = newRun(host, { ...request, input: kept }, run.state.data, lease, codec, system.now());
+        await system.driver.create(RUN, row);
+      });
+    } catch (error) {
+      run.fail(error);
+      if (!(error instanceof ConflictError) || request.runId === undefined) throw error;
+      return (known as KnownRuns).attach(request, runId, error);
+    }
+    run.result.catch((error: unknown) => tellOf(runId, error));
+    // The row makes sure that it is run. When DBOS is away now, that is later, and perhaps elsewhere.
+    const elsewhere = (): void => run.fail(new RunGivenUp(new ConflictError("The run went on elsewhere")));
+    (dbos as DbosProcess).start(runId, elsewhere).catch((error: unknown) => run.fail(new RunGivenUp(error)));
+    return { runId, result: run.result };
+  }
+
+  return Object.freeze<WorkflowEngine>({
+    name: "dbos",
+    usesJournal: true,
+    async start(given) {
+      host = given;
+      codec = createCodec(given.entities);
+      isEncrypted = given.entities.get(RUN)?.fields.input?.encrypted !== undefined;
+      const pollMs = Math.min(1_000, recoveryMs);
+      const started = await startDbos({ databaseUrl, name, concurrency, pollMs, owner, log: given.log, execute });
+      dbos = started;
+      const here = (runId: string): Promise<WorkflowResult> | undefined => begun.get(runId)?.result;
+      known = knownRuns({ host, codec, dbos: started, here, pollMs, signal: stopping.signal });
+      const goOn = (_: unknown, row: Row): Promise<{ end: Promise<void> }> => handOver(started, row);
+      recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, goOn });
+    },
+    run: begin,
+    report: async (runId) => known?.report(runId),
+    async stop() {
+      stopping.abort();
+      await recovery?.stop();
+      // The app has waited as long as it does for what is going on. What is left is for whoever comes next.
+      for (const lost of working.values()) lost.abort();
+      await Promise.allSettled(working.keys());
+      await dbos?.stop();
+    },
+  });
+}
+
+/** @throws ConfigurationError */
+function checkUrl(databaseUrl: string): void {
+  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : undefined;
+  const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
+  if (!isPostgres || url.username === "" || url.hostname === "" || url.pathname.length < 2)
+    throw new ConfigurationError("dbosEngine() needs a databaseUrl such as postgres://user:password@host/database");
+}

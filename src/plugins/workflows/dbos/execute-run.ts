@@ -1,0 +1,90 @@
+import { ConflictError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import type { Codec } from "../engine/codec.ts";
+import { databaseJournal, type Lease } from "../engine/database-journal.ts";
+import { RUN } from "../engine/journal-entities.ts";
+import { keepLease } from "../engine/keep-lease.ts";
+import { runInApp } from "../engine/run-in-app.ts";
+import { UNFINISHED } from "../engine/stored-run.ts";
+import type { Caller, EngineHost } from "../engine/workflow-engine.ts";
+import { RunGivenUp } from "../saga/run-given-up.ts";
+import type { SagaRuntime } from "../saga/saga-runtime.ts";
+import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
+import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
+import type { BegunRun } from "./begun-run.ts";
+import { dbosJournal } from "./dbos-journal.ts";
+import type { StepLog } from "./dbos-process.ts";
+import { type KeptRun, keptRun } from "./kept-run.ts";
+
+/** An engine, for one execution of a run. */
+export interface ExecutionParts extends Pick<Lease, "owner" | "leaseMs"> {
+  readonly host: EngineHost;
+  readonly codec: Codec;
+  readonly reached: SagaRuntime["reached"];
+  /** The run, when it began here. */
+  readonly begun: BegunRun | undefined;
+  /** Aborted when the run is this process's no more. */
+  readonly lost: AbortController;
+}
+
+/**
+ * Runs what DBOS gave this process, from where its entries say it is.
+ * @returns how it ended, or its status, when there was nothing to do
+ * @throws RunGivenUp when the run is another process's
+ */
+export async function executeRun(
+  parts: ExecutionParts,
+  runId: string,
+  log: StepLog,
+): Promise<WorkflowResult | WorkflowStatus> {
+  const { host, codec, begun, reached, lost, owner, leaseMs } = parts;
+  const taken = await host.runAs("system", (system) => claim(system, parts, runId, log));
+  if (typeof taken === "string") return taken;
+  const { row, definition, kept, isFirst } = taken;
+  const lease: Lease = { runId, owner, fence: row.fence as number, leaseMs };
+  const { input, state } = isFirst && begun !== undefined ? begun : kept;
+  let beat: NodeJS.Timeout | undefined;
+  try {
+    return await runInApp(host, definition, codec.decode(row.caller as string) as Caller, state, (system) => {
+      beat = keepLease(system, lease, lost, host.log);
+      const inApp = databaseJournal(system, lease, codec);
+      const journal = dbosJournal({ definition, log, codec, cipher: kept.cipher, inApp });
+      return { runId, input, startedAt: row.startedAt as Date, journal, isDurable: true, lost: lost.signal, reached };
+    });
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+interface Claimed {
+  readonly row: Row;
+  readonly definition: WorkflowDefinition;
+  readonly kept: KeptRun;
+  /** Whether nobody has executed it before. */
+  readonly isFirst: boolean;
+}
+
+/** Takes hold of a run that nobody holds: one that began here, or was handed over. */
+async function claim(
+  system: OperationScope,
+  { host, codec, owner, leaseMs, begun }: ExecutionParts,
+  runId: string,
+  { entries }: StepLog,
+): Promise<Claimed | WorkflowStatus> {
+  const { driver } = system;
+  const row = await driver.findOne(RUN, { id: runId });
+  if (row === null) throw new ConflictError(`There is no run ${runId} in the app's database`);
+  if (!UNFINISHED.includes(row.status as WorkflowStatus)) return row.status as WorkflowStatus;
+  const definition = host.workflows.get(row.name as string);
+  const fits = definition !== undefined && definitionHash(definition) === row.definition;
+  // One that began here may have been handed over since: DBOS was away, and others have done some of it.
+  const isFirst = begun !== undefined && row.owner === owner;
+  const free = { id: runId, fence: row.fence, owner: isFirst ? owner : null };
+  const leaseUntil = new Date(system.now().getTime() + leaseMs);
+  const change = { owner, leaseUntil, ...(fits ? {} : { status: "needs_attention" }) };
+  if ((await driver.updateMany(RUN, free, change)) !== 1)
+    throw new RunGivenUp(new ConflictError(`Another process has the run ${runId}`));
+  if (fits) return { row, definition, isFirst, kept: await keptRun(driver, row, entries, definition, codec) };
+  const about = { runId, workflow: row.name };
+  host.log.error("A run needs attention: its workflow has changed since it began", about);
+  return "needs_attention";
+}

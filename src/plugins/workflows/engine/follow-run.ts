@@ -1,0 +1,49 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { EntityNotFoundError } from "../../../kernel/index.ts";
+import { RunGivenUp } from "../saga/run-given-up.ts";
+import type { WorkflowDefinition } from "../workflow-definition.ts";
+import type { WorkflowResult } from "../workflow-result.ts";
+import type { Codec } from "./codec.ts";
+import { RUN } from "./journal-entities.ts";
+import { storedResult } from "./stored-result.ts";
+import type { loadState } from "./stored-run.ts";
+import type { EngineHost } from "./workflow-engine.ts";
+
+/** What following a run takes. */
+export interface FollowParts {
+  readonly host: EngineHost;
+  readonly codec: Codec;
+  /** The run's end, while it runs in this process. */
+  here(): Promise<WorkflowResult> | undefined;
+  /** Milliseconds between looks. */
+  readonly pollMs: number;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+  /** Reads what is known of a run. @default its row and those of its steps */
+  readonly load?: typeof loadState | undefined;
+}
+
+/**
+ * How a run ends that another process has, or had.
+ * @throws RunGivenUp when this process stops before it has ended
+ */
+export async function followRun(
+  { host, codec, here, pollMs, signal, load }: FollowParts,
+  workflow: WorkflowDefinition,
+  runId: string,
+): Promise<WorkflowResult> {
+  for (;;) {
+    // Where it is given up, somebody takes it up again.
+    const own = await here()?.catch(() => undefined);
+    if (own !== undefined) return own;
+    const result = await host.runAs("system", async ({ driver }) => {
+      const row = await driver.findOne(RUN, { id: runId });
+      if (row === null) throw new EntityNotFoundError(`There is no run "${runId}" any more`);
+      return storedResult(driver, row, workflow, codec, load);
+    });
+    if (result !== undefined) return result;
+    await wait(pollMs, undefined, { signal, ref: false }).catch((error: unknown) => {
+      throw new RunGivenUp(error);
+    });
+  }
+}

@@ -1,0 +1,42 @@
+import { ConflictError, type Row } from "../../../kernel/index.ts";
+import { definitionHash } from "../workflow-definition.ts";
+import type { Codec } from "./codec.ts";
+import type { Lease } from "./database-journal.ts";
+import type { EngineHost, RunRequest } from "./workflow-engine.ts";
+
+/**
+ * A run as a journal has it before anything has happened.
+ * @param data what its `data` begins with, in whole
+ * @throws ConflictError for a workflow that nobody could find again by its name; ResultNotKept for an input that cannot be written
+ */
+export function newRun(
+  host: EngineHost,
+  { workflow, input, caller }: RunRequest,
+  data: unknown,
+  { runId, owner, fence, leaseMs }: Lease,
+  codec: Codec,
+  startedAt: Date = new Date(),
+): Row & { readonly startedAt: Date } {
+  if (host.workflows.get(workflow.name) !== workflow)
+    throw new ConflictError(
+      `Workflow "${workflow.name}" is not one of this app's: name it in workflows({ workflows: [...] }), so that it can be taken up after a restart`,
+    );
+  return {
+    id: runId,
+    name: workflow.name,
+    definition: definitionHash(workflow),
+    status: "pending",
+    caller: codec.encode(caller),
+    userId: caller === null || caller === "system" ? null : caller.id,
+    input: codec.encode(input),
+    data: codec.encode(data),
+    failedStep: null,
+    error: null,
+    startedAt,
+    owner,
+    leaseUntil: new Date(startedAt.getTime() + leaseMs),
+    fence,
+    createdAt: startedAt,
+    updatedAt: startedAt,
+  };
+}

@@ -1,0 +1,117 @@
+import { describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
+import { RUN } from "./journal-entities.ts";
+import { UNFINISHED } from "./stored-run.ts";
+import type { EngineHost } from "./workflow-engine.ts";
+
+/** How runs that were left behind are found and taken up. */
+export interface RecoveryParts {
+  readonly host: EngineHost;
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Milliseconds between looks. */
+  readonly recoveryMs: number;
+  /** Runs taken up at the same time. */
+  readonly concurrency: number;
+  /** Take-overs after which a run is taken up no more. */
+  readonly maxRecoveries: number;
+  /** Goes on with a run that is this process's now. @returns its end, which never rejects */
+  goOn(system: OperationScope, row: Row, definition: WorkflowDefinition): Promise<{ readonly end: Promise<void> }>;
+}
+
+export interface Recovery {
+  /** Takes no more up. Resolves when nothing is on the way; while it is at its limit, that is when a run of it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Takes up, from now on, what other processes, or this one before it died, left behind. */
+export function recoverRuns(parts: RecoveryParts): Recovery {
+  const { host, concurrency } = parts;
+  const taken = new Set<Promise<void>>();
+  let isStopping = false;
+  let looking: Promise<void> | undefined;
+
+  async function recover(): Promise<void> {
+    while (!isStopping) {
+      if (taken.size >= concurrency) {
+        await Promise.race(taken);
+        continue;
+      }
+      const left = await host.runAs("system", (scope) => expired(scope, concurrency - taken.size));
+      let progress = 0;
+      for (const row of left) if (!isStopping && (await takeUp(row))) progress += 1;
+      // Either there are none, or other processes are faster: the next look will tell.
+      if (progress === 0) return;
+    }
+  }
+
+  /** @returns whether it has changed hands; a run that cannot be read keeps none of the others waiting */
+  async function takeUp(row: Row): Promise<boolean> {
+    try {
+      const started = await host.runAs("system", (system) => takeOver(parts, system, row));
+      if (started === undefined) return false;
+      const end = started.end.then(() => void taken.delete(end));
+      taken.add(end);
+      return true;
+    } catch (error) {
+      host.log.error("A workflow could not be taken up", { runId: row.id, ...describeError(error) });
+      return false;
+    }
+  }
+
+  function look(): void {
+    looking ??= recover()
+      .catch((error: unknown) => host.log.warn("Looking for workflows failed", describeError(error)))
+      .finally(() => {
+        looking = undefined;
+      });
+  }
+
+  const timer = setInterval(look, parts.recoveryMs).unref();
+  look();
+  return {
+    async stop() {
+      clearInterval(timer);
+      isStopping = true;
+      await looking;
+    },
+  };
+}
+
+const OLDEST_FIRST = [{ field: "startedAt", direction: "asc" }] as const;
+
+function expired(scope: OperationScope, limit: number): Promise<Row[]> {
+  const where = { status: { in: UNFINISHED }, leaseUntil: { lt: scope.now() } };
+  return scope.driver.findMany(RUN, { where, sort: OLDEST_FIRST, limit });
+}
+
+/** Makes a run this process's own, if it is nobody's. @returns undefined when somebody else was faster */
+async function takeOver(
+  parts: RecoveryParts,
+  system: OperationScope,
+  row: Row,
+): Promise<{ readonly end: Promise<void> } | undefined> {
+  const { host, owner, leaseMs } = parts;
+  const now = system.now();
+  const definition = host.workflows.get(row.name as string);
+  const problem = whyNot(definition, row, parts.maxRecoveries);
+  const found = { id: row.id, fence: row.fence, status: row.status, leaseUntil: { lt: now } };
+  const fence = (row.fence as number) + 1;
+  const change = { fence, owner, leaseUntil: new Date(now.getTime() + leaseMs), updatedAt: now };
+  const parked = problem === undefined ? {} : { status: "needs_attention" };
+  if ((await system.driver.updateMany(RUN, found, { ...change, ...parked })) !== 1) return undefined;
+  if (definition === undefined || problem !== undefined) {
+    host.log.error(`A run needs attention: ${problem}`, { runId: row.id, workflow: row.name });
+    return { end: Promise.resolve() };
+  }
+  host.log.info("A workflow is taken up", { runId: row.id, workflow: row.name });
+  return parts.goOn(system, { ...row, ...change }, definition);
+}
+
+/** Why nobody goes on with a run by himself. */
+function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecoveries: number): string | undefined {
+  if (definition === undefined || definitionHash(definition) !== row.definition)
+    return "its workflow has changed since it began";
+  if ((row.fence as number) >= maxRecoveries) return `it was taken up ${maxRecoveries} times and never ended`;
+  return undefined;
+}
