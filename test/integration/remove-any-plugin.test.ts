@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   ConfigurationError,
+  countAction,
   defaultPlugins,
   entity,
   keelson,
@@ -17,6 +18,8 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   "field-security": "works",
   validation: 'requires "validation"',
   crud: "works",
+  actions: "works",
+  workflows: "works",
   schema: "works",
   health: "works",
 };
@@ -46,6 +49,17 @@ describe("an app without one default plugin", () => {
     expect((await get("/health/ready")).status).toBe(id === "health" ? 404 : 200);
     await api.asSystem().note.create({ text: "kept" });
     expect((await api.as({ id: "u1" }).note.list()).data.map(({ text }) => text)).toEqual(["kept"]);
+    await api.close();
+  });
+
+  it("has no action that reads the filters of lists without the plugin that knows them", async () => {
+    const api = keelson({
+      entities: [entity("note", { text: string }).actions({ count: countAction })],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      plugins: (defaults) => defaults.without("crud"),
+    });
+    await expect(api.ready).rejects.toThrow('action "count" of note needs the service "crud.query"');
     await api.close();
   });
 

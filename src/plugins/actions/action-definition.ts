@@ -26,6 +26,8 @@ export interface ActionDefinition {
   readonly authorizes?: "action" | "operations" | undefined;
   /** Whether a body is expected: "raw" leaves it to the handler to read. @default unless the method is GET or DELETE */
   readonly readsBody?: boolean | "raw" | undefined;
+  /** Ids of services that it cannot do without; the app does not start where one is missing. @default none */
+  readonly needs?: readonly string[] | undefined;
   /** Further addresses of the same action. */
   readonly aliases?: readonly { readonly method: string; readonly path: string }[] | undefined;
   /** What keeps the action from working on an entity, as a sentence without a full stop; undefined when nothing does. */

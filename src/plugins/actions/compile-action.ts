@@ -82,7 +82,7 @@ export function compileAction(
 }
 
 /** The definition behind whatever was attached, or what is wrong with it. */
-function definitionOf(value: unknown): ActionDefinition | string {
+export function definitionOf(value: unknown): ActionDefinition | string {
   if (typeof value === "function") return definitionOfPrebuilt(value as () => unknown);
   const held = (value as { definition?: unknown } | null | undefined)?.definition ?? value;
   if (typeof (held as Partial<ActionDefinition> | null | undefined)?.handler === "function")

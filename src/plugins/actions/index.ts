@@ -1,6 +1,6 @@
 // Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
 // Specification sections 4.2 and 4.3; public-api.md "Actions"; http.md "Prebuilt actions".
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
 import {
   createPlugin,
   type FieldChecks,
@@ -9,7 +9,7 @@ import {
   type RuleLists,
   routeSegment,
 } from "../../kernel/index.ts";
-import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
+import { type ActionParts, type CompiledAction, compileAction, definitionOf } from "./compile-action.ts";
 import { clientCall, routeHandler } from "./run-action.ts";
 import { addSoftDeleteScope } from "./soft-delete-scope.ts";
 
@@ -38,10 +38,24 @@ export function actions(): Plugin {
   return createPlugin({
     id: "actions",
     version: "1.0.0",
-    requires: ["rules", "validation", "crud"],
+    requires: ["rules", "validation"],
     provides: ["soft-delete"],
     setup,
+    start: assertServices,
   });
+}
+
+/** What the filters of lists are read with comes from another plugin, and most actions do without. */
+function assertServices({ entities, services }: PluginContext): void {
+  const missing = entities.entities.flatMap(({ name, actions: attached }) =>
+    Object.entries(attached).flatMap(([action, value]) => {
+      const found = definitionOf(value);
+      const needs = typeof found === "string" ? [] : (found.needs ?? []);
+      const absent = needs.filter((id) => !services.has(id));
+      return absent.map((id) => `action "${action}" of ${name} needs the service "${id}", which no plugin provides`);
+    }),
+  );
+  if (missing.length > 0) throw new ConfigurationError(missing);
 }
 
 function setup(context: PluginContext): void {

@@ -29,6 +29,7 @@ const boot = () =>
   createFakeKernel()
     .given("rules.lists", rules)
     .given("validation.fields", fields)
+    .given("crud.query", { reads: () => () => ({}) })
     .withDriver(memoryDriver({ task: [{ id: "t1", title: "One", done: false, archived: false, deletedAt: null }] }));
 
 const task = entity("task", {
@@ -80,7 +81,7 @@ describe("the plugin by itself", () => {
         "POST /tasks/import",
         "PUT /tasks/bulk",
       ],
-      requires: ["crud", "rules", "validation"],
+      requires: ["rules", "validation"],
       provides: ["soft-delete"],
       problems: [],
     });

@@ -18,6 +18,7 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
     path: "/export",
     description: "Exports records",
     authorizes: "operations",
+    needs: ["crud.query"],
     handler: streamExport,
     call: exportCall,
   });
