@@ -33,15 +33,19 @@ async function openSqlite(): Promise<SharedDatabase> {
 /** An empty PostgreSQL database. */
 export async function openPostgres(): Promise<SharedDatabase> {
   const { url, drop } = await freshPostgres();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
   return {
     address: url,
     driver: () => postgres(url),
-    query: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
-    async drop() {
-      await pool.end();
-      await drop();
+    async query(sql) {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query<Record<string, unknown>>(sql)).rows;
+      } finally {
+        await client.end();
+      }
     },
+    drop,
   };
 }
 

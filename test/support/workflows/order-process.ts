@@ -60,6 +60,7 @@ export async function startOrderProcess(options: ChildOptions): Promise<OrderPro
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const gone = once(child, "exit");
+  child.on("error", () => {}); // one that is gone takes no messages; whoever waits for its answer hears of that
   const seen: FromChild[] = [];
   const listeners = new Set<() => void>();
   child.on("message", (message: FromChild) => {
@@ -100,7 +101,7 @@ export async function startOrderProcess(options: ChildOptions): Promise<OrderPro
       await gone;
     },
     async close() {
-      child.send({ close: true } satisfies ToChild);
+      if (child.connected) child.send({ close: true } satisfies ToChild);
       await gone;
     },
   };

@@ -3,19 +3,19 @@ import { RunGivenUp } from "../saga/run-given-up.ts";
 import { newState, type SagaState } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
+import { attachRun } from "./attach-run.ts";
 import { type Codec, createCodec } from "./codec.ts";
 import { databaseJournal, type Lease } from "./database-journal.ts";
-import { followRun } from "./follow-run.ts";
-import { RUN, STEP } from "./journal-entities.ts";
+import { RUN } from "./journal-entities.ts";
 import { completeJournalOptions, type JournalOptions } from "./journal-options.ts";
 import { keepLease } from "./keep-lease.ts";
 import { newRun } from "./new-run.ts";
 import { type Recovery, recoverRuns } from "./recover-runs.ts";
 import { runInApp } from "./run-in-app.ts";
-import { runReport } from "./run-report.ts";
 import { assertSameRun, sameRun } from "./same-run.ts";
+import { storedReport } from "./stored-report.ts";
 import { loadState } from "./stored-run.ts";
-import type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
+import type { Caller, EngineHost, RunHandle, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
 
 export type { JournalOptions } from "./journal-options.ts";
 
@@ -107,28 +107,10 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
       return { runId, result: work({ runId, fence: 0, startedAt, input }, workflow, caller, state) };
     } catch (error) {
       if (!(error instanceof ConflictError) || request.runId === undefined) throw error;
-      return attach(request, runId, error);
+      const here = (): Promise<WorkflowResult> | undefined => running.get(runId)?.result;
+      const pollMs = Math.min(recoveryMs, 1_000);
+      return attachRun({ host, codec, here, pollMs, signal: stopping.signal }, request, runId, error);
     }
-  }
-
-  /** A run of this id has been begun before, or by another process. */
-  async function attach({ workflow, caller }: RunRequest, runId: string, conflict: ConflictError): Promise<RunHandle> {
-    const row = await host.runAs("system", ({ driver }) => driver.findOne(RUN, { id: runId }));
-    if (row === null) throw conflict;
-    const whose = codec.decode(row.caller as string | null) as Caller;
-    assertSameRun(
-      runId,
-      sameRun({ ...workflow, name: row.name as string }, whose, row.definition),
-      sameRun(workflow, caller),
-    );
-    const here = (): Promise<WorkflowResult> | undefined => running.get(runId)?.result;
-    const result = followRun(
-      { host, codec, here, pollMs: Math.min(recoveryMs, 1_000), signal: stopping.signal },
-      workflow,
-      runId,
-    );
-    result.catch(() => {}); // whoever does not wait asks for the run
-    return { runId, result };
   }
 
   return Object.freeze<WorkflowEngine>({
@@ -140,7 +122,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
       recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, goOn });
     },
     run: begin,
-    report: (runId) => host.runAs("system", ({ driver }) => reportOf(driver, runId)),
+    report: (runId) => storedReport(host, codec, runId),
     async stop() {
       stopping.abort();
       // The app has waited as long as it does for what is going on. What is left is for whoever comes next.
@@ -154,14 +136,5 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
 
   function giveUp(): void {
     for (const { lost } of running.values()) lost.abort();
-  }
-
-  async function reportOf(driver: OperationScope["driver"], runId: string): Promise<RunReport | undefined> {
-    const row = await driver.findOne(RUN, { id: runId });
-    if (row === null) return undefined;
-    const steps = host.workflows.get(row.name as string)?.steps.length ?? 0;
-    const last =
-      row.status === "completed" ? await driver.findOne(STEP, { id: `${runId}:${steps - 1}:execute` }) : undefined;
-    return { ...runReport(row), ...(last ? { result: codec.decode(last.result as string | null) } : {}) };
   }
 }

@@ -1,0 +1,68 @@
+import { type Step, WithMemo } from "../step.ts";
+import { StepTimeoutError, withinTime } from "./attempt.ts";
+import { createStepContext } from "./create-step-context.ts";
+import { RunGivenUp } from "./run-given-up.ts";
+import type { Outcome, Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
+
+/** What a step may take when it does not say, in milliseconds. */
+const STEP_MS = 30_000;
+/** What one in a transaction may take at most: less than the transaction itself, so that it is the step that fails. */
+const ATOMIC_MS = 25_000;
+
+/** A step, or its compensation, about to run. */
+export interface StepRun {
+  readonly step: Step;
+  readonly seq: number;
+  readonly phase: Phase;
+  /** What a compensation takes back. */
+  readonly result?: unknown;
+  readonly memo?: unknown;
+  readonly results: Readonly<Record<string, unknown>>;
+  /** Ends all tries. */
+  readonly signal: AbortSignal | undefined;
+  /** Told of each try after which nobody knows what it did. */
+  readonly unknown?: (() => void) | undefined;
+  /** The transaction that all of the workflow shares, if there is one: the journal is written by whoever began it. */
+  readonly within?: StepEnvironment | undefined;
+}
+
+/** What a try that succeeded came to. */
+export type Done = Extract<Outcome, { readonly status: "done" }>;
+
+/**
+ * Runs the code of a step, or of its compensation, once, within its time.
+ * @throws what it throws; StepTimeoutError; RunGivenUp when the run is this process's no more
+ */
+export async function tryOnce(
+  runtime: SagaRuntime,
+  state: SagaState,
+  { step, seq, phase, result, memo, results, signal, unknown }: StepRun,
+  attempt: number,
+  environment: StepEnvironment,
+): Promise<Done> {
+  const what = phase === "execute" ? `Step "${step.name}"` : `The compensation of step "${step.name}"`;
+  const given = anyOf(signal, runtime.lost);
+  const over = new AbortController();
+  const limit = Math.min(step.timeout ?? STEP_MS, step.atomic === true ? ATOMIC_MS : Number.POSITIVE_INFINITY);
+  try {
+    return await withinTime(limit, given, what, async (inner) => {
+      const about = { seq, phase, attempt, signal: inner, results, over: over.signal };
+      const context = createStepContext(runtime, state, environment, about);
+      const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
+      // Nobody asks what a compensation gives, so it may be anything.
+      const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
+      const done = { status: "done", data: context.data } as const;
+      return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };
+    });
+  } catch (error) {
+    if (runtime.lost?.aborted === true) throw new RunGivenUp(error);
+    if (error instanceof StepTimeoutError) unknown?.();
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((signal) => signal !== undefined);
+  return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
