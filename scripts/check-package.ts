@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Compiled code and declarations, without source maps. */
-const MAX_CODE_BYTES = 550_000;
+const MAX_CODE_BYTES = 750_000;
 const MAX_FILE_BYTES = 2_000_000;
 
 interface Packed {

@@ -13,7 +13,7 @@ import { type ActionParts, type CompiledAction, compileAction, definitionOf } fr
 import { clientCall, routeHandler } from "./run-action.ts";
 import { addSoftDeleteScope } from "./soft-delete-scope.ts";
 
-export { ActionBuilder, type ActionShape, action, type PlainShape } from "./action.ts";
+export { ActionBuilder, action } from "./action.ts";
 export type { ActionContext, ActionRecord } from "./action-context.ts";
 export type { ActionDefinition } from "./action-definition.ts";
 export type { FailedRow, ImportResult } from "./import/import-tally.ts";
