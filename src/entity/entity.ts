@@ -176,11 +176,12 @@ function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDel
   return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
 }
 
-/** Rules that actions were given as objects. */
+/** Rules that actions were given as objects; what is no list of rules is for whoever reads the actions to report. */
 function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
   return Object.values(actions).flatMap((value) => {
     const { definition = value } = (value ?? {}) as { definition?: unknown };
-    return ruleObjectsOf((definition as { rules?: readonly RuleRef[] } | null | undefined)?.rules ?? []);
+    const rules: unknown = (definition as { rules?: unknown } | null | undefined)?.rules;
+    return Array.isArray(rules) ? ruleObjectsOf((rules as RuleRef[]).flat().filter(Boolean)) : [];
   });
 }
 

@@ -24,7 +24,7 @@ export function toWebResponse({ status, headers, body }: KernelResponse, failed:
   for (const [name, value] of Object.entries(headers))
     for (const one of typeof value === "string" ? [value] : value) list.push([name, one]);
   // A response that must not have a body refuses even an empty one.
-  const bodyless = body === null || status === 204 || status === 304;
+  const bodyless = body === null || status === 204 || status === 205 || status === 304;
   return new Response(bodyless ? null : webBody(body, failed), { status, headers: list });
 }
 

@@ -69,6 +69,9 @@ export class RequestScope implements OperationScope {
   get signal(): AbortSignal | undefined {
     return this.#init.signal;
   }
+  get isTransaction(): boolean {
+    return this.#afterCommit !== undefined;
+  }
   get isExpired(): boolean {
     return this.#init.isExpired === true;
   }

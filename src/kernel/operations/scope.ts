@@ -18,6 +18,8 @@ export interface OperationScope {
   readonly requestId: string;
   /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
   readonly driver: Driver;
+  /** Whether it is one transaction's: what waits for somebody else's writes would wait for itself. */
+  readonly isTransaction: boolean;
   readonly model: EntityModel;
   readonly limits: Limits;
   readonly log: Logger;

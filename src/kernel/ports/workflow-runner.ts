@@ -3,8 +3,8 @@ import type { OperationScope } from "../operations/scope.ts";
 /** A run of an action's workflow that has begun. */
 export interface ActionRun {
   readonly runId: string;
-  /** What the last step gives; rejects with what the caller is to be told. */
-  readonly result: Promise<unknown>;
+  /** What the last step gives, as the caller may read it; rejects with what they are to be told. */
+  result(): Promise<unknown>;
   /** Whether something remembers the run, so that it can be asked about later. */
   readonly isRemembered: boolean;
 }

@@ -1,4 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
+import { InternalError } from "../errors/errors.ts";
 import type { KernelRequest } from "../http/messages.ts";
 import type { OperationScope } from "../operations/scope.ts";
 
@@ -24,7 +25,11 @@ export class Reply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 
+  /** @throws InternalError for a status that no host can send: a whole number from 200 to 599 it is */
   constructor(status: number, body?: unknown, headers: Readonly<Record<string, string | readonly string[]>> = {}) {
+    // No host says so in time: one would refuse the answer, another one would wait for the rest of it.
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new InternalError("The status of an answer is a whole number from 200 to 599");
     this.status = status;
     this.body = body;
     this.headers = headers;

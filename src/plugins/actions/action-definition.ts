@@ -24,8 +24,13 @@ export interface ActionDefinition {
    * in its own statement. They must carry `access` and `rules` of the context. @default "action"
    */
   readonly authorizes?: "action" | "operations" | undefined;
-  /** Whether a body is expected: "raw" leaves it to the handler to read. @default unless the method is GET or DELETE */
+  /**
+   * Whether a body is expected: JSON, and nothing else when it says true; "raw" leaves it to the handler to read. With an
+   * input there is always one. @default JSON, or whatever it is unread, unless the method is GET or DELETE
+   */
   readonly readsBody?: boolean | "raw" | undefined;
+  /** Whether ids that no record can have are for the handler to answer. @default false: they are 404 */
+  readonly takesAnyId?: boolean | undefined;
   /** Ids of services that it cannot do without; the app does not start where one is missing. @default none */
   readonly needs?: readonly string[] | undefined;
   /** Further addresses of the same action. */
@@ -36,6 +41,10 @@ export interface ActionDefinition {
   readonly workflow?: { readonly steps: unknown; readonly options?: object | undefined } | undefined;
   /** Whether it takes soft deletions back: whoever its rules let do so is shown deleted records on request. @default false */
   readonly restores?: boolean | undefined;
+  /** The field in which it stores that a record is deleted; copies of the record do not have it. @default none */
+  readonly deletesBy?: ((entity: AnyEntity) => string) | undefined;
+  /** The client's own method that does the same, so that the action may have its name. @default none */
+  readonly sameAs?: "count" | undefined;
   handler(context: ActionContext): unknown;
   /** What a call in the process does, where the handler's answer is for HTTP only, such as a stream. @default the handler */
   call?(context: ActionContext): unknown;

@@ -1,20 +1,25 @@
-import {
-  type ActionFields,
-  type ActionMeta,
-  type ActionTypes,
-  type BuiltAction,
-  ConfigurationError,
-  type InferFieldInput,
-  type InferFieldValues,
-  type RuleRef,
+import type {
+  ActionFields,
+  ActionMeta,
+  ActionTypes,
+  BuiltAction,
+  InferFieldInput,
+  InferFieldValues,
+  RuleRef,
 } from "../../entity/index.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";
+import { noHandler } from "./no-handler.ts";
 import { runWorkflowAction } from "./run-workflow-action.ts";
 
 /** A step of a workflow, as far as an action knows. */
 export interface WorkflowStepLike {
   readonly name: string;
+}
+
+/** A workflow, as far as an action knows. */
+export interface WorkflowOfSteps {
+  readonly steps: readonly WorkflowStepLike[];
 }
 
 /** Types that an action has gathered so far. */
@@ -123,10 +128,10 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   /**
    * Steps in place of a handler: what the last one gives is the answer; when one fails, those before it are taken back. Runs
    * with the caller's rights.
-   * @param steps of a workflow, or the workflow
+   * @param steps of a workflow, or the workflow, or its builder
    */
   workflow(
-    steps: readonly WorkflowStepLike[] | { readonly steps: readonly WorkflowStepLike[] },
+    steps: readonly WorkflowStepLike[] | WorkflowOfSteps | { build(): WorkflowOfSteps },
     options?: object,
   ): ActionBuilder<With<S, Record<never, never>>> {
     return this.#with({ workflow: { steps, options }, handler: runWorkflowAction });
@@ -149,8 +154,6 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
 export function action(name?: string): ActionBuilder {
   return new ActionBuilder({
     path: name === undefined ? undefined : `/${name.replace(/^\//, "")}`,
-    handler() {
-      throw new ConfigurationError("The action has no handler");
-    },
+    handler: noHandler,
   });
 }

@@ -24,7 +24,7 @@ export async function authorizeAction(
   // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
   const writes = access === "create" ? "create" : "update";
   await scope.decide({ kind: onResource ? "read" : access === "read" ? "list" : writes, entity, access, rules });
-  if (onResource) refuseLongId(params.id as string, scope);
+  if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
   return null;
 }
 

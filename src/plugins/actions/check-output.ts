@@ -6,6 +6,7 @@ import {
   Reply,
   type ValidationFailedError,
 } from "../../kernel/index.ts";
+import { Accepted } from "./accepted.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
 /**
@@ -15,6 +16,7 @@ import type { CompiledAction } from "./compile-action.ts";
  * @throws InternalError when the handler gives something else than it declares
  */
 export async function checkOutput(action: CompiledAction, result: unknown, scope: OperationScope): Promise<unknown> {
+  if (result instanceof Accepted) return result;
   if (result instanceof Reply) {
     const { status, body, headers } = result;
     return body === undefined ? result : new Reply(status, await checkOutput(action, body, scope), headers);

@@ -9,7 +9,8 @@ import {
   type RuleLists,
   routeSegment,
 } from "../../kernel/index.ts";
-import { type ActionParts, type CompiledAction, compileAction, definitionOf } from "./compile-action.ts";
+import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
+import { definitionOf } from "./definition-of.ts";
 import { clientCall, routeHandler } from "./run-action.ts";
 import { addSoftDeleteScope } from "./soft-delete-scope.ts";
 

@@ -1,4 +1,5 @@
 import {
+  BadRequestError,
   type OperationScope,
   type PluginContext,
   type QueryParameters,
@@ -43,11 +44,12 @@ export function clientCall(
   action: CompiledAction,
 ): (scope: OperationScope, ...args: readonly unknown[]) => Promise<unknown> {
   const { input, query, onResource, definition } = action;
+  // Then what is given is the body, as it is.
+  const isBody = input === undefined && (query === undefined || definition.readsBody === true);
   return async (scope, ...args) => {
-    const id = onResource ? args[0] : undefined;
     const given = onResource ? args[1] : args[0];
-    const params: Record<string, string> = onResource ? { id: String(id ?? "") } : {};
-    if (input === undefined && query === undefined)
+    const params: Record<string, string> = onResource ? { id: idOf(args[0]) } : {};
+    if (isBody)
       return await run(plugin, action, scope, {
         params,
         root: "",
@@ -66,6 +68,12 @@ export function clientCall(
       readInput: () => input?.fromObject(parts.input),
     });
   };
+}
+
+/** @throws BadRequestError when an action on one record was not told which */
+function idOf(given: unknown): string {
+  if (typeof given !== "string" || given === "") throw new BadRequestError("An id is needed");
+  return given;
 }
 
 /** What a caller in the process gives as one object. A name that both declare is for both; an unknown one is refused by either. */
@@ -109,11 +117,11 @@ function plainQuery(search: string, scope: OperationScope): Readonly<Record<stri
 }
 
 async function readBody({ definition, method, input }: CompiledAction, context: RouteContext): Promise<unknown> {
-  const { readsBody = input !== undefined || (method !== "GET" && method !== "DELETE") } = definition;
-  if (readsBody !== true) return undefined;
+  const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
+  if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;
   const { body, headers } = context.request;
   // Nothing sent at all is an object without members: which of them are required is said by name.
   if (input !== undefined) return input.fromObject(body === undefined ? {} : await context.body());
-  const type = String(headers["content-type"] ?? "");
-  return body !== undefined && type.includes("json") ? await context.body() : undefined;
+  const isJson = definition.readsBody === true || String(headers["content-type"] ?? "").includes("json");
+  return body !== undefined && isJson ? await context.body() : undefined;
 }

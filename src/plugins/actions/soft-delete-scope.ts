@@ -1,5 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import {
+  AuthenticationError,
+  AuthorizationError,
   allOf,
   BadRequestError,
   type HookFunction,
@@ -26,9 +28,10 @@ const NONE: Where = Object.freeze({ id: { in: [] } });
  * @param actions all actions of the app; those that restore bring the rules for it
  */
 export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly CompiledAction[]): void {
-  const restores = new Map<AnyEntity, Restore>(
-    actions.filter(({ definition }) => definition.restores === true).map((action) => [action.entity, action]),
-  );
+  const restores = new Map<AnyEntity, Restore[]>();
+  for (const action of actions)
+    if (action.definition.restores === true)
+      restores.set(action.entity, [...(restores.get(action.entity) ?? []), action]);
   const narrow: HookFunction<"operation:narrow"> = (operation) => {
     const { entity, query } = operation;
     if (query === ANY) return;
@@ -40,7 +43,7 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
       case "only":
         if (operation.kind === "update" || operation.kind === "delete")
           return query.deleted === "only" ? add(operation, { [field]: { null: false } }) : undefined;
-        return showRestorable(operation, restores.get(entity) ?? UPDATE);
+        return showRestorable(operation, restores.get(entity) ?? [UPDATE]);
       default:
         throw new BadRequestError('"deleted" takes the values with and only.');
     }
@@ -52,15 +55,34 @@ function fieldOf({ softDelete }: AnyEntity): string {
   return (softDelete as NonNullable<AnyEntity["softDelete"]>).field;
 }
 
-/** @throws AuthenticationError, AuthorizationError to those who may restore nothing */
-async function showRestorable(operation: Operation, { access, rules }: Restore): Promise<void> {
-  const { entity, scope, query } = operation;
+/**
+ * Shows what any of the actions restores.
+ * @throws AuthenticationError, AuthorizationError to those who may restore nothing
+ */
+async function showRestorable(operation: Operation, restores: readonly Restore[]): Promise<void> {
+  const { entity, query } = operation;
   const field = fieldOf(entity);
-  const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
-  // Rules that would have to see each record say yes to none of them here, as they do in lists.
-  const restorable = predicate ?? (guard === undefined ? undefined : NONE);
+  const parts: (Where | undefined)[] = [];
+  let refusal: unknown;
+  for (const restore of restores) {
+    try {
+      parts.push(await restorableBy(operation, restore));
+    } catch (error) {
+      if (!(error instanceof AuthorizationError || error instanceof AuthenticationError)) throw error;
+      refusal = error;
+    }
+  }
+  if (parts.length === 0) throw refusal;
+  const restorable = parts.includes(undefined) ? undefined : { OR: parts as Where[] };
   if (query.deleted === "only") add(operation, allOf({ [field]: { null: false } }, restorable));
   else if (restorable !== undefined) add(operation, { OR: [{ [field]: null }, restorable] });
+}
+
+/** The records that one action restores; undefined for all. */
+async function restorableBy({ entity, scope }: Operation, { access, rules }: Restore): Promise<Where | undefined> {
+  const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
+  // Rules that would have to see each record say yes to none of them here, as they do in lists.
+  return predicate ?? (guard === undefined ? undefined : NONE);
 }
 
 function add(operation: Operation, where: Where): void {

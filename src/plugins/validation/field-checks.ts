@@ -12,6 +12,9 @@ import {
 import { compileColumn, type InputColumn } from "./check-value.ts";
 import { checkComplete } from "./check-values.ts";
 
+/** A body full of nonsense is not worth a report on every key. */
+const MAX_UNKNOWN = 20;
+
 /** What other plugins check values with. */
 export const fieldChecks: FieldChecks = Object.freeze({ compile: compileFields });
 
@@ -30,7 +33,7 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
       const values: Record<string, unknown> = {};
       for (const [name, given] of Object.entries(value)) {
         if (columns.has(name)) values[name] = given;
-        else issues.push({ path: [name], code: "unrecognized_keys", message: unknownName(name, columns) });
+        else if (issues.length < MAX_UNKNOWN) issues.push(unknownKey(name, columns));
       }
       checkComplete(columns, values, issues);
       if (issues.length > 0) throw new ValidationFailedError(issues);
@@ -43,8 +46,9 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
         const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
         if (name === "_") continue; // a cache buster
         const [text] = texts;
-        if (field === undefined) issues.push(queryIssue(name, unknownName(name, columns)));
-        else if (texts.length > 1) issues.push(queryIssue(name, "is given more than once"));
+        if (field === undefined) {
+          if (issues.length < MAX_UNKNOWN) issues.push(queryIssue(name, unknownName(name, columns)));
+        } else if (texts.length > 1) issues.push(queryIssue(name, "is given more than once"));
         else if (text !== undefined) {
           const read = field.kind.parse(text);
           if (read.ok) values[name] = read.value;
@@ -61,6 +65,10 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
 
 function queryIssue(name: string, message: string): ValidationIssue {
   return { path: [shownName(name)], code: "custom", message };
+}
+
+function unknownKey(name: string, columns: ReadonlyMap<string, unknown>): ValidationIssue {
+  return { path: [shownName(name)], code: "unrecognized_keys", message: unknownName(name, columns) };
 }
 
 function unknownName(name: string, columns: ReadonlyMap<string, unknown>): string {

@@ -45,7 +45,7 @@ export async function executeWorkflow(
 }
 
 function isDriver(value: WorkflowLike | Driver): value is Driver {
-  return typeof (value as Partial<Driver>).findMany === "function";
+  return typeof (value as Partial<Driver> | undefined)?.findMany === "function";
 }
 
 async function execute(like: WorkflowLike, options: ExecuteOptions): Promise<WorkflowResult> {

@@ -66,11 +66,7 @@ export class WithMemo<T = unknown> {
 /** A step as it may be written: made by `step()`, or an object with `execute` or `run`. */
 export type StepLike =
   | Step<never>
-  | (StepOptions & {
-      readonly name: string;
-      run(context: StepContext<never>): unknown;
-      compensate?(context: StepContext<never>, result: never): unknown;
-    });
+  | (Omit<Step<never>, "execute" | "atomic"> & { run(context: StepContext<never>): unknown });
 
 /**
  * Makes a step.
@@ -102,8 +98,13 @@ export function withOptions(made: Step, options: StepOptions): Step {
 
 /** A step in its one shape. @throws ConfigurationError */
 export function toStep(like: StepLike): Step {
-  const { run, ...rest } = like as Partial<Step> & { readonly run?: Step["execute"] };
-  return checkedStep({ ...rest, execute: rest.execute ?? run } as Step);
+  if (Object.isFrozen(like)) return checkedStep((like ?? {}) as Step);
+  const { name, execute, run, compensate } = like as Partial<Step> & { readonly run?: Step["execute"] };
+  const { run: _, ...rest } = like as Partial<Step> & { readonly run?: unknown };
+  // It may be an instance of a class, whose methods want it as `this`.
+  const own = (method: unknown): unknown => (typeof method === "function" ? method.bind(like) : method);
+  const made = { ...rest, name, execute: own(execute ?? run) };
+  return checkedStep((compensate === undefined ? made : { ...made, compensate: own(compensate) }) as Step);
 }
 
 function checkedStep<S extends Pick<Step, "name" | "retry" | "compensationRetry" | "timeout">>(made: S): Readonly<S> {
@@ -113,9 +114,18 @@ function checkedStep<S extends Pick<Step, "name" | "retry" | "compensationRetry"
   if (typeof execute !== "function") throw new ConfigurationError(`Step "${name}" needs a function that it executes`);
   if (compensate !== undefined && typeof compensate !== "function")
     throw new ConfigurationError(`Step "${name}": compensate must be a function`);
-  for (const options of [retry, compensationRetry])
-    if (options?.attempts !== undefined && !(Number.isInteger(options.attempts) && options.attempts > 0))
+  for (const { attempts = 1, delay = 0, backoff = 1 } of [retry ?? {}, compensationRetry ?? {}]) {
+    if (!(Number.isInteger(attempts) && attempts > 0))
       throw new ConfigurationError(`Step "${name}": attempts must be a whole number from 1`);
-  if (timeout !== undefined && !(timeout > 0)) throw new ConfigurationError(`Step "${name}": timeout must be above 0`);
+    if (!(delay >= 0 && backoff >= 0))
+      throw new ConfigurationError(`Step "${name}": delay and backoff must be numbers from 0`);
+  }
+  checkTimeout(`Step "${name}"`, timeout);
   return Object.freeze(made);
+}
+
+/** What timers know: from one millisecond to nearly 25 days. */
+export function checkTimeout(whose: string, timeout: number | undefined): void {
+  if (timeout !== undefined && !(timeout >= 1 && timeout < 2 ** 31))
+    throw new ConfigurationError(`${whose}: timeout must be milliseconds, from 1 to ${2 ** 31 - 1}`);
 }

@@ -1,3 +1,4 @@
+import { ConfigurationError } from "../../entity/index.ts";
 import {
   type CompensateStep,
   type ExecuteStep,
@@ -17,6 +18,7 @@ type Draft = Omit<WorkflowDefinition, "steps"> & { readonly steps: readonly Step
  */
 export class WorkflowBuilder<TInput = unknown> {
   readonly #draft: Draft;
+  #built: WorkflowDefinition | undefined;
 
   constructor(name: string, draft: Partial<Draft> = {}) {
     this.#draft = { data: {}, transactional: false, hooks: {}, steps: [], ...draft, name };
@@ -63,14 +65,18 @@ export class WorkflowBuilder<TInput = unknown> {
     return this.#with({ hooks: { ...this.#draft.hooks, ...hooks } });
   }
 
-  /** @throws ConfigurationError for a workflow without steps, and for two steps of one name */
+  /**
+   * The same workflow each time: a run goes on with the one that its app knows.
+   * @throws ConfigurationError for a workflow without steps, two steps of one name, and a time limit that is none
+   */
   build(): WorkflowDefinition {
-    return checkedWorkflow(this.#draft);
+    this.#built ??= checkedWorkflow(this.#draft);
+    return this.#built;
   }
 }
 
 /** What may stand where a workflow is wanted. */
-export type WorkflowLike = WorkflowDefinition | WorkflowBuilder<never> | readonly StepLike[];
+export type WorkflowLike = WorkflowDefinition | WorkflowBuilder | readonly StepLike[];
 
 /**
  * Starts a workflow by its name, or makes one of steps at once.
@@ -86,7 +92,10 @@ export function workflow(start: string | readonly StepLike[]): WorkflowBuilder |
 /** @param name of a workflow that is only a list of steps @throws ConfigurationError */
 export function toWorkflow(like: WorkflowLike, name = "workflow"): WorkflowDefinition {
   if (like instanceof WorkflowBuilder) return like.build();
-  if (!Array.isArray(like)) return like as WorkflowDefinition;
+  if (!Array.isArray(like)) {
+    if (Array.isArray((like as Partial<WorkflowDefinition> | undefined)?.steps)) return like as WorkflowDefinition;
+    throw new ConfigurationError("A workflow is a list of steps, or what workflow(name) builds");
+  }
   const steps = like.map(toStep);
   return checkedWorkflow({ name, steps, data: {}, transactional: false, hooks: {} });
 }

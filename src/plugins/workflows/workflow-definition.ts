@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError } from "../../entity/index.ts";
-import type { Step } from "./step.ts";
+import { checkTimeout, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { WorkflowResult } from "./workflow-result.ts";
 
@@ -27,9 +27,10 @@ export interface WorkflowDefinition {
   readonly hooks: WorkflowHooks;
 }
 
-/** @throws ConfigurationError for a workflow without steps, and for two steps of one name */
+/** @throws ConfigurationError for a workflow without steps, two steps of one name, and a time limit that is none */
 export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
-  const { name, steps } = definition;
+  const { name, steps, timeout } = definition;
+  checkTimeout(`Workflow "${name}"`, timeout);
   if (steps.length === 0) throw new ConfigurationError(`Workflow "${name}" has no steps`);
   const twice = steps.find((one, i) => steps.findIndex((other) => other.name === one.name) !== i);
   if (twice !== undefined) throw new ConfigurationError(`Workflow "${name}" has two steps called "${twice.name}"`);

@@ -2,8 +2,11 @@ import { once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
 import {
   action,
+  belongsTo,
   bool,
   type ConfigurationError,
+  cloneAction,
+  countAction,
   datetime,
   entity,
   enums,
@@ -74,7 +77,6 @@ const task = entity("task", { title: string.min(2), done: bool.default(false) })
       .query({ dry: bool.default(false) })
       .input({ why: string })
       .handler(({ query, input }) => ({ query, input })),
-    nothing: action(),
     silent: action().handler(note("silent")),
     exact: action()
       .output({ title: string, n: int.optional() })
@@ -155,11 +157,6 @@ describe("a builder", () => {
     expect(await send("HEAD", "/got")).toMatchObject({ status: 200, body: "" });
     expect((await send("OPTIONS", "/got")).headers.get("allow")).toContain("GET");
     expect((await send("DELETE", "/t1/one")).status).toBe(405);
-  });
-
-  it("without a handler is a mistake that is ours to see, not the caller's", async () => {
-    const { status, body } = await send("POST", "/nothing");
-    expect([status, (body as { code: string }).code]).toEqual([500, "CONFIGURATION_ERROR"]);
   });
 });
 
@@ -329,8 +326,12 @@ describe("calls in the process", () => {
     ]);
     expect(await refused(client().both({ why: "w", nn: 1 } as never))).toMatchObject([400, { nn: expect.any(String) }]);
     expect(await refused(client().one("t2"))).toMatchObject([404, undefined]);
-    expect(await refused(client().one(""))).toMatchObject([404, undefined]);
     expect(await refused(client().one("x".repeat(129)))).toMatchObject([404, undefined]);
+  });
+
+  it("about a record need an id, and say so", async () => {
+    for (const id of [undefined, null, "", 5, {}, Symbol("t1")] as never[])
+      await expect(client().one(id)).rejects.toMatchObject({ status: 400, message: "An id is needed" });
   });
 
   it("give a name that both query and input declare to both", async () => {
@@ -380,7 +381,7 @@ describe("when the app starts", () => {
         nil: null as never,
         text: "x" as never,
         made: (() => 5) as never,
-        again: (() => () => action()) as never,
+        again: (() => () => action().handler(handler)) as never,
         thrown: (() => {
           throw new TypeError("inside");
         }) as never,
@@ -399,6 +400,64 @@ describe("when the app starts", () => {
       'action "again" of odd: is a function that gives no action',
       'action "thrown" of odd: is a function that gives no action',
       'route POST /odds/make it of plugin "actions": not a method and a path such as /things/:id',
+    ]);
+  });
+
+  it("reports what an action lacks, or has for nothing", () => {
+    expect(
+      problemsOf({
+        bare: action(),
+        single: { rules: "admin", handler } as never,
+        ruled: action()
+          .rules(undefined as never)
+          .handler(handler),
+        related: action()
+          .input({ x: belongsTo(() => task) as never })
+          .handler(handler),
+        valued: { output: { x: "string" }, handler } as never,
+        asked: { query: null, handler } as never,
+        fetched: action().get().input({ x: string }).handler(handler),
+        count: action().handler(handler),
+        typo: { rule: ["admin"], handler } as never,
+        odd: { colour: "red", handler } as never,
+        copy: cloneAction("title" as never),
+      }),
+    ).toEqual([
+      'action "bare" of odd: it has no handler; .handler() says what it does',
+      'action "single" of odd: its rules must be a list of rules',
+      'action "ruled" of odd: its rules must be a list of rules',
+      'action "related" of odd: "x" in its input is not a field such as string or int.min(1)',
+      'action "valued" of odd: "x" in its output is not a field such as string or int.min(1)',
+      'action "asked" of odd: its query must be an object of fields',
+      'action "fetched" of odd: GET has no body, so it takes no input; use .query()',
+      'action "count" of odd: every client has a method "count" already; choose another name',
+      'action "typo" of odd: there is no "rule". Did you mean "rules"?',
+      'action "odd" of odd: there is no "colour"',
+      'action "copy" of odd: cloneAction takes a list of fields, as in cloneAction(["slug"])',
+    ]);
+  });
+
+  it("takes the name count for what counts", () => {
+    expect(problemsOf({ count: countAction })).toEqual([]);
+    expect(problemsOf({ count: countAction().path("/how-many").rules("admin") })).toEqual([]);
+  });
+
+  it("reports paths that lead elsewhere, or name the record in two places", () => {
+    expect(
+      problemsOf({
+        up: action().path("../x").handler(handler),
+        here: action().path("/./x").handler(handler),
+        twice: action().path("/x/:id").onResource().handler(handler),
+        again: action().path("/:id/x/:id").handler(handler),
+        same: action().path("/x/:a/:a").handler(handler),
+        fine: action().path("/x/:id").handler(handler),
+      }),
+    ).toEqual([
+      'action "up" of odd: its path /../x must not have the segments . and ..',
+      'action "here" of odd: its path /./x must not have the segments . and ..',
+      'action "twice" of odd: its path /:id/x/:id names :id twice; under .onResource() it comes first by itself',
+      'action "again" of odd: its path /:id/x/:id names :id twice; under .onResource() it comes first by itself',
+      'action "same" of odd: its path /x/:a/:a names :a twice',
     ]);
   });
 

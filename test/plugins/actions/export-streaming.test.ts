@@ -312,8 +312,25 @@ describe("an export in the process", () => {
     const { app } = await itemApp(1);
     const client = app.api.as({ id: "ann" }).item;
     await expect(client.export({ format: "csv" } as never)).rejects.toThrow(
-      /takes where, sort, select, and no "format"/,
+      /takes where, sort, select, deleted, and no "format"/,
     );
+    for (const [given, reason] of [
+      [null, /an object/],
+      ["csv", /an object/],
+      [["name"], /an object/],
+      [{ sort: "name" }, /"sort" must be a list of names/],
+      [{ sort: [1] }, /"sort" must be a list of names/],
+      [{ sort: null }, /"sort" must be a list of names/],
+      [{ select: "name" }, /"select" must be a list of names/],
+      [{ select: [null] }, /"select" must be a list of names/],
+      [{ where: "name" }, /"where" must be an object/],
+      [{ where: null }, /"where" must be an object/],
+      [{ deleted: true }, /"deleted" takes the values with and only/],
+    ] as const) {
+      const refused = client.export(given as never);
+      await expect(refused).rejects.toThrow(reason);
+      await expect(refused).rejects.toMatchObject({ status: 400 });
+    }
     await expect(client.export({ sort: ["nme"] })).rejects.toThrow(/no field "nme"/);
     await expect(client.export({ where: { nme: 1 } })).rejects.toThrow(/no field "nme"/);
   });

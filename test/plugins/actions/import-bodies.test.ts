@@ -107,14 +107,14 @@ describe("an import", () => {
     for (const { id } of records) await api.asSystem().note.update(id, { title: `${type} ${id}` });
   });
 
-  it("reads a body that breaks off as broken, and keeps the batches before", async () => {
+  it("reads a body that breaks off as broken, and keeps the rows before", async () => {
     async function* broken() {
       yield new TextEncoder().encode([1, 2, 3, 4].map((row) => `{"title":"Off ${row}"}\n`).join(""));
       yield Uint8Array.of(0xc3);
     }
     const { status, json } = await send({ kind: "stream", stream: broken() }, "application/jsonl");
-    expect([status, json.message, json.details.created]).toEqual([400, "Row 5 is not valid UTF-8", 3]);
-    expect(await stored("Off")).toHaveLength(3);
+    expect([status, json.message, json.details.created]).toEqual([400, "Row 5 is not valid UTF-8", 4]);
+    expect(await stored("Off")).toHaveLength(4);
   });
 
   it("stops when the caller has gone, after the batch at hand", async () => {
@@ -229,6 +229,8 @@ describe("an app with an import", () => {
     [{ upsertBy: [] }, "needs a unique field"],
     [{ batch: 0 }, "batch must be a whole number, 1 or more"],
     [{ batch: 1.5 }, "batch must be a whole number, 1 or more"],
+    [{ upsertby: "code" }, 'there is no option "upsertby". Did you mean "upsertBy"?'],
+    [{ x: 1 }, 'there is no option "x"'],
   ])("does not start with %j", (options, message) => {
     expect(problemOf(options)).toContain(message);
   });

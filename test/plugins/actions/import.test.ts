@@ -70,7 +70,9 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       }
       expect(await book.import(later())).toMatchObject({ created: 1 });
       expect(await titles("Process")).toEqual(["Process 1", "Process 2"]);
-      await expect(book.import({} as never)).rejects.toMatchObject({ status: 400 });
+      const message = "An import takes an array of records";
+      for (const given of [undefined, null, {}, "title", 5] as never[])
+        await expect(book.import(given)).rejects.toMatchObject({ status: 400, message });
     });
 
     it("reads cells by the kind of the field, and an empty one as none", async () => {
@@ -105,6 +107,33 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
         "-x",
         "+",
         "\tx",
+      ]);
+    });
+
+    it("takes a quoted empty cell for an empty text where there may be one, and any other empty cell for none", async () => {
+      const body = lines(
+        "title,isbn,blurb,price,binding,shelfId",
+        'Quoted 1,"","","","",""',
+        "Quoted 2,,,,,",
+        '"Quoted 3","","a","1","soft","hall"',
+        '"Quoted, ""4""",,"","",,""',
+        'Quoted 5,,"a "","" b",,,',
+      );
+      expect((await send("/import", body)).json).toEqual({ created: 5, updated: 0, failed: [] });
+      const cells = (await titled("Quoted")).map(({ title, isbn, blurb, price, binding, shelfId }) => [
+        title,
+        isbn,
+        blurb,
+        price,
+        binding,
+        shelfId,
+      ]);
+      expect(cells.sort()).toEqual([
+        ["Quoted 1", null, "", null, null, null],
+        ["Quoted 2", null, null, null, null, null],
+        ["Quoted 3", null, "a", 1, "soft", "hall"],
+        ["Quoted 5", null, 'a "," b', null, null, null],
+        ['Quoted, "4"', null, "", null, null, null],
       ]);
     });
 
@@ -178,6 +207,16 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect([status, json.message.startsWith(message), json.message]).toEqual([400, true, json.message]);
     });
 
+    it("a header full of nonsense, and reports twenty of its columns", async () => {
+      for (const [name, message] of [
+        ["x", /is not a field/g],
+        ["title", /is in the header twice/g],
+      ] as const) {
+        const { status, json } = await send("/import", lines(["title", ...Array(300).fill(name)].join(",")));
+        expect([status, json.message.match(message).length]).toEqual([400, 20]);
+      }
+    });
+
     it("a header without what tells records apart", async () => {
       const { status, json } = await send("/upsert", lines("title", "Ab"));
       expect([status, json.message]).toEqual([400, 'The header has no "isbn", which tells records apart']);
@@ -217,6 +256,11 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ],
       [
         JSON_TYPE,
+        '[{"title":"Broken 1"},{"title":"Broken 2"},{"title":"Broken 3"},{"title":"Broken 4"},{},{"title":"Broken 6"}}',
+        /cut off/,
+      ],
+      [
+        JSON_TYPE,
         '[{"title":"Broken 1"},{"title":"Broken 2"},{"title":"Broken 3"},{"title":"Broken 4"},{},,{}]',
         /not valid JSON/,
       ],
@@ -237,22 +281,28 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       ],
       [
         NDJSON,
-        '{"title":"Broken 1"}\n{"title":"Broken 2"}\n{"title":"Broken 3"}\n{"title":"Broken 4"}\n{}\n{title',
-        /not valid JSON/,
-      ],
-      [
-        NDJSON,
         `{"title":"Broken 1"}\n{"title":"Broken 2"}\n{"title":"Broken 3"}\n{"title":"Broken 4"}\n{}\n${" ".repeat(2_100)}`,
         /larger than 2000 bytes/,
       ],
-    ])("a %s body that breaks, after the batches before: %#", async (type, body, reason) => {
+    ])("a %s body that breaks, after the rows before: %#", async (type, body, reason) => {
       const { book } = library.api.asSystem();
       for (const { id } of await titled("Broken")) await book.delete(id);
       const { status, json } = await send("/import", body, { type });
       expect([status, json.message]).toEqual([400, expect.stringMatching(/^Row 6 /)]);
       expect(json.message).toMatch(reason);
-      expect(json.details).toEqual({ row: 6, created: 4, updated: 0, failed: 0 });
-      expect(await titles("Broken")).toEqual(["Broken 1", "Broken 2", "Broken 3", "Broken 4"]);
+      const isCsv = type === "text/csv";
+      expect(json.details).toEqual({ row: 6, created: isCsv ? 5 : 4, updated: 0, failed: isCsv ? 0 : 1 });
+      const stored = ["Broken 1", "Broken 2", "Broken 3", "Broken 4", ...(isCsv ? ["Broken 5"] : [])];
+      expect(await titles("Broken")).toEqual(stored);
+    });
+
+    it.each([
+      ["text/csv", 'title\r\nWaits 1\r\nWaits 2\r\nWaits 3\r\n"Waits'],
+      [JSON_TYPE, '[{"title":"Waits 1"},{"title":"Waits 2"},{"title":"Waits 3"},{]'],
+    ])("nothing of a %s body that breaks in a dry run", async (type, body) => {
+      const { status, json } = await send("/check", body, { type });
+      expect([status, json.details]).toEqual([400, { row: 4, created: 3, updated: 0, failed: 0 }]);
+      expect(await titles("Waits")).toEqual([]);
     });
 
     it.each(["{}", "5", "", "  ", "nul", '{"title":"Not an array"}'])("JSON that is no array: %j", async (body) => {
@@ -285,7 +335,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect(await titles("Huge")).toEqual([]);
       const { status, json } = await send("/import", new Blob([body]).stream());
       expect([status, json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
-      expect(json.details.created % 4).toBe(0);
+      expect(json.details.row).toBe(json.details.created + 1);
       expect(await titles("Huge")).toHaveLength(json.details.created);
     });
 
@@ -326,6 +376,24 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
         { row: 9, errors: { _: 'contains the key "__proto__"' } },
       ]);
       expect(await titles("Rows")).toEqual(["Rows 1", "Rows 3"]);
+    });
+
+    it("that are no JSON are refused where each is a line of its own, and the others are stored", async () => {
+      const body = '{"title":"Line 1"}\n{"title":\n{"title":"Line 3"}\n[\n{"title":"Line 5"}';
+      const { status, json } = await send("/import", body, { type: NDJSON });
+      const errors = { _: "is not valid JSON" };
+      expect([status, json]).toEqual([
+        200,
+        {
+          created: 3,
+          updated: 0,
+          failed: [
+            { row: 2, errors },
+            { row: 4, errors },
+          ],
+        },
+      ]);
+      expect(await titles("Line")).toEqual(["Line 1", "Line 3", "Line 5"]);
     });
 
     it("with more or fewer cells than the header are refused", async () => {

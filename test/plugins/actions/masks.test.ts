@@ -7,8 +7,10 @@ import {
   bulkUpdateAction,
   cloneAction,
   datetime,
+  defineRule,
   entity,
   hasMany,
+  keelson,
   memoryDriver,
   noopLogger,
   softDeleteAction,
@@ -35,6 +37,8 @@ const member = entity("member", {
   ssn: string.encrypted().optional(),
   level: string.writable("admin").default("low"),
   vip: bool.writable("admin").default(false),
+  watched: bool.readable("admin").default(false),
+  muted: bool.readable("owner").default(false),
   seal: string.readonly().default("kept"),
   goneAt: datetime.optional().writable("admin"),
   notes: hasMany(() => note),
@@ -45,6 +49,8 @@ const member = entity("member", {
     clone: cloneAction,
     bulkUpdate: bulkUpdateAction,
     toggle: toggleAction("vip"),
+    watch: toggleAction("watched"),
+    mute: toggleAction("muted"),
     softDelete: softDeleteAction("goneAt"),
     run: action().handler(pass as never),
     one: action()
@@ -188,6 +194,47 @@ describe("what a caller may not write", () => {
       400,
       '"password" cannot be set on several records at once',
     ]);
+  });
+});
+
+describe("what a caller may not read", () => {
+  it("no toggle tells: 403, and nothing has changed", async () => {
+    await seed();
+    const before = await app.api.driver.findMany("member");
+    for (const path of ["toggle-watched", "toggle-muted"])
+      expect((await bob.request("POST", `/api/members/ann/${path}`)).status).toBe(403);
+    expect((await bob.request("POST", "/api/members/nobody/toggle-muted")).status).toBe(404);
+    expect(await app.api.driver.findMany("member")).toEqual(before);
+    expect((await admin.request("POST", "/api/members/ann/toggle-watched")).body).toEqual({ watched: true });
+    expect((await ann.request("POST", "/api/members/ann/toggle-muted")).body).toEqual({ muted: true });
+    expect(await app.api.asSystem().member.watch("ann")).toEqual({ watched: false });
+    expect(await app.api.asSystem().member.mute("ann")).toEqual({ muted: false });
+  });
+
+  it("no toggle tells of a record that its caller may change and not read", async () => {
+    const letter = entity("letter", { open: bool.default(false), addressee: string })
+      .rules({ read: [defineRule("addressed", ({ user }) => ({ addressee: String(user?.id) }))], update: ["everyone"] })
+      .actions({ toggle: toggleAction("open") });
+    const ballot = entity("ballot", { cast: bool.default(false) })
+      .rules({ read: ["admin"], update: ["everyone"] })
+      .actions({ toggle: toggleAction("cast") });
+    const post = createTestApp({ entities: [letter, ballot], driver: memoryDriver(), logger: noopLogger });
+    await post.api.asSystem().letter.create({ id: "l1", addressee: "ann" });
+    await post.api.asSystem().ballot.create({ id: "b1" });
+    const toggle = async (id: string, path: string) => (await post.as({ id }).request("POST", path)).status;
+    expect(await toggle("bob", "/api/letters/l1/toggle-open")).toBe(403);
+    expect(await toggle("bob", "/api/ballots/b1/toggle-cast")).toBe(403);
+    expect(await post.api.driver.findOne("letter", { id: "l1" })).toMatchObject({ open: false });
+    expect(await post.api.driver.findOne("ballot", { id: "b1" })).toMatchObject({ cast: false });
+    expect(await toggle("ann", "/api/letters/l1/toggle-open")).toBe(200);
+    await post.close();
+  });
+
+  it("no toggle inverts where nobody may read it", () => {
+    const built = entity("odd", { seen: bool.omit().default(false) }).actions({ toggle: toggleAction("seen") });
+    expect(() => keelson({ entities: [built], logger: noopLogger })).toThrow(
+      'action "toggle" of odd: needs a bool field "seen", and that one is shown to nobody',
+    );
   });
 });
 

@@ -18,13 +18,20 @@ import { ADMIN, ANN, BOB, short } from "./soft-delete-library.ts";
 const open: (() => Promise<void>)[] = [];
 
 /** Notes n1 (there), n2 and n3 (deleted), with a restore action of its own rules, or without one. */
-async function notes(rules: readonly RuleRef[] | undefined, plugins: readonly Plugin[] = []) {
+async function notes(
+  rules: readonly RuleRef[] | undefined,
+  plugins: readonly Plugin[] = [],
+  others: readonly RuleRef[] = [],
+) {
   const definition = entity("note", { team: string, deletedAt: datetime.optional() })
     .softDelete()
     .rules({ read: ["everyone"], create: ["admin"], update: ["admin"], delete: ["authenticated"] })
     .actions({
       softDelete: softDeleteAction,
       ...(rules === undefined ? {} : { restore: restoreAction().rules(...rules) }),
+      ...Object.fromEntries(
+        others.map((rule, index) => [`other${index}`, restoreAction().path(`/:id/back${index}`).rules(rule)]),
+      ),
       purge: action()
         .delete()
         .path("/:id/purge")
@@ -80,6 +87,19 @@ describe("deleted records are shown", () => {
     expect((await ask.request("GET", "/api/notes/n2?_deleted=with")).status).toBe(404);
     expect((await ask.request("GET", "/api/notes/n1?_deleted=with")).status).toBe(200);
     expect((await ask.request("GET", "/api/notes/n1?_deleted=only")).status).toBe(404);
+  });
+
+  it("as far as the rules of any of several restore actions go", async () => {
+    const blue = defineRule("blue", () => ({ team: "blue" }));
+    const app = await notes(["admin"], [], [blue, seesIt]);
+    const get = (caller: Parameters<typeof app.as>[0]) => app.as(caller).request("GET", "/api/notes?_deleted=only");
+    expect(short(await get(ADMIN))).toEqual(["n2", "n3"]);
+    expect(short(await get(ANN))).toEqual(["n3"]);
+    const strict = await notes(["admin"], [], [seesIt]);
+    expect(short(await strict.as(ANN).request("GET", "/api/notes?_deleted=only"))).toBe(403);
+    const reversed = await notes([blue], [], ["admin"]);
+    expect(short(await reversed.as(ADMIN).request("GET", "/api/notes?_deleted=only"))).toEqual(["n2", "n3"]);
+    expect(short(await reversed.as(ANN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n3"]);
   });
 
   it("to nobody by a rule that would have to see each of them", async () => {

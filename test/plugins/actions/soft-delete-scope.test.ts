@@ -190,6 +190,11 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       await expect(app.api.as(BOB).post.get(gone, { deleted: "with" })).rejects.toMatchObject({ status: 404 });
       await expect(app.api.as(ANN).tag.list({ deleted: "only" })).rejects.toMatchObject({ status: 403 });
       await expect(ids(system, "all" as "with")).rejects.toMatchObject({ status: 400 });
+      const exported = async (client: typeof system.post): Promise<readonly unknown[]> =>
+        (await client.export({ deleted: "only" })).map(({ id }) => id).sort();
+      expect(await exported(system.post)).toEqual([gone, bobs].sort());
+      expect(await exported(app.api.as(ANN).post)).toEqual([gone]);
+      expect(await exported(app.api.as(BOB).post)).toEqual([bobs]);
     });
   });
 

@@ -17,6 +17,7 @@ export interface WorkflowAppParts extends Partial<Pick<KeelsonConfig, "clock" | 
   /** @default a journal with its defaults */
   readonly journal?: WorkflowsOptions["journal"];
   readonly encrypted?: boolean | undefined;
+  readonly userOf?: WorkflowsOptions["userOf"];
 }
 
 /** An app in this process with a journal, started. */
@@ -24,12 +25,13 @@ export async function workflowApp({
   workflows: known = [],
   journal = true,
   encrypted = false,
+  userOf,
   ...config
 }: WorkflowAppParts): Promise<TestApp<readonly EntityLike[]>> {
   const app = createTestApp({
     logger: noopLogger,
     ...config,
-    plugins: (defaults) => defaults.replace("workflows", workflows({ workflows: known, journal, encrypted })),
+    plugins: (defaults) => defaults.replace("workflows", workflows({ workflows: known, journal, encrypted, userOf })),
   });
   try {
     await app.api.ready;

@@ -10,9 +10,11 @@ export interface ExportOptions {
   readonly sort?: readonly string[] | undefined;
   /** `id` is always there. @default all fields */
   readonly select?: readonly string[] | undefined;
+  /** Records that are softly deleted: there too, or nothing but these. @default left out */
+  readonly deleted?: "with" | "only" | undefined;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(["where", "sort", "select"]);
+const OPTIONS: ReadonlySet<string> = new Set(["where", "sort", "select", "deleted"]);
 
 /**
  * An export in the process gives all records in one array, however many there are: with `list` and `after` a program
@@ -28,14 +30,29 @@ export async function exportCall({ scope, entity, rules, input }: ActionContext)
   }
 }
 
-/** @throws BadRequestError for options that do not exist */
+/** @throws BadRequestError for options that do not exist, and values that they do not take */
 function readOptions(given: unknown): OperationQuery {
   if (given === undefined) return {};
-  const unknown = Object.keys(given as object).find((name) => !OPTIONS.has(name));
+  if (!isObject(given)) throw new BadRequestError("An export in the process takes an object of options");
+  const unknown = Object.keys(given).find((name) => !OPTIONS.has(name));
   if (unknown !== undefined)
     throw new BadRequestError(`An export in the process takes ${[...OPTIONS].join(", ")}, and no "${unknown}"`);
-  const { where, sort, select } = given as ExportOptions;
-  return { where, sort: sort?.map(sortKey), select };
+  const { where, deleted } = given;
+  if (where !== undefined && !isObject(where)) throw new BadRequestError('"where" must be an object of conditions');
+  if (deleted !== undefined && deleted !== "with" && deleted !== "only")
+    throw new BadRequestError('"deleted" takes the values with and only.');
+  return { where, deleted, sort: names("sort", given)?.map(sortKey), select: names("select", given) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function names(option: "sort" | "select", given: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const list = given[option];
+  if (list !== undefined && !(Array.isArray(list) && list.every((name) => typeof name === "string")))
+    throw new BadRequestError(`"${option}" must be a list of names`);
+  return list as readonly string[] | undefined;
 }
 
 function sortKey(text: string): SortKey {

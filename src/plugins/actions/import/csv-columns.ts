@@ -6,11 +6,14 @@ import {
   type OperationScope,
   shownName,
 } from "../../../kernel/index.ts";
+import type { CsvRecord } from "./csv-records.ts";
 import type { GivenRow } from "./given-row.ts";
 
 /** A cell as a value; undefined when none was given. */
-type ReadCell = (text: string, refuse: (message: string) => void) => unknown;
+type ReadCell = (cell: string | null, refuse: (message: string) => void) => unknown;
 
+/** A header full of nonsense is not worth a report on every column. */
+const MAX_PROBLEMS = 20;
 /** What an export puts before text that a spreadsheet would take for a formula. */
 const GUARDED = /^'(?='*[=+\-@\t\r])/;
 
@@ -24,7 +27,7 @@ export function csvColumns(
   entity: AnyEntity,
   header: readonly string[],
   needed: readonly string[],
-): (cells: readonly string[]) => GivenRow {
+): (cells: CsvRecord) => GivenRow {
   const known = cellReaders(entity, scope.limits.jsonDepth);
   checkHeader(header, known, [...scope.mask(entity).writable]);
   const missing = needed.find((name) => !header.includes(name));
@@ -36,8 +39,8 @@ export function csvColumns(
     if (cells.length !== header.length) errors._ = `has ${cells.length} cells, and the header has ${header.length}`;
     let size = 0;
     for (const [index, [name, read]] of readers.entries()) {
-      const cell = cells[index] ?? "";
-      size += cell.length;
+      const cell = cells[index] ?? null;
+      size += cell?.length ?? 0;
       const value = read(cell, (message) => (errors[name] = message));
       if (value !== undefined) data[name] = value;
     }
@@ -50,32 +53,51 @@ function checkHeader(
   known: ReadonlyMap<string, unknown>,
   suggested: readonly string[],
 ): void {
-  const problems = header.flatMap((name, index) => {
-    if (!known.has(name)) return [`"${shownName(name)}" in the header is not a field.${didYouMean(name, suggested)}`];
-    return header.indexOf(name) === index ? [] : [`"${name}" is in the header twice.`];
-  });
-  if (problems.length > 0) throw new BadRequestError(problems.slice(0, 20).join(" "));
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const name of header) {
+    if (!known.has(name))
+      problems.push(`"${shownName(name)}" in the header is not a field.${didYouMean(name, suggested)}`);
+    else if (seen.has(name)) problems.push(`"${name}" is in the header twice.`);
+    if (problems.length === MAX_PROBLEMS) break;
+    seen.add(name);
+  }
+  if (problems.length > 0) throw new BadRequestError(problems.join(" "));
 }
 
 /** By name, for all that a create takes; whether this caller may write it is for the gate to say. */
 function cellReaders(entity: AnyEntity, depth: number): ReadonlyMap<string, ReadCell> {
   const readers = new Map<string, ReadCell>();
   for (const [name, { type }] of Object.entries(entity.relations))
-    if (type === "manyToMany") readers.set(`${name}Ids`, (text, refuse) => readJson(text, depth, refuse));
+    if (type === "manyToMany") readers.set(`${name}Ids`, (cell, refuse) => readJson(cell ?? "", depth, refuse));
   for (const column of Object.values(entity.columns))
     if (column.role !== "blindIndex") readers.set(column.name, cellReader(column, depth));
   return readers;
 }
 
-function cellReader({ kind, optional }: ColumnDefinition, depth: number): ReadCell {
+function cellReader(column: ColumnDefinition, depth: number): ReadCell {
+  const { kind, optional } = column;
   const { scalar } = kind.column;
+  const none = optional ? null : undefined;
+  const quoted = takesEmptyText(column) ? "" : none;
   return (cell, refuse) => {
-    if (cell === "") return optional ? null : undefined;
+    if (cell === null) return none;
+    if (cell === "") return quoted;
     if (scalar === "Json") return readJson(cell, depth, refuse);
     const text = scalar === "String" ? cell.replace(GUARDED, "") : cell;
     const read = kind.parse(text);
     return read.ok ? read.value : text; // which validation refuses, together with all else that is wrong
   };
+}
+
+/**
+ * Some programs put all cells in quotes. So those are texts only where an empty text can be meant: not where no two
+ * records could have one.
+ */
+function takesEmptyText({ kind, field, unique }: ColumnDefinition): boolean {
+  return (
+    field !== undefined && !unique && kind.column.scalar === "String" && kind.schema(field).safeParse("").data === ""
+  );
 }
 
 function readJson(text: string, depth: number, refuse: (message: string) => void): unknown {

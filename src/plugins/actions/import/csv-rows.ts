@@ -1,4 +1,5 @@
 import { BadRequestError } from "../../../kernel/index.ts";
+import type { CsvRecord } from "./csv-records.ts";
 import type { GivenRow } from "./given-row.ts";
 
 /**
@@ -7,16 +8,16 @@ import type { GivenRow } from "./given-row.ts";
  * @throws BadRequestError without a header
  */
 export async function* csvRows(
-  records: AsyncIterable<readonly string[]>,
-  open: (header: readonly string[]) => (cells: readonly string[]) => GivenRow,
+  records: AsyncIterable<CsvRecord>,
+  open: (header: readonly string[]) => (cells: CsvRecord) => GivenRow,
 ): AsyncGenerator<GivenRow> {
   let read: ReturnType<typeof open> | undefined;
   let width = 0;
   for await (const cells of records) {
-    const isBlank = cells.length === 1 && cells[0] === "" && width !== 1;
+    const isBlank = cells.length === 1 && !cells[0] && width !== 1;
     if (isBlank) continue;
     if (read === undefined) {
-      read = open(cells);
+      read = open(cells.map((cell) => cell ?? ""));
       width = cells.length;
     } else yield read(cells);
   }

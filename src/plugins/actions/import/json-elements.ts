@@ -2,9 +2,10 @@ import { BrokenBody, rowTooLarge } from "./broken-body.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const END = 0x5d;
 const BACKSLASH = 0x5c;
 const OPEN = new Set([0x5b, 0x7b]);
-const CLOSE = new Set([0x5d, 0x7d]);
+const CLOSE = new Set([END, 0x7d]);
 const NOT_AN_ARRAY = "cannot be read: the body must be a JSON array";
 
 /**
@@ -37,7 +38,7 @@ export async function* jsonElements(text: AsyncIterable<string>, limit: number):
       } else if (code === QUOTE) inString = true;
       else if (OPEN.has(code)) depth++;
       else if (CLOSE.has(code) && depth > 0) depth--;
-      else if (depth === 0 && (code === COMMA || CLOSE.has(code))) {
+      else if (depth === 0 && (code === COMMA || code === END)) {
         const element = begun + piece.slice(from, at);
         const isLast = code !== COMMA;
         begun = "";

@@ -29,12 +29,14 @@ export interface ImportBody {
 
 type Format = (text: AsyncIterable<string>, from: ImportBody) => AsyncIterable<GivenRow>;
 
-const lines: Format = (text, { scope: { limits } }) => jsonRows(textLines(text, limits.bodyBytes), limits.jsonDepth);
+const lines: Format = (text, { scope: { limits } }) =>
+  jsonRows(textLines(text, limits.bodyBytes), limits.jsonDepth, true);
 
 const FORMATS: Readonly<Record<string, Format>> = {
   "text/csv": (text, { scope, entity, needed }) =>
     csvRows(csvRecords(text, scope.limits.bodyBytes), (header) => csvColumns(scope, entity, header, needed)),
-  "application/json": (text, { scope: { limits } }) => jsonRows(jsonElements(text, limits.bodyBytes), limits.jsonDepth),
+  "application/json": (text, { scope: { limits } }) =>
+    jsonRows(jsonElements(text, limits.bodyBytes), limits.jsonDepth, false),
   "application/x-ndjson": lines,
   "application/ndjson": lines,
   "application/jsonl": lines,

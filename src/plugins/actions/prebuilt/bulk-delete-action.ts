@@ -15,6 +15,7 @@ export function bulkDeleteAction(): ActionBuilder<PlainShape<{ readonly count: n
     path: "/bulk",
     aliases: [{ method: "POST", path: "/bulk-delete" }],
     description: "Deletes several records",
+    query: {},
     readsBody: true,
     access: "delete",
     authorizes: "operations",

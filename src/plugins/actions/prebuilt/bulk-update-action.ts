@@ -17,6 +17,8 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
     path: "/bulk",
     aliases: [{ method: "POST", path: "/bulk-update" }],
     description: "Changes several records",
+    query: {},
+    readsBody: true,
     access: "update",
     authorizes: "operations",
     async handler({ scope, entity, input, rules }) {

@@ -2,10 +2,12 @@ import type { AnyEntity } from "../../../entity/index.ts";
 import { type OperationScope, presentSettled, Reply, type Row, routeSegment } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionRecord } from "../action-context.ts";
+import { definitionOf } from "../definition-of.ts";
 
 /**
  * `POST /:id/clone` makes a new record of what the caller may read and write of another one, by the rules of read and of
- * create; the caller owns it (spec 4.2). Passwords are never copied.
+ * create; the caller owns it (spec 4.2). Passwords are never copied, nor that the record is deleted. For the system the
+ * copy belongs to whom the record belongs.
  * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
  */
 export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<PlainShape<ActionRecord, true>> {
@@ -13,9 +15,12 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
     method: "POST",
     path: "/:id/clone",
     description: "Copies the record",
+    query: {},
+    readsBody: false,
     access: "create",
     authorizes: "operations",
     check(entity) {
+      if (!Array.isArray(fieldsToExclude)) return 'cloneAction takes a list of fields, as in cloneAction(["slug"])';
       const unknown = fieldsToExclude.find((name) => !Object.hasOwn(entity.columns, name));
       return unknown === undefined ? undefined : `there is no field "${unknown}" to leave out`;
     },
@@ -29,7 +34,7 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
   });
 }
 
-/** What this caller sees of the record and may write; not the owner, who becomes the caller. */
+/** What this caller sees of the record and may write; not the owner, who becomes the caller, if that is a user. */
 async function copyable(
   record: Row,
   entity: AnyEntity,
@@ -41,10 +46,19 @@ async function copyable(
   const owner = Object.values(entity.columns).find(
     ({ relation }) => relation !== undefined && relation === entity.ownedBy,
   );
-  const left = new Set([...excluded, "id", "createdAt", "updatedAt", owner?.name]);
+  const replaced = scope.principal.kind === "system" ? [] : [owner?.name];
+  const left = new Set([...excluded, "id", "createdAt", "updatedAt", ...deletionFields(entity), ...replaced]);
   return Object.fromEntries(
     Object.entries(shown).filter(
       ([name]) => Object.hasOwn(entity.columns, name) && writable.has(name) && !left.has(name),
     ),
   );
+}
+
+/** Where actions of the entity store that a record is deleted. */
+function deletionFields(entity: AnyEntity): readonly string[] {
+  return Object.values(entity.actions).flatMap((value) => {
+    const found = definitionOf(value);
+    return typeof found === "string" || found.deletesBy === undefined ? [] : [found.deletesBy(entity)];
+  });
 }

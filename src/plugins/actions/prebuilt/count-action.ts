@@ -8,6 +8,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     path: "/count",
     description: "Counts records",
     authorizes: "operations",
+    sameAs: "count",
     needs: ["crud.query"],
     async handler({ scope, entity, rules, search, resolve }) {
       const parse: ParseQuery = resolve<QueryParser>("crud.query").reads(["filter"]);

@@ -6,8 +6,11 @@ export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: bool
     method: "GET",
     path: "/:id/exists",
     description: "Tells whether there is such a record",
+    query: {},
     authorizes: "operations",
+    takesAnyId: true,
     async handler({ scope, entity, params, rules }) {
+      if ((params.id as string).length > scope.limits.idLength) return { exists: false };
       const query = { select: ["id"] };
       const { applied } = await scope.run({ kind: "read", entity, id: params.id, rules, query, ifFound: true });
       return { exists: applied };

@@ -27,6 +27,13 @@ export interface ImportOptions {
   readonly timeout?: number | undefined;
 }
 
+const OPTIONS: Readonly<Record<keyof ImportOptions, true>> = {
+  upsertBy: true,
+  dryRun: true,
+  batch: true,
+  timeout: true,
+};
+
 /** Records in the process: an array, or what gives one after the other. */
 export type ImportedRows = Iterable<object> | AsyncIterable<object>;
 
@@ -49,24 +56,28 @@ export function importAction(
     readsBody: "raw",
     timeout,
     check(entity) {
+      const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+      if (unknown !== undefined) return `there is no option "${unknown}".${didYouMean(unknown, Object.keys(OPTIONS))}`;
       if (!Number.isSafeInteger(batch) || batch < 1) return "batch must be a whole number, 1 or more";
       return key && upsertProblem(entity, key);
     },
-    async handler(context) {
-      const { scope, entity, rules, input } = context;
-      const isDry = asksForDryRun(context) || dryRun;
-      if (key !== undefined) await refuseHidden(scope, entity, key);
-      const needed = key ?? [];
-      const rows = input === undefined ? readRows({ ...bodyOf(context), needed }) : rowsOfInput(input);
-      const tally = new ImportTally();
-      const unique = uniqueKeysOf(scope.model, entity);
-      const takenBack = new Set<string>();
-      const byKey = key && unique.keys.find((fields) => isSameKey(fields, key));
-      await importRows({ scope, entity, rules, batch, upsertBy: byKey, dryRun: isDry, unique, tally, takenBack }, rows);
-      const ignored = [...tally.ignored].join(", ");
-      return new Reply(200, tally.result(), ignored === "" ? {} : { "x-ignored-fields": ignored });
-    },
+    handler: (context) => run(context, () => readRows({ ...bodyOf(context), needed: key ?? [] })),
+    call: (context) => run(context, () => rowsOfInput(context.input)),
   });
+
+  async function run(context: ActionContext, read: () => Parameters<typeof importRows>[1]): Promise<Reply> {
+    const { scope, entity, rules } = context;
+    const isDry = asksForDryRun(context) || dryRun;
+    if (key !== undefined) await refuseHidden(scope, entity, key);
+    const rows = read();
+    const tally = new ImportTally();
+    const unique = uniqueKeysOf(scope.model, entity);
+    const takenBack = new Set<string>();
+    const byKey = key && unique.keys.find((fields) => isSameKey(fields, key));
+    await importRows({ scope, entity, rules, batch, upsertBy: byKey, dryRun: isDry, unique, tally, takenBack }, rows);
+    const ignored = [...tally.ignored].join(", ");
+    return new Reply(200, tally.result(), ignored === "" ? {} : { "x-ignored-fields": ignored });
+  }
 }
 
 function bodyOf({ scope, entity, body, contentType, headers }: ActionContext) {

@@ -10,6 +10,8 @@ export function restoreAction(fieldName?: string): ActionBuilder<PlainShape<{ re
     method: "POST",
     path: "/:id/restore",
     description: "Takes a soft deletion back",
+    query: {},
+    readsBody: false,
     authorizes: "operations",
     restores: true,
     check: (entity) => deletionProblem(entity, fieldName),

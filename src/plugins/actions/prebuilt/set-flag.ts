@@ -10,6 +10,8 @@ export function setFlag(verb: string, field: string, value: boolean): ActionBuil
     method: "POST",
     path: `/:id/${verb}`,
     description: `Sets ${field} to ${value}`,
+    query: {},
+    readsBody: false,
     authorizes: "operations",
     check: (entity) => columnProblem(entity, field, { kind: "bool" }),
     async handler({ scope, entity, params, rules }) {

@@ -11,7 +11,10 @@ export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{
     method: "DELETE",
     path: "/:id/soft",
     description: "Marks the record as deleted",
+    query: {},
+    readsBody: false,
     authorizes: "operations",
+    deletesBy: (entity) => deletionField(entity, fieldName),
     check: (entity) => deletionProblem(entity, fieldName),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);

@@ -1,6 +1,12 @@
-import { ConfigurationError } from "../../../entity/index.ts";
-import type { Operation } from "../../../kernel/index.ts";
-import { UnavailableError } from "../../../kernel/index.ts";
+import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
+import {
+  AuthorizationError,
+  type Operation,
+  type OperationScope,
+  presentSettled,
+  type Row,
+  UnavailableError,
+} from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext } from "../action-context.ts";
 import { columnProblem } from "./column-problem.ts";
@@ -8,8 +14,8 @@ import { columnProblem } from "./column-problem.ts";
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;
 
 /**
- * `POST /:id/toggle-<field>` inverts a bool field, by the rules of update, and answers with the new value (spec 4.2). An
- * empty one becomes true.
+ * `POST /:id/toggle-<field>` inverts a bool field, by the rules of update, and answers with the new value (spec 4.2): to
+ * those only who may read it. An empty one becomes true.
  * @throws ConfigurationError without a field
  */
 export function toggleAction<const F extends string>(field: F): ActionBuilder<ToggleShape<F>> {
@@ -19,22 +25,52 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
     method: "POST",
     path: `/:id/toggle-${field}`,
     description: `Inverts ${field}`,
+    query: {},
+    readsBody: false,
     authorizes: "operations",
-    check: (entity) => columnProblem(entity, field, { kind: "bool" }),
+    check: (entity) => columnProblem(entity, field, { kind: "bool", shown: true }),
     handler: (context) => toggle(context, field),
   });
 }
 
+async function toggle(context: ActionContext, field: string): Promise<Record<string, boolean>> {
+  const { scope, entity } = context;
+  if (await isShownAlways(scope, entity, field)) return (await invert(scope, context, field)).answer;
+  // Whether this record shows it is known when it has been written; if not, that is taken back.
+  return scope.transaction(async (inner) => {
+    const { answer, records } = await invert(inner, context, field);
+    const [shown] = (await presentSettled(records, inner, false)) as readonly Row[];
+    if (shown?.[field] === undefined) throw new AuthorizationError();
+    return answer;
+  });
+}
+
+/**
+ * Whether the caller may read the field of each record.
+ * @throws AuthenticationError, AuthorizationError where they may read it of none
+ */
+async function isShownAlways(scope: OperationScope, entity: AnyEntity, field: string): Promise<boolean> {
+  if (scope.principal.kind === "system") return true;
+  const { forSome } = await scope.decide({ kind: "read", entity });
+  await scope.maskReady(entity);
+  const { readable, readablePerRow } = scope.mask(entity);
+  if (!readable.has(field)) throw new AuthorizationError();
+  return forSome !== true && readablePerRow?.has(field) !== true;
+}
+
 /** One conditional statement per try. When others toggle at the same time one of them wins each round, so it ends. */
-async function toggle(
-  { scope, entity, params, rules }: ActionContext,
+async function invert(
+  scope: OperationScope,
+  { entity, params, rules }: ActionContext,
   field: string,
-): Promise<Record<string, boolean>> {
+): Promise<Pick<Operation, "records"> & { readonly answer: Record<string, boolean> }> {
   const set = (value: boolean): Promise<Operation> => {
     const when = { [field]: value ? { ne: true } : true };
     return scope.run({ kind: "update", entity, id: params.id, rules, set: { [field]: value }, when });
   };
-  for (let value = true; scope.signal?.aborted !== true; value = !value)
-    if ((await set(value)).applied) return { [field]: value };
+  for (let value = true; scope.signal?.aborted !== true; value = !value) {
+    const { applied, records } = await set(value);
+    if (applied) return { answer: { [field]: value }, records };
+  }
   throw new UnavailableError("The request took too long");
 }

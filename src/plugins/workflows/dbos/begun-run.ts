@@ -1,3 +1,6 @@
+import type { Codec } from "../engine/codec.ts";
+import type { SameRun } from "../engine/same-run.ts";
+import type { Caller } from "../engine/workflow-engine.ts";
 import type { SagaState } from "../saga/saga-runtime.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
 
@@ -5,20 +8,23 @@ import type { WorkflowResult } from "../workflow-result.ts";
 export interface BegunRun {
   /** With the passwords that no journal keeps. */
   readonly input: unknown;
+  readonly caller: Caller;
+  /** Knows the passwords that must not be written. */
+  readonly codec: Codec;
   readonly state: SagaState;
   /** What a second run of the same id has to agree with. */
-  readonly same: string;
+  readonly same: SameRun;
   readonly result: Promise<WorkflowResult>;
   settle(result: WorkflowResult): void;
   fail(error: unknown): void;
 }
 
-export function begunRun(input: unknown, state: SagaState, same: string): BegunRun {
+export function begunRun(given: Pick<BegunRun, "input" | "caller" | "codec" | "state" | "same">): BegunRun {
   let settle: BegunRun["settle"] = () => {};
   let fail: BegunRun["fail"] = () => {};
   const result = new Promise<WorkflowResult>((resolve, reject) => {
     settle = resolve;
     fail = reject;
   });
-  return { input, state, same, result, settle, fail };
+  return { ...given, result, settle, fail };
 }

@@ -40,7 +40,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
   const begun = new Map<string, BegunRun>();
   /** What goes on here, whoever began it. */
   const stopping = new AbortController();
-  const working = new Map<Promise<unknown>, AbortController>();
+  const working = new Map<Promise<unknown>, { readonly runId: string; readonly lost: AbortController }>();
   let host: EngineHost;
   let codec: Codec;
   let dbos: DbosProcess | undefined;
@@ -54,7 +54,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
     try {
       if (stopping.signal.aborted) throw new RunGivenUp(new ConflictError("The app stops"));
       const work = executeRun({ host, codec, owner, leaseMs, reached, begun: own, lost }, runId, log);
-      working.set(work, lost);
+      working.set(work, { runId, lost });
       const ended = await work.finally(() => working.delete(work));
       if (typeof ended === "string") return ended;
       own?.settle(ended);
@@ -72,6 +72,10 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
     else host.log.error("A workflow broke off", about);
   }
 
+  function isOurs(runId: string): boolean {
+    return [...working.values()].some((one) => one.runId === runId && !one.lost.signal.aborted);
+  }
+
   /** DBOS gives a run back only to a process of the same name; who is gone for good, the leases know. */
   async function handOver(running: DbosProcess, { id, fence, name: workflow }: Row) {
     const runId = id as string;
@@ -87,20 +91,21 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
 
   async function begin(request: RunRequest): Promise<RunHandle> {
     const { workflow, data, input, caller, runId = defaultIds.next() } = request;
-    const same = sameRun(workflow, caller);
+    const same = sameRun(workflow, caller, input);
     const first = begun.get(runId);
     if (first !== undefined) {
       assertSameRun(runId, first.same, same);
       return { runId, result: first.result };
     }
-    const run = begunRun(input, newState({ ...workflow.data, ...data }), same);
+    const state = newState({ ...workflow.data, ...data });
+    const run = begunRun({ input, caller, codec: codec.forRun(input, state.data), state, same });
     begun.set(runId, run);
     run.result.catch(() => {}).finally(() => begun.delete(runId));
     try {
       const kept: KeptInput = { input, key: isEncrypted ? newRunKey() : undefined };
       const lease = { runId, owner, fence: 0, leaseMs };
       await host.runAs("system", async (system) => {
-        const row = newRun(host, { ...request, input: kept }, run.state.data, lease, codec, system.now());
+        const row = newRun(host, { ...request, input: kept }, state.data, lease, run.codec, system.now());
         await system.driver.create(RUN, row);
       });
     } catch (error) {
@@ -128,7 +133,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
       const here = (runId: string): Promise<WorkflowResult> | undefined => begun.get(runId)?.result;
       known = knownRuns({ host, codec, dbos: started, here, pollMs, signal: stopping.signal });
       const goOn = (_: unknown, row: Row): Promise<{ end: Promise<void> }> => handOver(started, row);
-      recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, goOn });
+      recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, isOurs, goOn });
     },
     run: begin,
     report: async (runId) => known?.report(runId),
@@ -136,7 +141,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
       stopping.abort();
       await recovery?.stop();
       // The app has waited as long as it does for what is going on. What is left is for whoever comes next.
-      for (const lost of working.values()) lost.abort();
+      for (const { lost } of working.values()) lost.abort();
       await Promise.allSettled(working.keys());
       await dbos?.stop();
     },

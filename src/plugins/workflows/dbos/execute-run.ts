@@ -1,4 +1,5 @@
 import { ConflictError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import { callerNow } from "../engine/caller-now.ts";
 import type { Codec } from "../engine/codec.ts";
 import { databaseJournal, type Lease } from "../engine/database-journal.ts";
 import { RUN } from "../engine/journal-entities.ts";
@@ -41,13 +42,16 @@ export async function executeRun(
   if (typeof taken === "string") return taken;
   const { row, definition, kept, isFirst } = taken;
   const lease: Lease = { runId, owner, fence: row.fence as number, leaseMs };
-  const { input, state } = isFirst && begun !== undefined ? begun : kept;
+  const first = isFirst ? begun : undefined;
+  const { input, state } = first ?? kept;
+  const caller = first?.caller ?? taken.caller;
+  const own = first?.codec ?? codec.forRun();
   let beat: NodeJS.Timeout | undefined;
   try {
-    return await runInApp(host, definition, codec.decode(row.caller as string) as Caller, state, (system) => {
+    return await runInApp(host, definition, caller, state, (system) => {
       beat = keepLease(system, lease, lost, host.log);
-      const inApp = databaseJournal(system, lease, codec);
-      const journal = dbosJournal({ definition, log, codec, cipher: kept.cipher, inApp });
+      const inApp = databaseJournal(system, lease, own);
+      const journal = dbosJournal({ definition, log, codec: own, cipher: kept.cipher, inApp });
       return { runId, input, startedAt: row.startedAt as Date, journal, isDurable: true, lost: lost.signal, reached };
     });
   } finally {
@@ -59,6 +63,8 @@ interface Claimed {
   readonly row: Row;
   readonly definition: WorkflowDefinition;
   readonly kept: KeptRun;
+  /** As far as the journal and the app know. */
+  readonly caller: Caller;
   /** Whether nobody has executed it before. */
   readonly isFirst: boolean;
 }
@@ -83,7 +89,12 @@ async function claim(
   const change = { owner, leaseUntil, ...(fits ? {} : { status: "needs_attention" }) };
   if ((await driver.updateMany(RUN, free, change)) !== 1)
     throw new RunGivenUp(new ConflictError(`Another process has the run ${runId}`));
-  if (fits) return { row, definition, isFirst, kept: await keptRun(driver, row, entries, definition, codec) };
+  if (fits) {
+    const kept = await keptRun(driver, row, entries, definition, codec);
+    const stored = codec.decode(row.caller as string) as Caller;
+    const caller = isFirst ? stored : await callerNow(host, system, definition, stored, kept.state);
+    return { row, definition, isFirst, kept, caller };
+  }
   const about = { runId, workflow: row.name };
   host.log.error("A run needs attention: its workflow has changed since it began", about);
   return "needs_attention";

@@ -7,7 +7,7 @@ import type { loadState } from "../engine/stored-run.ts";
 import type { Caller, RunHandle, RunReport, RunRequest } from "../engine/workflow-engine.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
 import type { DbosProcess } from "./dbos-process.ts";
-import { keptRun } from "./kept-run.ts";
+import { type KeptInput, keptRun } from "./kept-run.ts";
 
 /** Runs that somebody else began, or that have ended. */
 export interface KnownRuns {
@@ -43,12 +43,13 @@ export function knownRuns({ host, codec, dbos, here, pollMs, signal }: KnownRuns
       const last = executed[definition.steps.length - 1];
       return last?.status === "done" ? { ...told, result: last.result } : told;
     },
-    async attach({ workflow, caller }, runId, conflict) {
+    async attach({ workflow, caller, input }, runId, conflict) {
       const row = await find(runId);
       if (row === null) throw conflict;
       const whose = codec.decode(row.caller as string | null) as Caller;
-      const known = sameRun({ ...workflow, name: row.name as string }, whose, row.definition);
-      assertSameRun(runId, known, sameRun(workflow, caller));
+      const stored = (codec.decode(row.input as string) as KeptInput).input;
+      const known = sameRun({ ...workflow, name: row.name as string }, whose, stored, row.definition);
+      assertSameRun(runId, known, sameRun(workflow, caller, codec.decode(codec.encode(input))));
       const result = followRun({ host, codec, here: () => here(runId), pollMs, signal, load }, workflow, runId);
       result.catch(() => {}); // whoever does not wait asks for the run
       return { runId, result };

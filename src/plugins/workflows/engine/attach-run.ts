@@ -11,15 +11,17 @@ import type { Caller, RunHandle, RunRequest } from "./workflow-engine.ts";
  */
 export async function attachRun(
   parts: FollowParts,
-  { workflow, caller }: RunRequest,
+  { workflow, caller, input }: RunRequest,
   runId: string,
   conflict: ConflictError,
 ): Promise<RunHandle> {
   const row = await parts.host.runAs("system", ({ driver }) => driver.findOne(RUN, { id: runId }));
   if (row === null) throw conflict;
-  const whose = parts.codec.decode(row.caller as string | null) as Caller;
-  const known = sameRun({ ...workflow, name: row.name as string }, whose, row.definition);
-  assertSameRun(runId, known, sameRun(workflow, caller));
+  const { encode, decode } = parts.codec;
+  const whose = decode(row.caller as string | null) as Caller;
+  const stored = decode(row.input as string | null);
+  const known = sameRun({ ...workflow, name: row.name as string }, whose, stored, row.definition);
+  assertSameRun(runId, known, sameRun(workflow, caller, decode(encode(input))));
   const result = followRun(parts, workflow, runId);
   result.catch(() => {}); // whoever does not wait asks for the run
   return { runId, result };

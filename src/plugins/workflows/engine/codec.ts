@@ -1,12 +1,18 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import { entityOfRecord, type Row, tagRecord } from "../../../kernel/index.ts";
 import { ResultNotKept } from "../saga/result-not-kept.ts";
+import { secretNames } from "./secret-names.ts";
 
 /** Values as texts of a journal, and back. */
 export interface Codec {
   /** @throws ResultNotKept for what no text can say: functions, symbols, circles, and objects that are more than their members */
   encode(value: unknown): string;
   decode(text: string | null | undefined): unknown;
+  /**
+   * The same for one run: a password that it has met, under the name of its field, is left out wherever else it stands alone.
+   * @param values what to look through first
+   */
+  forRun(...values: readonly unknown[]): Codec;
 }
 
 /** What stands for a password in a text: it was there, and is nowhere any more. */
@@ -18,16 +24,18 @@ const OPAQUE = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer]
 /**
  * JSON with moments, big integers and records, which stay records of their entity. Objects that say what they are as JSON are
  * that; of others their own members are kept. Passwords are left out by the names of
- * their fields, wherever they stand; all else that is secret is for the columns to encrypt (security.md item 11).
+ * their fields, and where the same text stands elsewhere; all else that is secret is for the columns to encrypt (security.md item 11).
  */
 export function createCodec(model: EntityModel): Codec {
-  const secret = new Set(
-    model.entities.flatMap(({ fields }) =>
-      Object.entries(fields).flatMap(([name, { password }]) => (password === undefined ? [] : [name])),
-    ),
-  );
+  return codecOf(model, secretNames(model), undefined);
+}
+
+/** @param met passwords that a run has met; undefined: each value is a world of its own */
+function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<string> | undefined): Codec {
+  let passwords = met ?? new Set<string>();
 
   function plain(value: unknown, depth: number): unknown {
+    if (typeof value === "string" && passwords.has(value)) return { [GONE]: true };
     if (depth > MAX_DEPTH) throw new ResultNotKept("A value is nested too deeply, or circular");
     if (typeof value === "bigint") return { $bigint: String(value) };
     if (typeof value === "function" || typeof value === "symbol")
@@ -82,7 +90,9 @@ export function createCodec(model: EntityModel): Codec {
 
   return Object.freeze<Codec>({
     encode(value) {
+      passwords = met ?? new Set();
       try {
+        meet(value, secret, passwords);
         return JSON.stringify({ value: plain(value, 0) });
       } catch (error) {
         if (error instanceof ResultNotKept) throw error;
@@ -91,7 +101,26 @@ export function createCodec(model: EntityModel): Codec {
     },
     decode: (text) =>
       text === null || text === undefined ? undefined : revive((JSON.parse(text) as { value: unknown }).value),
+    forRun(...values) {
+      const own = new Set(met);
+      try {
+        meet(values, secret, own);
+      } catch {
+        // What cannot be read cannot be written either, and that is where it is said.
+      }
+      return codecOf(model, secret, own);
+    },
   });
+}
+
+/** Notes the passwords in a value, by the names of their fields. */
+function meet(value: unknown, secret: ReadonlySet<string>, met: Set<string>, seen = new Set<object>()): void {
+  if (typeof value !== "object" || value === null || seen.has(value)) return;
+  seen.add(value);
+  for (const [name, inner] of Object.entries(value)) {
+    if (secret.has(name) && typeof inner === "string" && inner !== "") met.add(inner);
+    meet(inner, secret, met, seen);
+  }
 }
 
 /** Whether a text had a password in it. */

@@ -4,6 +4,7 @@ import { newState, type SagaState } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
 import { attachRun } from "./attach-run.ts";
+import { callerNow } from "./caller-now.ts";
 import { type Codec, createCodec } from "./codec.ts";
 import { databaseJournal, type Lease } from "./database-journal.ts";
 import { RUN } from "./journal-entities.ts";
@@ -12,7 +13,7 @@ import { keepLease } from "./keep-lease.ts";
 import { newRun } from "./new-run.ts";
 import { type Recovery, recoverRuns } from "./recover-runs.ts";
 import { runInApp } from "./run-in-app.ts";
-import { assertSameRun, sameRun } from "./same-run.ts";
+import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
 import { storedReport } from "./stored-report.ts";
 import { loadState } from "./stored-run.ts";
 import type { Caller, EngineHost, RunHandle, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
@@ -22,7 +23,7 @@ export type { JournalOptions } from "./journal-options.ts";
 /** A run of this process. */
 interface OwnRun {
   /** What a second run of the same id has to agree with. */
-  readonly same: string;
+  readonly same: SameRun;
   readonly result: Promise<WorkflowResult>;
   readonly lost: AbortController;
 }
@@ -44,6 +45,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     definition: WorkflowDefinition,
     caller: Caller,
     state: SagaState,
+    own: Codec,
   ): Promise<WorkflowResult> {
     const { runId, fence } = run;
     const lost = new AbortController();
@@ -51,14 +53,14 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     let beat: NodeJS.Timeout | undefined;
     const result = runInApp(host, definition, caller, state, (system) => {
       beat = keepLease(system, lease, lost, host.log);
-      const journal = databaseJournal(system, lease, codec);
+      const journal = databaseJournal(system, lease, own);
       return { ...run, journal, isDurable: true, lost: lost.signal, reached };
     }).finally(() => {
       clearInterval(beat);
       // It may be here once more, taken up again after it was lost.
       if (running.get(runId)?.lost === lost) running.delete(runId);
     });
-    running.set(runId, { same: sameRun(definition, caller), result, lost });
+    running.set(runId, { same: sameRun(definition, caller, run.input), result, lost });
     result.catch((error: unknown) => {
       if (error instanceof RunGivenUp)
         host.log.warn("A workflow goes on elsewhere, or later", { runId, ...describeError(error) });
@@ -67,22 +69,27 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     return result;
   }
 
+  function isOurs(runId: string): boolean {
+    return running.get(runId)?.lost.signal.aborted === false;
+  }
+
   async function goOn(system: OperationScope, row: Row, definition: WorkflowDefinition) {
     const state = await loadState(system.driver, row, definition, codec);
-    const caller = codec.decode(row.caller as string | null) as Caller;
+    const kept = codec.decode(row.caller as string | null) as Caller;
+    const caller = await callerNow(host, system, definition, kept, state);
     const input = codec.decode(row.input as string | null);
     const run = { runId: row.id as string, fence: row.fence as number, startedAt: row.startedAt as Date, input };
     const ended = (): void => {};
-    return { end: work(run, definition, caller, state).then(ended, ended) };
+    return { end: work(run, definition, caller, state, codec.forRun()).then(ended, ended) };
   }
 
   async function begin(request: RunRequest): Promise<RunHandle> {
-    const { workflow, caller, runId = defaultIds.next() } = request;
+    const { workflow, caller, input, runId = defaultIds.next() } = request;
     // Of two that begin at once, the second finds what the first has begun.
     while (beginning.has(runId)) await beginning.get(runId);
     const known = running.get(runId);
     if (known !== undefined) {
-      assertSameRun(runId, known.same, sameRun(workflow, caller));
+      assertSameRun(runId, known.same, sameRun(workflow, caller, input));
       return { runId, result: known.result };
     }
     const begun = create(request, runId);
@@ -98,13 +105,14 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
   async function create(request: RunRequest, runId: string): Promise<RunHandle> {
     const { workflow, input, data, caller } = request;
     const state = newState({ ...workflow.data, ...data });
+    const own = codec.forRun(input, state.data);
     try {
       const { startedAt } = await host.runAs("system", async (scope) => {
-        const row = newRun(host, request, state.data, { runId, owner, fence: 0, leaseMs }, codec, scope.now());
+        const row = newRun(host, request, state.data, { runId, owner, fence: 0, leaseMs }, own, scope.now());
         await scope.driver.create(RUN, row);
         return row;
       });
-      return { runId, result: work({ runId, fence: 0, startedAt, input }, workflow, caller, state) };
+      return { runId, result: work({ runId, fence: 0, startedAt, input }, workflow, caller, state, own) };
     } catch (error) {
       if (!(error instanceof ConflictError) || request.runId === undefined) throw error;
       const here = (): Promise<WorkflowResult> | undefined => running.get(runId)?.result;
@@ -119,7 +127,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     start(given) {
       host = given;
       codec = createCodec(given.entities);
-      recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, goOn });
+      recovery = recoverRuns({ host, owner, leaseMs, recoveryMs, concurrency, maxRecoveries, isOurs, goOn });
     },
     run: begin,
     report: (runId) => storedReport(host, codec, runId),

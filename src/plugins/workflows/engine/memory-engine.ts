@@ -3,7 +3,7 @@ import { memoryJournal } from "../saga/memory-journal.ts";
 import { newState } from "../saga/saga-runtime.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
 import { runInApp } from "./run-in-app.ts";
-import { assertSameRun, sameRun } from "./same-run.ts";
+import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
 import type { EngineHost, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
 
 /**
@@ -12,14 +12,14 @@ import type { EngineHost, RunRequest, WorkflowEngine } from "./workflow-engine.t
  */
 export function memoryEngine(): WorkflowEngine {
   let host: EngineHost | undefined;
-  const running = new Map<string, { readonly same: string; readonly result: Promise<WorkflowResult> }>();
+  const running = new Map<string, { readonly same: SameRun; readonly result: Promise<WorkflowResult> }>();
   return Object.freeze<WorkflowEngine>({
     name: "memory",
     start(given) {
       host = given;
     },
     async run({ workflow, input, data, caller, runId = defaultIds.next() }: RunRequest) {
-      const same = sameRun(workflow, caller);
+      const same = sameRun(workflow, caller, input);
       const known = running.get(runId);
       if (known !== undefined) {
         assertSameRun(runId, known.same, same);

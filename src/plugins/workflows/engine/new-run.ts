@@ -2,6 +2,7 @@ import { ConflictError, type Row } from "../../../kernel/index.ts";
 import { definitionHash } from "../workflow-definition.ts";
 import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
+import { keptCaller } from "./kept-caller.ts";
 import type { EngineHost, RunRequest } from "./workflow-engine.ts";
 
 /**
@@ -26,7 +27,7 @@ export function newRun(
     name: workflow.name,
     definition: definitionHash(workflow),
     status: "pending",
-    caller: codec.encode(caller),
+    caller: codec.encode(keptCaller(caller)),
     userId: caller === null || caller === "system" ? null : caller.id,
     input: codec.encode(input),
     data: codec.encode(data),

@@ -1,5 +1,6 @@
 import { describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
+import { isClosing } from "./is-closing.ts";
 import { RUN } from "./journal-entities.ts";
 import { UNFINISHED } from "./stored-run.ts";
 import type { EngineHost } from "./workflow-engine.ts";
@@ -15,6 +16,8 @@ export interface RecoveryParts {
   readonly concurrency: number;
   /** Take-overs after which a run is taken up no more. */
   readonly maxRecoveries: number;
+  /** Whether this process is at work on a run: a clock that was set makes its lease look over. */
+  isOurs(runId: string): boolean;
   /** Goes on with a run that is this process's now. @returns its end, which never rejects */
   goOn(system: OperationScope, row: Row, definition: WorkflowDefinition): Promise<{ readonly end: Promise<void> }>;
 }
@@ -48,6 +51,7 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
   /** @returns whether it has changed hands; a run that cannot be read keeps none of the others waiting */
   async function takeUp(row: Row): Promise<boolean> {
     try {
+      if (parts.isOurs(row.id as string)) return await host.runAs("system", (system) => renew(parts, system, row));
       const started = await host.runAs("system", (system) => takeOver(parts, system, row));
       if (started === undefined) return false;
       const end = started.end.then(() => void taken.delete(end));
@@ -61,7 +65,11 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
 
   function look(): void {
     looking ??= recover()
-      .catch((error: unknown) => host.log.warn("Looking for workflows failed", describeError(error)))
+      .catch(async (error: unknown) => {
+        // A closing app refuses, and other processes take up what is left.
+        if (!isStopping && !(await isClosing(host)))
+          host.log.warn("Looking for workflows failed", describeError(error));
+      })
       .finally(() => {
         looking = undefined;
       });
@@ -83,6 +91,12 @@ const OLDEST_FIRST = [{ field: "startedAt", direction: "asc" }] as const;
 function expired(scope: OperationScope, limit: number): Promise<Row[]> {
   const where = { status: { in: UNFINISHED }, leaseUntil: { lt: scope.now() } };
   return scope.driver.findMany(RUN, { where, sort: OLDEST_FIRST, limit });
+}
+
+/** Holds on to a run that this process is at work on. @returns whether it is still its own */
+async function renew({ owner, leaseMs }: RecoveryParts, system: OperationScope, row: Row): Promise<boolean> {
+  const leaseUntil = new Date(system.now().getTime() + leaseMs);
+  return (await system.driver.updateMany(RUN, { id: row.id, owner, fence: row.fence }, { leaseUntil })) === 1;
 }
 
 /** Makes a run this process's own, if it is nobody's. @returns undefined when somebody else was faster */

@@ -3,6 +3,7 @@ import { runSaga } from "../saga/run-saga.ts";
 import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
+import { isClosing } from "./is-closing.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";
 
 /** What a run brings besides the app. */
@@ -29,6 +30,7 @@ export function runInApp(
         ...parts(system),
         log: host.log,
         signal: undefined,
+        hookMs: system.limits.hookMs,
         now: () => system.now(),
         isClosing: () => isClosing(host),
         environment: (rights) => environmentOf(host, scopes[rights], own),
@@ -49,14 +51,4 @@ function environmentOf(host: EngineHost, scope: OperationScope, own: OperationSc
     },
     resolve: (service) => scope.services.resolve(service),
   };
-}
-
-/** A closing app refuses calls, and with them whatever steps ask of services that make some. */
-function isClosing(host: EngineHost): Promise<boolean> {
-  return host
-    .runAs(null, async () => {})
-    .then(
-      () => false,
-      () => true,
-    );
 }

@@ -1,19 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConflictError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
 import type { Caller } from "./workflow-engine.ts";
 
-/** What two runs of one id have to agree in: the workflow as it is, and on whose behalf. */
+/** What two runs of one id have to agree in: the workflow as it is, on whose behalf, and with what. */
+export interface SameRun {
+  readonly key: string;
+  readonly input: unknown;
+}
+
 export function sameRun(
   workflow: WorkflowDefinition,
   caller: Caller,
+  input: unknown,
   definition: unknown = definitionHash(workflow),
-): string {
+): SameRun {
   const whose = caller === null || caller === "system" ? caller : { id: caller.id };
-  return JSON.stringify([workflow.name, definition, whose]);
+  return { key: JSON.stringify([workflow.name, definition, whose]), input };
 }
 
 /** @throws ConflictError where an id is taken by another run: its result is none of this caller's business */
-export function assertSameRun(runId: string, known: string, asked: string): void {
-  if (known !== asked)
+export function assertSameRun(runId: string, known: SameRun, asked: SameRun): void {
+  if (known.key !== asked.key)
     throw new ConflictError(`There is a run "${runId}" already, of another workflow or on somebody else's behalf`);
+  if (!isDeepStrictEqual(known.input, asked.input))
+    throw new ConflictError(`There is a run "${runId}" already, with another input`);
 }

@@ -46,6 +46,8 @@ export interface EngineHost {
   readonly entities: EntityModel;
   /** Workflows by name: what a run that is taken up goes on with. */
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** Who a user is by now, when a run of theirs is taken up; null: there is no such user. @default as when it began */
+  readonly userOf?: ((id: string) => User | null | Promise<User | null>) | undefined;
   runAs<T>(caller: Caller, work: (scope: OperationScope) => Promise<T>): Promise<T>;
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
 }

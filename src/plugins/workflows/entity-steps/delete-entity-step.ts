@@ -8,10 +8,12 @@ import {
   type Where,
 } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../step.ts";
+import { linkAgain, type Pairs, pairsOf, whatFollows } from "./entity-links.ts";
 import { definitionOf, type FromContext, heldRecord, isEntity, resolved, soleMatch } from "./entity-step.ts";
 
 /**
- * A step that deletes one record, by the rules of delete; its compensation creates it again with the same id. Records with
+ * A step that deletes one record, by the rules of delete; its compensation creates it again with the same id, and links it
+ * again. It refuses where the deletion would delete or change other records: these nothing brings back. Records with
  * passwords cannot be created again: these are kept nowhere.
  * @param where conditions that one record meets, such as `{ id }`
  */
@@ -29,12 +31,19 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
       const { scope, driver } = context;
       const id = await soleMatch(context, entity, await resolved(where, context), "delete");
       const before = id === undefined ? null : await heldRecord(context, entity, id);
+      const follows = before === null ? undefined : await whatFollows(context, entity, id as string);
+      const links = before === null ? [] : await pairsOf(context, entity, id as string);
       if (scope !== undefined) await scope.run({ kind: "delete", entity, id: id ?? "" });
       else if (id === undefined || !(await driver.delete(entity, { id }))) throw new EntityNotFoundError();
-      return new WithMemo(before, { before });
+      // Said to those only who may delete it; the transaction takes that back.
+      if (follows !== undefined)
+        throw new ConflictError(
+          `${entityName(entity)} ${id} cannot be deleted in a way that can be taken back: ${follows} points to it`,
+        );
+      return new WithMemo(before, { before, links });
     },
     async compensate(context, _, memo) {
-      const { before } = memo as { readonly before: Row };
+      const { before, links } = memo as { readonly before: Row; readonly links: readonly Pairs[] };
       const definition = definitionOf(entity, context);
       const secret = Object.values(definition?.fields ?? {}).some(({ password }) => password !== undefined);
       if (secret)
@@ -46,6 +55,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
       const { scope, driver } = context;
       if (scope === undefined) await driver.create(entity, data);
       else await scope.run({ kind: "create", entity, data: withoutIndexes(data, definition?.columns ?? {}) });
+      await linkAgain(context, links);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AnyEntity } from "../../../entity/index.ts";
+import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import { ConflictError, type EntityRef, entityName, type Row, type Where } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
 
@@ -44,14 +44,20 @@ export function assertUnchanged(entity: EntityRef, now: Row, left: Row, columns:
     throw new ConflictError(`${entityName(entity)} ${String(left.id)} has been changed since: ${changed.join(", ")}`);
 }
 
-/** The id of the one record that matches, of those the caller may do this to; the id itself when that is what was asked for. */
+/**
+ * The id of the one record that matches, of those the caller may do this to; the id itself when that is what was asked for.
+ * @throws ConfigurationError for no conditions: the only record there is would meet them
+ */
 export async function soleMatch(
   { scope, driver }: StepContext,
   entity: EntityRef,
   where: Where,
   access: "update" | "delete",
 ): Promise<string | undefined> {
-  if (Object.keys(where).length === 1 && typeof where.id === "string") return where.id;
+  const names = Object.keys(where ?? {});
+  if (names.length === 0)
+    throw new ConfigurationError(`A step has to say which record of ${entityName(entity)} it is about`);
+  if (names.length === 1 && typeof where.id === "string") return where.id;
   const query = { where, limit: 2, select: ["id"] };
   const found =
     scope === undefined

@@ -9,6 +9,7 @@ import {
 } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../step.ts";
 import type { StepContext } from "../step-context.ts";
+import { linkAgain, type Pairs, unlinkAgain, withoutPairs, writtenPairs } from "./entity-links.ts";
 import {
   assertUnchanged,
   changedColumns,
@@ -19,9 +20,18 @@ import {
   soleMatch,
 } from "./entity-step.ts";
 
+/** What the step did, for its compensation. */
+interface Memo {
+  readonly before: Row;
+  readonly after: Row;
+  readonly secret: readonly string[];
+  readonly linked: readonly Pairs[];
+  readonly unlinked: readonly Pairs[];
+}
+
 /**
  * A step that changes one record, by the rules of update; its compensation gives the changed fields their previous values
- * back, if they still are what this step wrote.
+ * back, if they still are what this step wrote, and links again what it unlinked.
  * @param where conditions that one record meets, such as `{ id }`
  * @param data what to change
  */
@@ -44,23 +54,23 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
       const id = await soleMatch(context, entity, await resolved(where, context), "update");
       const before = id === undefined ? null : await heldRecord(context, entity, id);
       const changes = await resolved(data, context);
+      const linked = before === null ? [] : await writtenPairs(context, entity, id as string, changes);
       // Without a record the gate says what is wrong: missing, or not for this caller.
       await update(context, entity, id ?? "", changes, before);
       const after = (await context.driver.findOne(entity, { id })) as Row;
+      const links = await writtenPairs(context, entity, id as string, changes);
       const columns = changedColumns(before as Row, after);
       const secret = Object.keys(changes).filter((name) => definitionOf(entity, context)?.fields[name]?.password);
       return new WithMemo(after, {
         before: pick(before as Row, columns),
         after: pick(after, [...columns, "id"]),
         secret,
+        linked: withoutPairs(links, linked),
+        unlinked: withoutPairs(linked, links),
       });
     },
     async compensate(context, _, memo) {
-      const { before, after, secret } = memo as {
-        readonly before: Row;
-        readonly after: Row;
-        readonly secret: string[];
-      };
+      const { before, after, secret, linked, unlinked } = memo as Memo;
       if (secret.length > 0)
         throw new ConflictError(`A password that was changed cannot be taken back: ${secret.join(", ")}`);
       const id = after.id as string;
@@ -68,6 +78,8 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
       if (now === null) throw new ConflictError(`${entityName(entity)} ${id} has been deleted since`);
       assertUnchanged(entity, now, after, Object.keys(before));
       if (Object.keys(before).length > 0) await update(context, entity, id, before, now);
+      await unlinkAgain(context, linked);
+      await linkAgain(context, unlinked);
     },
   });
 }

@@ -40,6 +40,7 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     state.failure = { failedStep: step.name, error: new StepTimeoutError(`No time was left for step "${step.name}"`) };
     return false;
   }
+  const hooksUntil = within && signal; // a transaction does not stay open for a hook
   // Also when a later try says what came of it: one that ran out of time, or whose process died, may have done something.
   let isUnknown = known !== undefined;
   const unknown = (): void => {
@@ -49,7 +50,7 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     const results = resultsOf(definition, state);
     const done = await runStep(runtime, state, { step, seq, phase: "execute", results, signal, within, unknown });
     state.executed[seq] = done;
-    await tellHooks(saga, (hooks, observer) => hooks.onStepComplete?.(step.name, done.result, observer));
+    await tellHooks(saga, (hooks, observer) => hooks.onStepComplete?.(step.name, done.result, observer()), hooksUntil);
     return true;
   } catch (thrown) {
     if (thrown instanceof RunGivenUp) throw thrown;
@@ -59,7 +60,7 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     state.executed[seq] = outcome;
     state.failure = { failedStep: step.name, error };
     if (within === undefined) await recorded(runtime.journal.finished(seq, "execute", outcome, undefined));
-    await tellHooks(saga, (hooks, observer) => hooks.onStepFailed?.(step.name, error, observer));
+    await tellHooks(saga, (hooks, observer) => hooks.onStepFailed?.(step.name, error, observer()), hooksUntil);
     return false;
   }
 }

@@ -7,12 +7,13 @@ import { RunGivenUp } from "./run-given-up.ts";
 import type { Saga } from "./saga.ts";
 import type { Outcome } from "./saga-runtime.ts";
 import { toError } from "./to-error.ts";
+import { withinTransaction } from "./within-transaction.ts";
 
 /** What all steps store is one transaction; when one fails, nothing that can be rolled back has to be compensated. */
 export async function executeTogether(saga: Saga): Promise<void> {
   const { definition, runtime, state } = saga;
   const { steps } = definition;
-  const signal = deadlineOf(saga);
+  const outer = deadlineOf(saga);
   if (steps.every((_, seq) => state.executed[seq]?.status === "done")) return;
   const interrupted = steps.findIndex((step, seq) => !rollsBack(step) && isSpent(step, state.executed[seq]));
   if (interrupted !== -1) return interrupt(saga, interrupted);
@@ -22,12 +23,14 @@ export async function executeTogether(saga: Saga): Promise<void> {
   const before = state.data;
   const rollback = new InternalError("The steps are rolled back");
   try {
-    await runtime.transaction("caller", async (within) => {
-      state.executed.length = 0;
-      state.failure = undefined; // the driver may have rolled back and tried again
-      state.data = before;
-      for (const seq of steps.keys()) if (!(await executeStep(saga, seq, { signal, within }))) throw rollback;
-    });
+    await runtime.transaction("caller", (within) =>
+      withinTransaction(outer, async (signal) => {
+        state.executed.length = 0;
+        state.failure = undefined; // the driver may have rolled back and tried again
+        state.data = before;
+        for (const seq of steps.keys()) if (!(await executeStep(saga, seq, { signal, within }))) throw rollback;
+      }),
+    );
   } catch (error) {
     if (error instanceof RunGivenUp) throw error;
     // Whether it was stored is for the journal to say, to whoever takes the run up.

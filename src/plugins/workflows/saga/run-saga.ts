@@ -23,7 +23,7 @@ export async function runSaga(
   const saga: Saga = { definition, runtime, state };
   if (state.failure === undefined) {
     await recorded(runtime.journal.moved("running"));
-    await tellHooks(saga, (hooks, observer) => hooks.onStart?.(observer));
+    await tellHooks(saga, (hooks, observer) => hooks.onStart?.(observer()));
     await (definition.transactional ? executeTogether(saga) : executeEach(saga));
   }
   if (state.failure === undefined) {

@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../../entity/index.ts";
+import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, EntityClient, Logger, OperationScope, User } from "../../../kernel/index.ts";
 import type { WorkflowStatus } from "../workflow-result.ts";
 
@@ -62,6 +62,8 @@ export interface SagaRuntime {
   environment(rights: Rights): StepEnvironment;
   /** The same in a transaction. */
   transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
+  /** Milliseconds for a hook; 0 is no limit. @default 5000 */
+  readonly hookMs?: number | undefined;
   /** @default the system's time */
   readonly now?: (() => Date) | undefined;
   /** Whether the app is closing: a service that is away then says nothing about a step. @default it is not */
@@ -87,7 +89,15 @@ export interface SagaState {
   failure: { readonly failedStep: string; readonly error: Error } | undefined;
 }
 
-/** A run that nobody has begun. */
+/** A run that nobody has begun. @throws ConfigurationError when what it begins with cannot be its own */
 export function newState(data: Readonly<Record<string, unknown>>): SagaState {
-  return { executed: [], compensated: [], data: structuredClone(data) as Record<string, unknown>, failure: undefined };
+  return { executed: [], compensated: [], data: copied(data), failure: undefined };
+}
+
+function copied(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  try {
+    return structuredClone(data);
+  } catch (cause) {
+    throw new ConfigurationError("The data of a workflow must be values that can be copied for each run", { cause });
+  }
 }

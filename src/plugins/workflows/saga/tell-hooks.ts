@@ -1,24 +1,51 @@
-import { describeError } from "../../../kernel/index.ts";
+import { describeError, isPromiseLike, withDeadline } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
 import type { WorkflowHooks } from "../workflow-definition.ts";
 import { createStepContext } from "./create-step-context.ts";
 import type { Saga } from "./saga.ts";
 import { resultsOf } from "./saga-result.ts";
 
+/** Milliseconds for a hook where no app says how long one may take. */
+const HOOK_MS = 5_000;
+
 /**
  * Tells the hooks of a workflow where its run is. A run that is taken up tells some of it again. What hooks throw is logged
- * and changes nothing.
+ * and changes nothing; one that does not return is waited for as long as hooks of the app are.
+ * @param until aborted when nobody waits any more
  */
 export async function tellHooks(
   saga: Saga,
-  call: (hooks: WorkflowHooks, observer: StepContext) => unknown,
+  call: (hooks: WorkflowHooks, observer: () => StepContext) => unknown,
+  until?: AbortSignal | undefined,
 ): Promise<void> {
   const { definition, runtime } = saga;
+  const { lost, hookMs = HOOK_MS } = runtime;
   try {
-    await call(definition.hooks, observerOf(saga));
+    const told = call(definition.hooks, () => observerOf(saga));
+    if (!isPromiseLike(told)) return;
+    await unlessAborted([lost, until], withDeadline(told, hookMs, "It"));
   } catch (error) {
     const { runId, log } = runtime;
     log.error("A hook of a workflow failed", { runId, workflow: definition.name, ...describeError(error) });
+  }
+}
+
+/** Waits for something until one of the signals is aborted. */
+async function unlessAborted(signals: readonly (AbortSignal | undefined)[], work: Promise<unknown>): Promise<void> {
+  const given = signals.filter((signal) => signal !== undefined);
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  for (const signal of given) {
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end);
+  }
+  try {
+    await Promise.race([work, ended]);
+  } finally {
+    for (const signal of given) signal.removeEventListener("abort", end);
+    work.catch(() => {});
   }
 }
 

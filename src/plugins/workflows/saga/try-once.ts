@@ -7,7 +7,7 @@ import type { Outcome, Phase, SagaRuntime, SagaState, StepEnvironment } from "./
 /** What a step may take when it does not say, in milliseconds. */
 const STEP_MS = 30_000;
 /** What one in a transaction may take at most: less than the transaction itself, so that it is the step that fails. */
-const ATOMIC_MS = 25_000;
+export const ATOMIC_MS = 25_000;
 
 /** A step, or its compensation, about to run. */
 export interface StepRun {

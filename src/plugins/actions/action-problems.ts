@@ -1,0 +1,125 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import { CLIENT_METHODS, didYouMean } from "../../kernel/index.ts";
+import type { ActionDefinition } from "./action-definition.ts";
+import { noHandler } from "./no-handler.ts";
+
+/** An action and where it goes. */
+export interface PlacedAction {
+  readonly entity: AnyEntity;
+  /** Name it is attached under. */
+  readonly name: string;
+  readonly definition: ActionDefinition;
+  readonly method: string;
+  readonly path: string;
+  readonly onResource: boolean;
+}
+
+const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+const TAKEN: ReadonlySet<string> = new Set(CLIENT_METHODS);
+
+const KEYS: Readonly<Record<keyof ActionDefinition, true>> = {
+  method: true,
+  path: true,
+  onResource: true,
+  description: true,
+  rules: true,
+  input: true,
+  query: true,
+  output: true,
+  meta: true,
+  timeout: true,
+  handler: true,
+  access: true,
+  authorizes: true,
+  readsBody: true,
+  takesAnyId: true,
+  needs: true,
+  aliases: true,
+  check: true,
+  workflow: true,
+  restores: true,
+  deletesBy: true,
+  sameAs: true,
+  call: true,
+};
+
+/** What is wrong with an action, as sentences without a full stop. */
+export function actionProblems(action: PlacedAction): readonly string[] {
+  const { definition, entity } = action;
+  const wrong = definition.check?.(entity);
+  return [
+    ...unknownKeys(definition),
+    ...nameProblems(action),
+    ...pathProblems(action),
+    ...ruleProblems(action),
+    ...fieldProblems(action),
+    ...(wrong === undefined ? [] : [wrong]),
+  ];
+}
+
+function unknownKeys(definition: ActionDefinition): string[] {
+  const names = Object.keys(KEYS);
+  const unknown = Object.keys(definition).filter((key) => !Object.hasOwn(KEYS, key));
+  return unknown.map((key) => `there is no "${key}"${dotted(didYouMean(key, names))}`);
+}
+
+function dotted(hint: string): string {
+  return hint === "" ? "" : `.${hint}`;
+}
+
+function nameProblems({ name, definition }: PlacedAction): string[] {
+  const { handler, timeout = 1, sameAs } = definition;
+  const problems: string[] = [];
+  if (handler === noHandler) problems.push("it has no handler; .handler() says what it does");
+  if (TAKEN.has(name) && name !== sameAs)
+    problems.push(`every client has a method "${name}" already; choose another name`);
+  // A client with such a method would be taken for a promise.
+  if (name === "then") problems.push('a client cannot have a method "then"; choose another name');
+  if (!(Number.isSafeInteger(timeout) && timeout > 0)) problems.push("its timeout must be a whole number, 1 or more");
+  return problems;
+}
+
+function pathProblems({ method, path }: PlacedAction): string[] {
+  const segments = path.split("/");
+  const twice = segments.find((segment, index) => segment.startsWith(":") && segments.indexOf(segment) !== index);
+  const problems: string[] = [];
+  if (!METHODS.has(method)) problems.push(`${method} is not one of ${[...METHODS].join(", ")}`);
+  if (segments.includes(".") || segments.includes(".."))
+    problems.push(`its path ${path} must not have the segments . and ..`);
+  if (twice !== undefined) {
+    const hint = twice === ":id" ? "; under .onResource() it comes first by itself" : "";
+    problems.push(`its path ${path} names ${twice} twice${hint}`);
+  }
+  return problems;
+}
+
+function ruleProblems({ definition, onResource }: PlacedAction): string[] {
+  const rules: unknown = definition.rules;
+  if (rules === undefined) return [];
+  if (!Array.isArray(rules) || !rules.flat().every(isRule)) return ["its rules must be a list of rules"];
+  const isOwners = rules.length > 0 && rules.flat().every((rule) => rule === "owner" || rule.name === "owner");
+  return isOwners && !onResource && definition.authorizes !== "operations"
+    ? ['the rule "owner" needs a record; use .onResource(), or another rule']
+    : [];
+}
+
+function isRule(rule: unknown): boolean {
+  return typeof rule === "string" || typeof (rule as { name?: unknown } | null | undefined)?.name === "string";
+}
+
+function fieldProblems({ definition, method }: PlacedAction): string[] {
+  const problems = (["input", "query", "output"] as const).flatMap((part) => {
+    const fields: unknown = definition[part];
+    if (fields === undefined) return [];
+    if (typeof fields !== "object" || fields === null) return [`its ${part} must be an object of fields`];
+    const wrong = Object.entries(fields).filter(([, field]) => !isField(field));
+    return wrong.map(([name]) => `"${name}" in its ${part} is not a field such as string or int.min(1)`);
+  });
+  if (definition.input !== undefined && method === "GET")
+    problems.push("GET has no body, so it takes no input; use .query()");
+  return problems;
+}
+
+function isField(value: unknown): boolean {
+  return typeof (value as { definition?: { kind?: unknown } } | null | undefined)?.definition?.kind === "object";
+}

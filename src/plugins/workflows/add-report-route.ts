@@ -1,0 +1,64 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  describeError,
+  EntityNotFoundError,
+  type FieldChecks,
+  type FieldReader,
+  type OperationScope,
+  type PluginContext,
+  presentSettled,
+  type RouteContext,
+} from "../../kernel/index.ts";
+import { RUN } from "./engine/journal-entities.ts";
+import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
+import { readableOnly } from "./readable-only.ts";
+import type { OutputFields } from "./register-workflows.ts";
+
+/**
+ * `GET /workflow-runs/:id`, for whom it works and for administrators; for others there is no such run.
+ * @param outputs what actions declare that they answer, by name of their workflow
+ */
+export function addReportRoute(
+  { entities, routes, services, log }: PluginContext,
+  engine: WorkflowEngine,
+  outputs: ReadonlyMap<string, OutputFields>,
+): void {
+  const readers = new Map<string, FieldReader>();
+
+  /** The declared fields of a result; undefined when it is not what was declared. */
+  function declared({ id, name }: RunReport, shown: unknown): unknown {
+    const fields = outputs.get(name);
+    if (fields === undefined) return shown;
+    try {
+      const reader = readers.get(name) ?? services.resolve<FieldChecks>("validation.fields").compile(fields);
+      readers.set(name, reader);
+      const given = shown as Readonly<Record<string, unknown>> | null | undefined;
+      return reader.fromObject(Object.fromEntries(Object.keys(fields).map((field) => [field, given?.[field]])));
+    } catch (error) {
+      log.error("A workflow gave another output than its action declares", { runId: id, ...describeError(error) });
+      return undefined;
+    }
+  }
+
+  async function reportTo(runId: string, scope: OperationScope): Promise<unknown> {
+    const { user, isAdmin } = scope.principal;
+    const report = runId.length > scope.limits.idLength ? undefined : await engine.report(runId);
+    const isTheirs = report !== undefined && report.userId !== null && report.userId === user?.id;
+    if (report === undefined || !(isTheirs || isAdmin)) throw new EntityNotFoundError();
+    const { userId: _, result, ...shown } = report;
+    if (result === undefined) return shown;
+    return {
+      ...shown,
+      result: declared(report, await presentSettled(await readableOnly(result, scope), scope, false)),
+    };
+  }
+
+  routes.add({
+    method: "GET",
+    path: "/workflow-runs/:id",
+    entity: entities.get(RUN) as AnyEntity,
+    action: "workflow-run",
+    rules: ["authenticated"],
+    handler: ({ params, scope }: RouteContext) => reportTo(params.id as string, scope),
+  });
+}

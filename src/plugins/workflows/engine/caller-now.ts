@@ -1,0 +1,28 @@
+import { AuthenticationError, type OperationScope, withDeadline } from "../../../kernel/index.ts";
+import type { SagaState } from "../saga/saga-runtime.ts";
+import type { WorkflowDefinition } from "../workflow-definition.ts";
+import type { Caller, EngineHost } from "./workflow-engine.ts";
+
+/**
+ * On whose behalf a run goes on that is taken up: the app is asked who the user is by now, where it can say so. Of one who is
+ * no more the run is taken back.
+ * @param kept the caller as the journal has it
+ * @throws what asking throws: the run waits for the next time
+ */
+export async function callerNow(
+  { userOf }: EngineHost,
+  system: OperationScope,
+  definition: WorkflowDefinition,
+  kept: Caller,
+  state: SagaState,
+): Promise<Caller> {
+  // What takes back, and what is done, asks for nobody's rights.
+  const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
+  if (userOf === undefined || kept === null || kept === "system") return kept;
+  if (state.failure !== undefined || next === undefined) return kept;
+  const asking = (async () => userOf(kept.id))();
+  const found = await withDeadline(asking, system.limits.hookMs, "userOf");
+  if (found?.id === kept.id) return found;
+  state.failure = { failedStep: next.name, error: new AuthenticationError("There is no such user any more") };
+  return kept;
+}

@@ -1,0 +1,120 @@
+import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
+import type { Driver, EntityRef } from "../../../kernel/index.ts";
+import type { StepContext } from "../step-context.ts";
+import { definitionOf } from "./entity-step.ts";
+
+/** Pairs of a manyToMany relation, from the side that a driver knows them by. */
+export interface Pairs {
+  readonly entity: string;
+  readonly relation: string;
+  readonly pairs: readonly { readonly source: string; readonly target: string }[];
+}
+
+/** All pairs that a record is in, on either side; none outside an app, where nobody knows of relations. */
+export async function pairsOf(context: StepContext, ref: EntityRef, id: string): Promise<readonly Pairs[]> {
+  const { driver } = context;
+  const found: Pairs[] = [];
+  for (const { relation, isOwn } of linksOf(context, ref)) {
+    const { source, name } = relation;
+    const pairs = isOwn
+      ? await driver.links(source, name, [id])
+      : (await driver.findMany(source, { where: { [name]: { id } }, select: ["id"] }))
+          .filter((row) => source !== relation.target || row.id !== id) // those are on its own side
+          .map((row) => ({ source: row.id as string, target: id }));
+    if (pairs.length > 0) found.push({ entity: source.name, relation: name, pairs });
+  }
+  return found;
+}
+
+/** Pairs of the relations of a record that some data writes, by `<relation>Ids`. */
+export async function writtenPairs(
+  context: StepContext,
+  ref: EntityRef,
+  id: string,
+  data: Readonly<Record<string, unknown>>,
+): Promise<readonly Pairs[]> {
+  const written = linksOf(context, ref).filter(({ relation, isOwn }) => isOwn && `${relation.name}Ids` in data);
+  return Promise.all(
+    written.map(async ({ relation: { source, name } }) => ({
+      entity: source.name,
+      relation: name,
+      pairs: await context.driver.links(source, name, [id]),
+    })),
+  );
+}
+
+/** What is in `these` and not in `those`. */
+export function withoutPairs(these: readonly Pairs[], those: readonly Pairs[]): readonly Pairs[] {
+  const key = (of: Pairs, { source, target }: Pairs["pairs"][number]): string =>
+    JSON.stringify([of.entity, of.relation, source, target]);
+  const known = new Set(those.flatMap((of) => of.pairs.map((pair) => key(of, pair))));
+  return these.map((of) => ({ ...of, pairs: of.pairs.filter((pair) => !known.has(key(of, pair))) }));
+}
+
+/** Adds pairs again, of records that are still there. */
+export async function linkAgain({ driver, scope }: StepContext, all: readonly Pairs[]): Promise<void> {
+  if (scope === undefined) return; // where none are known
+  for (const { entity, relation, pairs } of all) {
+    const source = scope.model.get(entity) as AnyEntity;
+    const { target } = scope.model.relation(source, relation) as ResolvedRelation;
+    const sources = await stillThere(
+      driver,
+      source,
+      pairs.map((pair) => pair.source),
+    );
+    const targets = await stillThere(
+      driver,
+      target,
+      pairs.map((pair) => pair.target),
+    );
+    for (const pair of pairs)
+      if (sources.has(pair.source) && targets.has(pair.target))
+        await driver.link(source, relation, pair.source, [pair.target]);
+  }
+}
+
+export async function unlinkAgain({ driver }: StepContext, all: readonly Pairs[]): Promise<void> {
+  for (const { entity, relation, pairs } of all)
+    for (const { source, target } of pairs) await driver.unlink(entity, relation, source, [target]);
+}
+
+/**
+ * Why a record cannot be created again as it was: its deletion changes others that point to it.
+ * @returns undefined when it changes none
+ */
+export async function whatFollows(context: StepContext, ref: EntityRef, id: string): Promise<string | undefined> {
+  const { driver, scope } = context;
+  const entity = definitionOf(ref, context);
+  for (const source of scope?.model.entities ?? [])
+    for (const { name, type, target, remote, onDelete, foreignKey } of scope?.model.relationsOf(source) ?? []) {
+      if (type !== "belongsTo" || target !== entity || remote !== undefined || onDelete === "restrict") continue;
+      const others = { [foreignKey as string]: id, ...(source === entity ? { id: { ne: id } } : {}) };
+      if ((await driver.findOne(source, others, { select: ["id"] })) !== null) return `${source.name}.${name}`;
+    }
+  return undefined;
+}
+
+/** The manyToMany relations of an entity, and those of others to it that nothing on its side stands for. */
+function linksOf(
+  context: StepContext,
+  ref: EntityRef,
+): readonly { readonly relation: ResolvedRelation; readonly isOwn: boolean }[] {
+  const { scope } = context;
+  const entity = definitionOf(ref, context);
+  if (scope === undefined || entity === undefined) return [];
+  const { model } = scope;
+  const isLink = ({ type, remote }: ResolvedRelation): boolean => type === "manyToMany" && remote === undefined;
+  const own = model.relationsOf(entity).filter(isLink);
+  const others = model.entities
+    .flatMap((source) => model.relationsOf(source))
+    .filter((relation) => isLink(relation) && relation.target === entity && relation.inverse === undefined);
+  return [
+    ...own.map((relation) => ({ relation, isOwn: true })),
+    ...others.map((relation) => ({ relation, isOwn: false })),
+  ];
+}
+
+async function stillThere(driver: Driver, entity: AnyEntity, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await driver.findMany(entity, { where: { id: { in: [...new Set(ids)] } }, select: ["id"] });
+  return new Set(rows.map(({ id }) => id as string));
+}

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  action,
+  belongsTo,
+  createEntityStep,
+  type EntityLike,
+  embedded,
+  entity,
+  type StepContext,
+  step,
+  string,
+  updateEntityStep,
+  withOptions,
+} from "../../../src/index.ts";
+import { freshSqliteFile } from "../../support/databases.ts";
+import { workflowApp } from "../../support/workflows/workflow-app.ts";
+
+// A write is not a way to read (docs/adr/0010): what a run gives is shown by the rules of whoever reads it.
+
+const ASYNC = { prefer: "respond-async" };
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(entities: readonly EntityLike[]) {
+  const { file, remove } = await freshSqliteFile();
+  const app = await workflowApp({ driver: embedded({ file }), entities });
+  cleanups.push(remove, app.close);
+  return app;
+}
+type App = Awaited<ReturnType<typeof started>>;
+
+/** What a run gives whoever waits for it, and what its report shows. */
+async function shown({ as }: App, path: string, body: object = {}, id = "ann") {
+  const ann = as({ id });
+  const answer = await ann.request("POST", path, body);
+  const accepted = await ann.request("POST", path, body, ASYNC);
+  const { location = "" } = accepted.body as { location?: string };
+  const report = async () => (await ann.request("GET", location)).body as { status: string; result?: unknown };
+  await expect.poll(async () => (await report()).status).toBe("completed");
+  return { answer, accepted, result: (await report()).result, location };
+}
+
+const asSystem = { asSystem: true };
+const person = entity("person", { name: string }).rules({ read: ["everyone"], create: ["everyone"] });
+const order = entity("order", { item: string, buyer: belongsTo(() => person) })
+  .ownedBy("buyer")
+  .rules({ read: ["owner"], create: ["everyone"] })
+  .actions({
+    touch: action()
+      .rules("authenticated")
+      .workflow([withOptions(updateEntityStep("order", { id: "o1" }, { item: "touched" }), asSystem)]),
+    deep: action()
+      .rules("authenticated")
+      .workflow([
+        step("load", ({ driver }) => driver.findOne("order", { id: "o1" })),
+        step("again", ({ results }) => ({ list: [{ one: { ...(results.load as object) } }], at: new Date(0) })),
+      ]),
+  });
+const memo = entity("memo", { text: string })
+  .rules({ read: ["admin"], create: ["authenticated"] })
+  .actions({
+    leave: action()
+      .rules("authenticated")
+      .workflow([createEntityStep("memo", { text: "private" })]),
+    told: action()
+      .rules("authenticated")
+      .output({ id: string, extra: string.optional() })
+      .workflow([step("told", () => ({ id: "t", extra: null, internal: "not declared" }))]),
+    odd: action()
+      .rules("authenticated")
+      .output({ id: string })
+      .workflow([step("odd", () => ({ id: 5 }))]),
+    anyone: action()
+      .rules("everyone")
+      .input({ text: string })
+      .workflow([step("said", ({ input }: StepContext<{ text: string }>) => ({ said: input.text }))]),
+  });
+
+async function seeded() {
+  const app = await started([person, order, memo]);
+  const system = app.api.asSystem();
+  const all = system as unknown as Record<string, { create(data: object): Promise<unknown> }>;
+  for (const id of ["ann", "bob"]) await all.person?.create({ id, name: id });
+  await all.order?.create({ id: "o1", item: "tea", buyerId: "bob" });
+  return app;
+}
+
+describe("what a workflow gives", () => {
+  it("is of a record that the caller may not read its id only", async () => {
+    const app = await seeded();
+    const { answer, result } = await shown(app, "/api/memos/leave");
+    expect([answer.status, answer.body]).toEqual([200, { id: expect.any(String) }]);
+    expect(result).toEqual({ id: expect.any(String) });
+  });
+
+  it("asks of each record whose it is", async () => {
+    const app = await seeded();
+    const anns = await shown(app, "/api/orders/touch");
+    expect([anns.answer.body, anns.result]).toEqual([{ id: "o1" }, { id: "o1" }]);
+    const bobs = await shown(app, "/api/orders/touch", {}, "bob");
+    expect(bobs.answer.body).toMatchObject({ id: "o1", item: "touched" });
+    expect(bobs.result).toMatchObject({ id: "o1", item: "touched" });
+  });
+
+  it("is searched for records at any depth", async () => {
+    const app = await seeded();
+    const at = new Date(0).toISOString();
+    const { answer, result } = await shown(app, "/api/orders/deep");
+    expect([answer.body, result]).toEqual([
+      { list: [{ one: { id: "o1" } }], at },
+      { list: [{ one: { id: "o1" } }], at },
+    ]);
+    const client = app.api.as({ id: "ann" }) as unknown as { order: { deep(): Promise<unknown> } };
+    expect(await client.order.deep()).toEqual({ list: [{ one: { id: "o1" } }], at: new Date(0) });
+  });
+
+  it("is shown in a report by the rules of who reads it", async () => {
+    const app = await seeded();
+    const { location } = await shown(app, "/api/memos/leave");
+    const admin = app.as({ id: "root", role: "admin" });
+    expect((await admin.request("GET", location)).body).toMatchObject({ result: { text: "private" } });
+  });
+
+  it("is, with a declared output, nothing else in a report either", async () => {
+    const app = await seeded();
+    const { answer, accepted, result } = await shown(app, "/api/memos/told");
+    expect([answer.status, answer.body]).toEqual([200, { id: "t", extra: null }]);
+    expect([accepted.status, accepted.body]).toMatchObject([202, { status: "running" }]);
+    expect(result).toEqual({ id: "t", extra: null });
+  });
+
+  it("is not in a report where it is not what the action declares", async () => {
+    const app = await seeded();
+    const ann = app.as({ id: "ann" });
+    expect((await ann.request("POST", "/api/memos/odd", {})).status).toBe(500);
+    const { location } = (await ann.request("POST", "/api/memos/odd", {}, ASYNC)).body as { location: string };
+    const report = async () => (await ann.request("GET", location)).body;
+    await expect.poll(report).toMatchObject({ status: "completed" });
+    expect(await report()).not.toHaveProperty("result");
+  });
+});
+
+it("an anonymous caller waits for the answer: the report of a run is for whoever started it", async () => {
+  const app = await seeded();
+  const { status, body, headers } = await app.as(null).request("POST", "/api/memos/anyone", { text: "hello" }, ASYNC);
+  expect([status, body, headers.get("location")]).toEqual([200, { said: "hello" }, null]);
+});
