@@ -18,7 +18,7 @@ afterAll(() => guide.remove());
 
 describe("docs/guides/workflows.md", () => {
   it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(3);
+    expect(guide.files).toHaveLength(4);
     expect(compileProblems(guide.files)).toEqual([]);
   }, 120_000);
 

@@ -32,7 +32,8 @@ export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinit
   const { name, steps, timeout } = definition;
   checkTimeout(`Workflow "${name}"`, timeout);
   if (steps.length === 0) throw new ConfigurationError(`Workflow "${name}" has no steps`);
-  const twice = steps.find((one, i) => steps.findIndex((other) => other.name === one.name) !== i);
+  const names = new Set<string>();
+  const twice = steps.find((one) => names.size === names.add(one.name).size);
   if (twice !== undefined) throw new ConfigurationError(`Workflow "${name}" has two steps called "${twice.name}"`);
   const asSystem = definition.transactional ? steps.find((one) => one.asSystem) : undefined;
   if (asSystem !== undefined)

@@ -37,7 +37,7 @@ async function compensate(saga: Saga, seq: number, step: Step): Promise<void> {
   const { result, memo } = executed?.status === "done" ? executed : {};
   try {
     await tellHooks(saga, (hooks, observer) => hooks.onCompensate?.(step.name, observer()));
-    const results = resultsOf(definition, state);
+    const results = (): ReturnType<typeof resultsOf> => resultsOf(definition, state);
     const run = { step, seq, phase: "compensate", result, memo, results, signal: undefined } as const;
     state.compensated[seq] = await runStep(runtime, state, run);
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
+import { copyOf } from "./copy-of.ts";
 import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
 import { stepIsOver, untilEnded } from "./until-ended.ts";
 
@@ -10,29 +11,38 @@ export interface Try {
   readonly phase: Phase;
   readonly attempt: number;
   readonly signal: AbortSignal;
-  readonly results: Readonly<Record<string, unknown>>;
+  /** Puts the results so far together; asked when somebody looks at them. */
+  results(): Readonly<Record<string, unknown>>;
   /** Aborted when the try is over. */
   readonly over: AbortSignal;
 }
 
 /** What the code of a step is given. Of what it sets, nothing counts before the try has succeeded. */
 export function createStepContext(
-  { runId, input, log }: SagaRuntime,
+  { runId, input: given, log }: SagaRuntime,
   state: SagaState,
   environment: StepEnvironment,
   { seq, phase, attempt, signal, results, over }: Try,
 ): StepContext & { readonly data: Record<string, unknown> } {
-  const data = { ...state.data };
+  const data = copyOf(state.data);
+  let input: { readonly value: unknown } | undefined;
+  let known: ReturnType<Try["results"]> | undefined;
   const { user, scope, clients } = environment;
   return {
-    input,
+    get input() {
+      input ??= { value: copyOf(given) };
+      return input.value;
+    },
     data,
-    get: <T>(key: string) => data[key] as T | undefined,
+    get: <T>(key: string) => (Object.hasOwn(data, key) ? (data[key] as T) : undefined),
     set(key, value) {
       if (over.aborted) throw stepIsOver();
-      data[key] = value;
+      Object.defineProperty(data, key, { value, enumerable: true, writable: true, configurable: true });
     },
-    results,
+    get results() {
+      known ??= results();
+      return known;
+    },
     user,
     driver: untilEnded(environment.driver, over),
     scope: scope && untilEnded(scope, over),

@@ -47,7 +47,7 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
     isUnknown = true;
   };
   try {
-    const results = resultsOf(definition, state);
+    const results = (): ReturnType<typeof resultsOf> => resultsOf(definition, state);
     const done = await runStep(runtime, state, { step, seq, phase: "execute", results, signal, within, unknown });
     state.executed[seq] = done;
     await tellHooks(saga, (hooks, observer) => hooks.onStepComplete?.(step.name, done.result, observer()), hooksUntil);

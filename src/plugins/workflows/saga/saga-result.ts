@@ -4,12 +4,12 @@ import type { SagaState } from "./saga-runtime.ts";
 
 /** What the steps that are done gave, by name. */
 export function resultsOf({ steps }: WorkflowDefinition, { executed }: SagaState): Readonly<Record<string, unknown>> {
-  const results: Record<string, unknown> = {};
-  for (const [seq, { name }] of steps.entries()) {
-    const outcome = executed[seq];
-    if (outcome?.status === "done") results[name] = outcome.result;
-  }
-  return results;
+  return Object.fromEntries(
+    steps.flatMap(({ name }, seq) => {
+      const outcome = executed[seq];
+      return outcome?.status === "done" ? [[name, outcome.result] as const] : [];
+    }),
+  );
 }
 
 /** What came of the compensations, in the order in which they ran. */

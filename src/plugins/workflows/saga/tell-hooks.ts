@@ -52,7 +52,13 @@ async function unlessAborted(signals: readonly (AbortSignal | undefined)[], work
 /** What hooks are given: they look, and do nothing in the database of the run. */
 function observerOf({ definition, runtime, state }: Saga): StepContext {
   const { signal } = new AbortController();
-  const about = { seq: 0, phase: "execute", attempt: 1, results: resultsOf(definition, state), over: signal } as const;
+  const about = {
+    seq: 0,
+    phase: "execute",
+    attempt: 1,
+    results: () => resultsOf(definition, state),
+    over: signal,
+  } as const;
   return createStepContext(runtime, state, runtime.environment("caller"), {
     ...about,
     signal: runtime.signal ?? signal,

@@ -1,5 +1,6 @@
 import { type Step, WithMemo } from "../step.ts";
 import { StepTimeoutError, withinTime } from "./attempt.ts";
+import { copyOf } from "./copy-of.ts";
 import { createStepContext } from "./create-step-context.ts";
 import { RunGivenUp } from "./run-given-up.ts";
 import type { Outcome, Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
@@ -17,7 +18,7 @@ export interface StepRun {
   /** What a compensation takes back. */
   readonly result?: unknown;
   readonly memo?: unknown;
-  readonly results: Readonly<Record<string, unknown>>;
+  results(): Readonly<Record<string, unknown>>;
   /** Ends all tries. */
   readonly signal: AbortSignal | undefined;
   /** Told of each try after which nobody knows what it did. */
@@ -51,7 +52,7 @@ export async function tryOnce(
       const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
       // Nobody asks what a compensation gives, so it may be anything.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
-      const done = { status: "done", data: context.data } as const;
+      const done = { status: "done", data: copyOf(context.data) } as const;
       return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };
     });
   } catch (error) {
