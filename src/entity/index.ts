@@ -71,6 +71,7 @@ export {
 export { isJsonValue } from "./kinds/index.ts";
 export type { ClientList, ListOptions } from "./list-options.ts";
 export { createModel, type EntityModel } from "./model.ts";
+export { newDefault } from "./new-default.ts";
 export { publishedFields } from "./published-fields.ts";
 export {
   type AnyRelation,

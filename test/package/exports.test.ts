@@ -48,8 +48,8 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     expectUnchanged featuresOf float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger
     handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
     isValidEntityName isValidIdentifier isValidPlugin json jsonShapeProblem jsonTyped kebabCase keysetWhere
-    knownOf layerDriver lazyService manyToMany markShown matchRoute matches nearest noopLogger notFoundError
-    noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
+    knownOf layerDriver lazyService manyToMany markShown matchRoute matches nearest newDefault noopLogger
+    notFoundError noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
     publishedFields readParameters resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
     satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize snakeCase
     soleId stackFrames streamByKeyset string tagRecord taggingDriver text totalOrder unauthorizedError

@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, newDefault } from "../../entity/index.ts";
 import type { Clock, IdGenerator } from "../ports/clock.ts";
 import type { Row } from "../ports/driver.ts";
 
@@ -24,9 +24,7 @@ function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { id
   if (role === "id") return ids.next();
   if (role === "createdAt" || role === "updatedAt") return now;
   if (role === "blindIndex") return undefined; // made of the value it finds
-  const given = field?.default;
-  const value = given === undefined ? undefined : "make" in given ? given.make() : structuredClone(given.value);
-  return value ?? (optional ? null : undefined);
+  return (field && newDefault(field)) ?? (optional ? null : undefined);
 }
 
 /** Changes as they are stored: with the moment, unless nothing is changed but looked at and held. */

@@ -1,22 +1,10 @@
-import type { Access, ActionFields, ActionMeta, AnyEntity, RuleRef } from "../../entity/index.ts";
+import type { Access, AnyEntity, PlainAction } from "../../entity/index.ts";
 import type { ActionContext } from "./action-context.ts";
 
-/** An action as data, whatever it was written with. */
-export interface ActionDefinition {
-  /** @default "POST" */
-  readonly method?: string | undefined;
-  /** Below the entity's path; below `/:id` when it is about one record and does not name it. @default the action's name */
-  readonly path?: string | undefined;
-  /** Whether it is about one record. @default whether the path begins with `/:id` */
+/** An action as data, whatever it was written with: a plain one, and what builders and prebuilt ones say besides. */
+export interface ActionDefinition extends Omit<PlainAction, "handler"> {
+  /** Whether it is about one record: then below `/:id`, which its path need not name. @default whether the path begins with `/:id` */
   readonly onResource?: boolean | undefined;
-  readonly description?: string | undefined;
-  readonly rules?: readonly RuleRef[] | undefined;
-  readonly input?: ActionFields | undefined;
-  readonly query?: ActionFields | undefined;
-  readonly output?: ActionFields | undefined;
-  readonly meta?: ActionMeta | undefined;
-  /** Milliseconds the request may take. @default limits.requestMs */
-  readonly timeout?: number | undefined;
   /** Which rules of the entity decide when it has none of its own. @default by method and path */
   readonly access?: Access | undefined;
   /**

@@ -1,5 +1,5 @@
 import type { ColumnDefinition, FieldValidator } from "../../entity/index.ts";
-import { plainField } from "../../entity/index.ts";
+import { newDefault, plainField } from "../../entity/index.ts";
 import { isPromiseLike, type ValidationIssue } from "../../kernel/index.ts";
 
 /** Checks a value that is there, and gives it as it is stored; problems are added to the list. */
@@ -17,7 +17,8 @@ export interface InputColumn {
 /** Makes a column ready to be checked: its schema is built once, here. */
 export function compileColumn(column: ColumnDefinition): InputColumn {
   const { name, optional, field } = column;
-  return Object.freeze({ name, optional, check: compileCheck(column), makeDefault: defaultMaker(field?.default) });
+  const makeDefault = field?.default === undefined ? undefined : () => newDefault(field);
+  return Object.freeze({ name, optional, check: compileCheck(column), makeDefault });
 }
 
 function compileCheck({ name, kind, field, role }: ColumnDefinition): ValueCheck {
@@ -59,14 +60,4 @@ function passes(validator: FieldValidator, value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/** Objects are copied per create, so that records never share one. */
-function defaultMaker(
-  given: { readonly value: unknown } | { readonly make: () => unknown } | undefined,
-): (() => unknown) | undefined {
-  if (given === undefined) return undefined;
-  if ("make" in given) return given.make;
-  const { value } = given;
-  return typeof value === "object" && value !== null ? () => structuredClone(value) : () => value;
 }

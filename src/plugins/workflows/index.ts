@@ -89,7 +89,7 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
       if (keepsJournal && !encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so the journal has to be, too: workflows({ encrypted: true })");
       const outputs = registerWorkflows(context, options.workflows ?? [], known);
-      context.services.register(RUNNER_SERVICE, () => runnerOf(engine, known, engine.name !== "memory"));
+      context.services.register(RUNNER_SERVICE, () => runnerOf(engine, known, keepsJournal));
       context.services.register(ENGINE_SERVICE, () => appWorkflows(engine, context.config.limits));
       if (keepsJournal) addReportRoute(context, engine, outputs);
     },

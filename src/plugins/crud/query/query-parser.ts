@@ -29,8 +29,15 @@ const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
 /** Compiles the parameter names of all entities; done when the app starts. */
 export function createQueryParser(model: EntityModel): QueryParser {
   const tables = new Map(model.entities.map((entity) => [entity, compileQueryTable(model, entity)]));
+  // Surfaces may ask for theirs with every request.
+  const made = new Map<string, ParseQuery>();
   return Object.freeze({
-    reads: (parts: readonly QueryPart[], others: readonly string[] = []) => createParse(tables, new Set(parts), others),
+    reads(parts: readonly QueryPart[], others: readonly string[] = []) {
+      const key = `${parts} ${others}`;
+      const parse = made.get(key) ?? createParse(tables, new Set(parts), others);
+      made.set(key, parse);
+      return parse;
+    },
   });
 }
 
