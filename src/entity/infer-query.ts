@@ -44,8 +44,10 @@ type ColumnCondition<T> = [T] extends [Scalar] ? T | null | readonly (T | null)[
 type ColumnConditions<D> = { readonly [K in keyof D]?: ColumnCondition<NonNullable<D[K]>> };
 
 type RelatedConditions<E, F, H extends boolean> = {
-  readonly [K in RelationNames<E> & keyof F]?: RelationParts<F[K]> extends { target: infer G }
-    ? InferWhere<TargetOf<E, G>, H> | null
+  readonly [K in RelationNames<E> & keyof F]?: RelationParts<F[K]> extends { target: infer G; flags: infer L }
+    ? "remote" extends L // those records are fetched after the query
+      ? never
+      : InferWhere<TargetOf<E, G>, H> | null
     : never;
 };
 

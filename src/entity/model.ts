@@ -7,6 +7,11 @@ import { type ResolvedRelation, resolveRelation } from "./resolve-relation.ts";
 /** All entities of an app with their relations resolved. */
 export interface EntityModel {
   readonly entities: readonly AnyEntity[];
+  /**
+   * Entities of other services that remote relations lead to, and those that such entities lead to in turn: their shape
+   * and their rules are known here, and nothing of them is stored. Relations of theirs that cannot be resolved are left out.
+   */
+  readonly foreign: readonly AnyEntity[];
   /** Undefined when there is no such entity. */
   get(name: string): AnyEntity | undefined;
   /** Undefined when the entity has no such relation. */
@@ -45,6 +50,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   }
 
   const byName = new Map<string, AnyEntity>();
+  const foreign = new Map<string, AnyEntity>();
   for (const entity of input.map(build)) {
     if (entity === undefined) continue;
     if (byName.has(entity.name)) problems.push(`entity "${entity.name}" is defined twice`);
@@ -56,16 +62,30 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     const target = pointedAt(relation);
     if (target === undefined || broken.has(target.name)) return undefined;
     // By name: a builder makes a new definition on every build(), and the app's own one counts.
-    return byName.get(target.name) ?? (relation.remote ? build(target) : undefined);
+    const known = byName.get(target.name) ?? foreign.get(target.name);
+    if (known !== undefined || !(relation.remote || isForeign(source))) return known;
+    const built = build(target);
+    if (built !== undefined) foreign.set(built.name, built);
+    return built;
   }
 
+  function isForeign({ name }: AnyEntity): boolean {
+    return !byName.has(name);
+  }
+
+  for (const { name, renamedFrom } of byName.values())
+    if (renamedFrom !== undefined && byName.has(renamedFrom) && renamedFrom !== name)
+      problems.push(`${name}.renamedFrom("${renamedFrom}"): there still is an entity "${renamedFrom}"`);
+
   const relations = new Map<AnyEntity, Map<string, ResolvedRelation>>();
-  for (const source of byName.values()) {
+
+  function resolveOf(source: AnyEntity): void {
     const own = new Map<string, ResolvedRelation>();
     relations.set(source, own);
     for (const [name, definition] of Object.entries(source.relations)) {
       const target = targetOf(source, definition);
       if (target === undefined) {
+        if (isForeign(source)) continue;
         const wanted = pointedAt(definition)?.name;
         if (wanted === undefined) problems.push(`${source.name}.${name}: the related entity is undefined`);
         else if (!broken.has(wanted))
@@ -75,14 +95,19 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
         continue;
       }
       const found = resolveRelation(source, name, target, targetOf);
-      if ("problem" in found) problems.push(found.problem);
-      else own.set(name, found.relation);
+      if ("relation" in found) own.set(name, found.relation);
+      else if (!isForeign(source)) problems.push(found.problem);
     }
   }
+
+  for (const source of byName.values()) resolveOf(source);
+  // A map goes on to what is added to it on the way.
+  for (const source of foreign.values()) resolveOf(source);
 
   const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
   return Object.freeze({
     entities: Object.freeze([...byName.values()]),
+    foreign: Object.freeze([...foreign.values()]),
     get: (name: string) => byName.get(name),
     relation: (entity: AnyEntity, name: string) => relations.get(entity)?.get(name),
     relationsOf: (entity: AnyEntity) => lists.get(entity) ?? [],

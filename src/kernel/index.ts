@@ -75,7 +75,7 @@ export { baseHeaders } from "./http/base-headers.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export { jsonShapeProblem } from "./http/json-shape.ts";
-export type { KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
+export type { HttpExchange, KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 export { type QueryParameters, readParameters, shownName } from "./http/query-parameters.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
@@ -137,6 +137,7 @@ export {
   NEVER,
 } from "./where/condition.ts";
 export { expectUnchanged } from "./where/expect-unchanged.ts";
+export { explainRemote } from "./where/explain-remote.ts";
 export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
 export { type Observation, observe } from "./where/observe.ts";

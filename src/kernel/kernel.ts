@@ -98,9 +98,7 @@ export function createKernel(options: KernelOptions): Kernel {
 
   const plugins = orderPlugins(options.plugins, problem);
   const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
-  problems.push(...model.problems);
-  for (const sentence of missingFeatures(model, plugins)) problem(sentence);
-  for (const sentence of collidingSegments(model)) problem(sentence);
+  problems.push(...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model));
 
   const container = new ServiceContainer();
   const hooks = new HookRegistry(limits.hookMs);

@@ -11,6 +11,7 @@ import {
   type HookMap,
   type HookName,
   HookRegistry,
+  type HttpExchange,
   type Logger,
   layerDriver,
   type Operation,
@@ -121,7 +122,7 @@ export function createFakeKernel(): FakeKernel {
     resolveIn: <T>(id: string) => resolve<T>(id),
   };
   const clock = { now: () => new Date() };
-  const scope = (caller: Principal = principal()): OperationScope => {
+  const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
     // Nobody decides unless the plugin under test does; then the test itself stands in for the rules.
     const open = new HookRegistry(DEFAULT_LIMITS.hookMs);
     const undecided = hooks.list("operation:authorize").length === 0;
@@ -142,7 +143,7 @@ export function createFakeKernel(): FakeKernel {
       container: source,
       hooks: open,
     });
-    return new RequestScope(runtime, { principal: caller, requestId: "test" });
+    return new RequestScope(runtime, { principal: caller, requestId: "test", exchange });
   };
 
   const addRoute = (plugin: string, input: RouteInput): void => {

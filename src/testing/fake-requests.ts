@@ -5,6 +5,7 @@ import {
   describeError,
   EntityNotFoundError,
   type HookRegistry,
+  type HttpExchange,
   handleError,
   type KernelRequest,
   type KernelResponse,
@@ -40,7 +41,7 @@ export interface CallerParts {
   readonly hooks: HookRegistry;
   readonly log: Logger;
   principal(): Principal;
-  scope(principal: Principal): OperationScope;
+  scope(principal: Principal, exchange: HttpExchange): OperationScope;
 }
 
 /** The way of a request in the fake kernel: what the real one does, without bytes, paths to decode and deadlines. */
@@ -90,7 +91,8 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
     init: CallInit,
   ): Promise<Reply> {
     await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
-    const current = scope(route.early ? ANONYMOUS : principal());
+    const exchange: HttpExchange = { request, headers: {}, signal: new AbortController().signal, isExpired: false };
+    const current = scope(route.early ? ANONYMOUS : principal(), exchange);
     if (route.rules !== undefined) await authorizeRoute(route, route.rules, current);
     const result = await route.handler({
       route,
@@ -103,7 +105,8 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
       body: async () => init.body,
     });
     const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-    return new Reply(reply.status, await presentSettled(reply.body, current, true), reply.headers);
+    const shown = await presentSettled(reply.body, current, true);
+    return new Reply(reply.status, shown, { ...exchange.headers, ...reply.headers });
   }
 
   async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {

@@ -1,10 +1,10 @@
 import { UnavailableError } from "../errors/errors.ts";
 import type { ErrorContent } from "../records/present-error.ts";
 import type { Route } from "../routes/route.ts";
-import type { KernelRequest } from "./messages.ts";
+import type { HttpExchange, KernelRequest, KernelResponse } from "./messages.ts";
 
 /** One request on its way, with its deadline: when that passes it gives up, and aborts the signal handlers were given. */
-export class Exchange {
+export class Exchange implements HttpExchange {
   readonly requestId: string = crypto.randomUUID();
   readonly request: KernelRequest;
   /** Time of the deadline; the route may have another. */
@@ -18,6 +18,7 @@ export class Exchange {
   #giveUp: ((error: Error) => void) | undefined;
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
+  #headers: KernelResponse["headers"] | undefined;
 
   constructor(request: KernelRequest, expires: number) {
     this.request = request;
@@ -53,6 +54,17 @@ export class Exchange {
     const outer = this.request.signal;
     this.#signal = outer === undefined ? own : AbortSignal.any([outer, own]);
     return this.#signal;
+  }
+
+  /** Made on first use, too. */
+  get headers(): KernelResponse["headers"] {
+    this.#headers ??= {};
+    return this.#headers;
+  }
+
+  /** Gives an answer the headers that it was given on the way; its own stay. */
+  addHeaders({ headers }: KernelResponse): void {
+    for (const [name, value] of Object.entries(this.#headers ?? {})) headers[name] ??= value;
   }
 
   expire(): void {

@@ -29,6 +29,17 @@ export interface KernelResponse {
   body: string | Uint8Array | AsyncIterable<Uint8Array | string> | null;
 }
 
+/** A request being answered, as whatever works for it may see it. */
+export interface HttpExchange {
+  readonly request: KernelRequest;
+  /** Headers the answer gets besides those of its route, unless it turns out to be an error. Names are lower-case. */
+  readonly headers: Record<string, string | readonly string[]>;
+  /** Aborted when the caller has gone, or has been told that it took too long. */
+  readonly signal: AbortSignal;
+  /** The caller has been told that it took too long. */
+  readonly isExpired: boolean;
+}
+
 /** What `getUser` of the app's options sees: the least that all hosts can give. */
 export interface RequestInfo {
   readonly method: string;

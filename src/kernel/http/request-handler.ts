@@ -105,22 +105,11 @@ export class RequestHandler {
     if (starting !== undefined) await starting;
     await runHooks(runtime.hooks.list("request:start"), { request, requestId, route, params });
     const principal = route.early ? ANONYMOUS : await findPrincipal(request, identity);
-    const scope = new RequestScope(runtime, {
-      principal,
-      requestId,
-      get request() {
-        return request.raw;
-      },
-      get isExpired() {
-        return exchange.isExpired;
-      },
-      get signal() {
-        return exchange.signal;
-      },
-    });
+    const scope = new RequestScope(runtime, { principal, requestId, exchange });
     let isStreaming = false;
     try {
       const response = await this.#respond(exchange, route, params, search, scope);
+      exchange.addHeaders(response);
       const { body } = response;
       isStreaming = isStream(body);
       if (isStream(body)) response.body = endWith(body, () => scope.close());

@@ -1,6 +1,7 @@
 import type { EntityModel } from "../../entity/index.ts";
 import { ScopedContainer } from "../container/scoped-container.ts";
 import { describeError } from "../errors/handle-error.ts";
+import type { HttpExchange } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -20,10 +21,8 @@ import type { OperationScope, ScopeTransactionOptions } from "./scope.ts";
 export interface ScopeInit {
   readonly principal: Principal;
   readonly requestId: string;
-  readonly signal?: AbortSignal | undefined;
-  /** The caller has been told that it took too long. */
-  readonly isExpired?: boolean | undefined;
-  readonly request?: unknown;
+  /** @default none: work in the process */
+  readonly exchange?: HttpExchange | undefined;
 }
 
 /** Work that waits for the outermost transaction to commit. */
@@ -67,16 +66,19 @@ export class RequestScope implements OperationScope {
     return this.runtime.log;
   }
   get signal(): AbortSignal | undefined {
-    return this.#init.signal;
+    return this.#init.exchange?.signal;
   }
   get isTransaction(): boolean {
     return this.#afterCommit !== undefined;
   }
   get isExpired(): boolean {
-    return this.#init.isExpired === true;
+    return this.#init.exchange?.isExpired === true;
   }
   get request(): unknown {
-    return this.#init.request;
+    return this.#init.exchange?.request.raw;
+  }
+  get exchange(): HttpExchange | undefined {
+    return this.#init.exchange;
   }
   get services(): ScopedContainer {
     const { principal, requestId, driver, signal } = this;

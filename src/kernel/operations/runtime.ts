@@ -52,9 +52,13 @@ export interface OperationRuntime {
   find(entity: EntityRef): CompiledEntity;
 }
 
-/** Compiles the plans and masks of all entities. Called once, after all plugins are set up. */
+/**
+ * Compiles the plans and masks of all entities, those of other services included, whose records are masked here. Called
+ * once, after all plugins are set up.
+ */
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
-  const compiled = new Map(parts.model.entities.map((entity) => [entity.name, compileEntity(parts.hooks, entity)]));
+  const all = [...parts.model.entities, ...parts.model.foreign];
+  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(parts.hooks, entity)]));
   return Object.freeze({ ...parts, find: (ref: EntityRef) => foundEntity(ref, compiled.get(entityName(ref))) });
 }
 

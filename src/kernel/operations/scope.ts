@@ -1,5 +1,6 @@
 import type { EntityModel } from "../../entity/index.ts";
 import type { ScopedContainer } from "../container/scoped-container.ts";
+import type { HttpExchange } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -26,6 +27,8 @@ export interface OperationScope {
   readonly signal: AbortSignal | undefined;
   /** The framework's own request object, when the surface is HTTP. */
   readonly request: unknown;
+  /** The request that is being answered, and headers for its answer; undefined for work in the process. */
+  readonly exchange: HttpExchange | undefined;
   /** The app's time. */
   now(): Date;
   /** Services; the scope is created on first use. */

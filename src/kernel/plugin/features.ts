@@ -22,23 +22,28 @@ export function featuresOf(entity: AnyEntity): Feature[] {
     if ((definition as { readonly workflow?: unknown } | null | undefined)?.workflow !== undefined)
       add("workflows", `action "${name}" of ${entity.name} is a workflow`);
   }
-  for (const [name, field] of Object.entries(entity.fields)) {
-    const at = `${entity.name}.${name}`;
-    if (field.password) add("password", `${at} is .password()`);
-    if (field.omit) add("omit", `${at} is .omit()`);
-    if (field.encrypted) add("encrypted", `${at} is .encrypted()`);
-    if (field.readable || field.writable) add("field-rules", `${at} has .readable() or .writable()`);
-  }
   for (const [name, relation] of Object.entries(entity.relations))
     if (relation.remote) add("remote-relations", `${entity.name}.${name} is .remote()`);
-  return features;
+  return [...features, ...fieldFeatures(entity)];
+}
+
+/** Those that its fields ask for, wherever the records come from. */
+function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
+  return Object.entries(fields).flatMap(([name, { password, omit, encrypted, readable, writable }]) => {
+    const at = `${entity}.${name}`;
+    const features: Feature[] = [];
+    if (password) features.push({ name: "password", where: `${at} is .password()` });
+    if (omit) features.push({ name: "omit", where: `${at} is .omit()` });
+    if (encrypted) features.push({ name: "encrypted", where: `${at} is .encrypted()` });
+    if (readable || writable) features.push({ name: "field-rules", where: `${at} has .readable() or .writable()` });
+    return features;
+  });
 }
 
 /** One sentence per feature that no plugin provides: such an app must not start, least of all store a password in clear. */
 export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]): string[] {
   const provided = new Set(plugins.flatMap((plugin) => [plugin.id, ...plugin.provides]));
-  return model.entities
-    .flatMap(featuresOf)
+  return [...model.entities.flatMap(featuresOf), ...model.foreign.flatMap(fieldFeatures)]
     .filter(({ name }) => !provided.has(name))
     .map(({ name, where }) => `${where}, but no plugin in the list provides "${name}"`);
 }

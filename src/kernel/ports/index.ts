@@ -20,5 +20,12 @@ export type { Logger } from "./logger.ts";
 export { overlayDriver } from "./overlay-driver.ts";
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./principal.ts";
 export type { ParseQuery, QueryParser, QueryPart } from "./query-parser.ts";
+export type {
+  RemoteCaller,
+  RemoteFetchOptions,
+  RemoteInclude,
+  RemoteService,
+  SharedAnswers,
+} from "./remote-service.ts";
 export type { RuleLists } from "./rule-lists.ts";
 export type { ActionRun, WorkflowRunner } from "./workflow-runner.ts";

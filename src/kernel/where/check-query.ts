@@ -6,6 +6,7 @@ import type { Where } from "../ports/driver.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { checkLimits } from "./check-limits.ts";
 import { allOf, compileWhere } from "./condition.ts";
+import { explainRemote } from "./explain-remote.ts";
 import { eachMember, LOGIC } from "./members.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
@@ -13,6 +14,12 @@ type Decisions = ReadonlyMap<AnyEntity, Decision>;
 /** The same words for a field that does not exist and one the caller may not see (security.md item 3). */
 function unknownField(entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   return new BadRequestError(`${entity.name} has no field "${name}".${didYouMean(name, known)}`);
+}
+
+/** The same where a condition or an order names it, which the caller may have meant of a remote relation. */
+function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
+  const remote = explainRemote(scope.model.relation(entity, name.split(".", 1)[0] as string), scope.mask(entity));
+  return remote === undefined ? unknownField(entity, name, known) : new BadRequestError(remote);
 }
 
 /**
@@ -30,7 +37,7 @@ export async function checkQuery(operation: Operation, bounded = false): Promise
   const condition = compileWhere(scope.model, entity, query.where);
   if (!bounded) checkLimits(query, condition, scope.limits);
   for (const { field } of query.sort ?? [])
-    if (!mask.sortable.has(field)) throw unknownField(entity, field, mask.sortable);
+    if (!mask.sortable.has(field)) throw unaskable(scope, entity, field, mask.sortable);
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
   return isOpen ? query : { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
@@ -89,14 +96,14 @@ function checkFields(scope: OperationScope, entity: AnyEntity, where: unknown, d
   let isOpen = true;
   eachMember(where, (name, value) => {
     if (Object.hasOwn(entity.columns, name)) {
-      if (!mask.filterable.has(name)) throw unknownField(entity, name, mask.filterable);
+      if (!mask.filterable.has(name)) throw unaskable(scope, entity, name, mask.filterable);
       if (mask.readablePerRow?.has(name)) isOpen = false;
       return;
     }
     isOpen = false;
     const target = targetOf(scope, entity, name);
     if (target === undefined || decisions.get(target)?.allowed !== true)
-      throw unknownField(entity, name, mask.filterable);
+      throw unaskable(scope, entity, name, mask.filterable);
     checkFields(scope, target, value, decisions);
   });
   return isOpen;

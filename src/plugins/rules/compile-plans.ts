@@ -20,18 +20,22 @@ export function compilePlans(
   for (const key of Object.keys(config.defaultRules))
     if (!ACCESSES.includes(key as Access))
       problem(`defaultRules: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
-  return new Map(
-    entities.entities.map((entity) => {
-      const plans = ACCESSES.map((access) => {
-        // Default rules are for entities that say nothing; a key that is missing denies (public-api.md, "Rules").
-        const names = (entity.rules === undefined ? config.defaultRules : entity.rules)[access] ?? [];
-        const at =
-          entity.rules === undefined ? `${entity.name} (defaultRules.${access})` : `${entity.name}.rules.${access}`;
-        return [access, compilePlan(names.map(ruleName), table, entity, (sentence) => problem(`${at}: ${sentence}`))];
-      });
-      return [entity, Object.freeze(Object.fromEntries(plans)) as EntityPlans];
-    }),
-  );
+  const compile = (entity: AnyEntity, accesses: readonly Access[]): [AnyEntity, EntityPlans] => {
+    const plans = ACCESSES.map((access) => {
+      // Default rules are for entities that say nothing; a key that is missing denies (public-api.md, "Rules").
+      const rules = entity.rules === undefined ? config.defaultRules : entity.rules;
+      const names = accesses.includes(access) ? (rules[access] ?? []).map(ruleName) : [];
+      const at =
+        entity.rules === undefined ? `${entity.name} (defaultRules.${access})` : `${entity.name}.rules.${access}`;
+      return [access, compilePlan(names, table, entity, (sentence) => problem(`${at}: ${sentence}`))];
+    });
+    return [entity, Object.freeze(Object.fromEntries(plans)) as EntityPlans];
+  };
+  return new Map([
+    ...entities.entities.map((entity) => compile(entity, ACCESSES)),
+    // Nobody here writes what another service keeps, so its rules for that need not be known.
+    ...entities.foreign.map((entity) => compile(entity, ["read"])),
+  ]);
 }
 
 /** Makes a list of rules ready. */

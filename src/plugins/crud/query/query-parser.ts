@@ -28,7 +28,8 @@ const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
 
 /** Compiles the parameter names of all entities; done when the app starts. */
 export function createQueryParser(model: EntityModel): QueryParser {
-  const tables = new Map(model.entities.map((entity) => [entity, compileQueryTable(model, entity)]));
+  const all = [...model.entities, ...model.foreign]; // includes lead to entities of other services
+  const tables = new Map(all.map((entity) => [entity, compileQueryTable(model, entity)]));
   // Surfaces may ask for theirs with every request.
   const made = new Map<string, ParseQuery>();
   return Object.freeze({

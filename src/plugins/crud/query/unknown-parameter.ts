@@ -1,4 +1,4 @@
-import { didYouMean, nearest, shownName } from "../../../kernel/index.ts";
+import { didYouMean, explainRemote, nearest, shownName } from "../../../kernel/index.ts";
 import { SUFFIXES } from "./query-table.ts";
 import type { Reading, Subject } from "./reading.ts";
 
@@ -9,7 +9,9 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
  * same one, and only names the caller may use are suggested (security.md item 3).
  */
 export function unknownParameter(reading: Reading, name: string): string {
-  return `Unknown parameter "${shownName(name)}".${suggestion(reading, name)}`;
+  const relation = reading.filters ? reading.table.relations.get(name.split(".", 1)[0] as string) : undefined;
+  const remote = explainRemote(relation, reading.mask);
+  return remote ?? `Unknown parameter "${shownName(name)}".${suggestion(reading, name)}`;
 }
 
 function suggestion(reading: Reading, name: string): string {

@@ -14,8 +14,8 @@ export function compileFieldPlans(
   rules: FieldRules,
 ): ReadonlyMap<AnyEntity, readonly RuledField[]> {
   const plans = new Map<AnyEntity, readonly RuledField[]>();
-  for (const entity of model.entities) {
-    const ruled = ruledFields(entity, rules);
+  for (const entity of [...model.entities, ...model.foreign]) {
+    const ruled = ruledFields(entity, rules, model.foreign.includes(entity));
     if (ruled.length > 0) plans.set(entity, ruled);
   }
   return plans;
@@ -23,13 +23,15 @@ export function compileFieldPlans(
 
 /** Whether some field of an app has rules of its own. */
 export function hasFieldRules(model: EntityModel): boolean {
-  return model.entities.some(({ fields }) =>
+  return [...model.entities, ...model.foreign].some(({ fields }) =>
     Object.values(fields).some(({ readable, writable }) => readable ?? writable),
   );
 }
 
-function ruledFields(entity: AnyEntity, rules: FieldRules): RuledField[] {
-  return Object.entries(entity.fields).flatMap(([name, { readable, writable }]) => {
+/** @param isForeign whether another service keeps the records: nobody here writes them */
+function ruledFields(entity: AnyEntity, rules: FieldRules, isForeign: boolean): RuledField[] {
+  return Object.entries(entity.fields).flatMap(([name, { readable, writable: written }]) => {
+    const writable = isForeign ? undefined : written;
     if (readable === undefined && writable === undefined) return [];
     const at = `${entity.name}.${name}`;
     return {

@@ -1,0 +1,51 @@
+import type { User } from "./principal.ts";
+
+/** Relations to bring along, nested; true means the records alone. */
+export type RemoteInclude = boolean | { readonly [relation: string]: RemoteInclude };
+
+/** On whose behalf a service is asked. */
+export interface RemoteCaller {
+  /** null for nobody, and for the system. */
+  readonly user: User | null;
+  /** A header of the request that is being answered; undefined when it has none, or when there is no request. */
+  header(name: string): string | undefined;
+}
+
+export interface RemoteFetchOptions {
+  /** Relations of the records that are wanted, too. @default none */
+  readonly include?: RemoteInclude | undefined;
+  /** Fields that are wanted: those the caller may read, and those that rules look at. @default all */
+  readonly select?: readonly string[] | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** Absent for services whose answers are shared between callers. */
+  readonly caller?: RemoteCaller | undefined;
+}
+
+/** How long and how many answers of a service are kept across requests. */
+export interface SharedAnswers {
+  /** Milliseconds that an answer is good for. @default 30000 */
+  readonly ttl?: number | undefined;
+  /** Records that are kept. @default 1000 */
+  readonly max?: number | undefined;
+  /** Milliseconds, after those, that an answer is still given while the service fails. @default 0 */
+  readonly staleIfError?: number | undefined;
+}
+
+/** A source of records that live elsewhere (spec 2.6). What it returns is data from outside: checked, copied and masked. */
+export interface RemoteService {
+  /**
+   * Records by id, in any order; ids without a record are left out.
+   * @param ids distinct, at most as many as a batch has
+   */
+  fetchByIds(
+    entityName: string,
+    ids: readonly string[],
+    options?: RemoteFetchOptions,
+  ): Promise<readonly unknown[]> | readonly unknown[];
+  /**
+   * Whether every caller is given the same answers, so that they may be kept across requests. Field masks are applied
+   * after that. @default false
+   */
+  readonly shared?: boolean | SharedAnswers | undefined;
+}
