@@ -2,7 +2,7 @@ import { ConfigurationError } from "./entity/index.ts";
 import { didYouMean } from "./kernel/index.ts";
 
 const FUNCTIONS = ["getUser", "isAdmin"] as const;
-const OBJECTS = ["services", "defaultRules", "limits", "encryption", "logger", "clock", "ids"] as const;
+const OBJECTS = ["services", "defaultRules", "limits", "encryption", "remoteJoins", "logger", "clock", "ids"] as const;
 const DRIVER_METHODS = ["connect", "findOne", "findMany", "create", "update", "delete", "transaction"];
 const KNOWN = [...FUNCTIONS, ...OBJECTS, ...["entities", "driver", "apiPrefix", "plugins", "rules", "production"]];
 

@@ -309,3 +309,49 @@ describe("a problem is reported, and nothing is thrown,", () => {
     );
   });
 });
+
+describe("entities of other services", () => {
+  const vendor = entity("vendor", { name: string });
+  const plan = entity("plan", { title: string, vendor: belongsTo(() => vendor), lines: hasMany(() => vendor) });
+  const customer = entity("customer", { name: string, plan: belongsTo(() => plan).remote("billing") });
+
+  it("are what remote relations lead to, and what these lead to in turn", () => {
+    const model = createModel([customer]);
+    expect(model.problems).toEqual([]);
+    expect(model.entities.map(({ name }) => name)).toEqual(["customer"]);
+    expect(model.foreign.map(({ name }) => name)).toEqual(["plan", "vendor"]);
+    expect(model.get("plan")).toBeUndefined();
+  });
+
+  it("have relations, but for those that cannot be resolved", () => {
+    const model = createModel([customer]);
+    const [foreign] = model.foreign as [AnyEntity];
+    expect(model.relationsOf(foreign).map(({ name }) => name)).toEqual(["vendor"]);
+    expect(model.relation(foreign, "vendor")?.target).toBe(model.foreign[1]);
+  });
+
+  it("are the app's own when these have the name", () => {
+    const model = createModel([customer, plan, entity("vendor", { plan: belongsTo(() => plan) })]);
+    expect(model.foreign).toEqual([]);
+    expect(relationIn(model, "customer.plan")?.target).toBe(model.get("plan"));
+  });
+
+  it("are one definition, however many relations lead there", () => {
+    const deal = entity("deal", {
+      from: belongsTo(() => plan).remote("billing"),
+      to: belongsTo(() => plan).remote("billing"),
+      next: selfRef().optional(),
+    });
+    const model = createModel([deal, customer]);
+    expect(model.foreign.map(({ name }) => name)).toEqual(["plan", "vendor"]);
+    expect(relationIn(model, "deal.from")?.target).toBe(relationIn(model, "customer.plan")?.target);
+  });
+
+  it("do not become part of the app by a relation that is not remote", () => {
+    const model = createModel([entity("order", { plan: belongsTo(() => plan) })]);
+    expect([model.foreign, model.problems]).toEqual([
+      [],
+      ['order.plan: the related entity "plan" is not part of this app; add it to `entities`'],
+    ]);
+  });
+});

@@ -2,6 +2,7 @@ import { ConflictError, RecordChangedError, UnavailableError } from "../errors/e
 import { describeError } from "../errors/handle-error.ts";
 import { onlyWhatWasSent } from "../errors/only-what-was-sent.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
+import { includesOwn } from "../records/includes-own.ts";
 import { refuseDropped, setValues } from "../records/set-values.ts";
 import { stripUnselected } from "../records/strip-unselected.ts";
 import { tagRecord } from "../records/tag-record.ts";
@@ -56,7 +57,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
   if (input.set !== undefined) setValues(operation, input.set);
   // What a write includes may be refused (too many records): then nothing must have been written either.
-  const isOneWithAnswer = data !== undefined && operation.query.include !== undefined;
+  const isOneWithAnswer = data !== undefined && includesOwn(operation);
   try {
     await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
   } catch (error) {

@@ -1,0 +1,48 @@
+import {
+  belongsTo,
+  createTokenSigner,
+  entity,
+  httpService,
+  type KeelsonConfig,
+  keelson,
+  memoryDriver,
+  string,
+} from "keelson";
+import { tokens } from "../tokens.ts";
+import { subscription } from "./subscription.ts";
+
+const customer = entity("customer", {
+  name: string,
+  subscription: belongsTo(() => subscription)
+    .remote("billing")
+    .optional(),
+})
+  .ownedBy("id")
+  .rules({ read: ["ownerOrAdmin"] });
+
+export interface ShopOptions extends Pick<KeelsonConfig, "logger" | "getUser"> {
+  /** Address of billing's API. */
+  readonly billing: string;
+  /** What tokens of services are signed with. */
+  readonly secret: string;
+}
+
+/** An API of customers, whose subscriptions are billing's. */
+export function createShop({ billing, secret, ...options }: ShopOptions) {
+  const sign = createTokenSigner({ ...tokens(secret), expiresIn: 60 });
+  const headers = async () => ({ authorization: `Bearer ${await sign({ sub: "shop", role: "service" })}` });
+  return keelson({
+    entities: [customer],
+    driver: memoryDriver({
+      customer: [
+        { id: "ann", name: "Ann", subscriptionId: "sub-1" },
+        { id: "bob", name: "Bob", subscriptionId: "sub-2" },
+        { id: "cid", name: "Cid" },
+      ],
+    }),
+    services: { billing: () => httpService({ baseUrl: billing, headers }) },
+    // Billing is left alone for two seconds once it has failed three times in a row.
+    remoteJoins: { timeout: 2_000, breaker: { failures: 3, resetAfter: 2_000 } },
+    ...options,
+  });
+}

@@ -1,0 +1,144 @@
+import DataLoader from "dataloader";
+import type { RemoteService } from "../../kernel/index.ts";
+import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
+import type { Answer } from "./check-records.ts";
+import { chunksOf } from "./chunks-of.ts";
+import { createDeadline } from "./deadline.ts";
+import { failAll } from "./fail-all.ts";
+import type { FetchPlan } from "./fetch-plan.ts";
+import { createGate, type Gate } from "./gate.ts";
+import { RemoteFailure, toFailure } from "./remote-failure.ts";
+import type { JoinSettings } from "./remote-joins-options.ts";
+import { createSharedAnswers, keepingOf, type SharedAnswers } from "./shared-answers.ts";
+import type { StitchContext } from "./stitch-context.ts";
+
+/** Asks a service for records by id; one answer per id, in their order. Never rejects. */
+export type AskService = (
+  context: StitchContext,
+  name: string,
+  plan: FetchPlan,
+  ids: readonly string[],
+) => Promise<readonly Answer[]>;
+
+/** What all callers share of a service. */
+interface Store {
+  readonly answers: SharedAnswers;
+  readonly gate: Gate;
+}
+
+/** What asks the services of one app: it knows which of them fail, and what they have answered everybody. */
+export function createAskService(settings: JoinSettings): AskService {
+  const { batchSize, timeout, concurrency, cache } = settings;
+  const askBatch = createAskBatch(settings);
+  const stores = new Map<string, Store>();
+
+  /** What is kept of a service that is shared, for those who cannot wait for it; the failure otherwise. */
+  function failOrKept(failure: RemoteFailure, name: string, plan: FetchPlan, ids: readonly string[]): Answer[] {
+    const answers = stores.get(name)?.answers;
+    return ids.map((id) => (answers === undefined ? failure : answers.insteadOf(failure, plan.signature, id)));
+  }
+
+  async function ask(
+    context: StitchContext,
+    name: string,
+    plan: FetchPlan,
+    ids: readonly string[],
+  ): Promise<readonly Answer[]> {
+    const { deadline } = context;
+    const service = await deadline.within(serviceOf(context, name));
+    const keeping = cache ? keepingOf(service, name) : undefined;
+    if (keeping === undefined) {
+      const loader = loaderOf(context, askBatch, { name, service, plan }, settings);
+      // The only errors that a loader passes on are the failures that it was given.
+      return (await loader.loadMany(ids)) as readonly Answer[];
+    }
+    const { answers, gate } = orNew(stores, name, () => ({
+      answers: createSharedAnswers(keeping),
+      gate: createGate(concurrency),
+    }));
+    // Nobody's batches: whoever asked first may leave, so they have a deadline of their own.
+    const askForAll = async (left: readonly string[]): Promise<readonly Answer[]> => {
+      const own = createDeadline(timeout);
+      const question = { name, service, plan, gate, caller: undefined, deadline: own };
+      const found = await Promise.all(chunksOf(left, batchSize).map((batch) => askBatch(question, batch)));
+      own.end();
+      return found.flat();
+    };
+    const orKept = (error: unknown, id: string): Answer => {
+      const failure = toFailure(error, name);
+      if (failure.reason === "timeout") context.memo.rest(name, timeout);
+      return answers.insteadOf(failure, plan.signature, id);
+    };
+    const found = answers.read(plan.signature, ids, askForAll);
+    return await Promise.all(
+      ids.map((id, index) => {
+        const one = found[index] as (typeof found)[number];
+        return one instanceof Promise ? deadline.within(one).catch((error) => orKept(error, id)) : one;
+      }),
+    );
+  }
+
+  return async (context, name, plan, ids) => {
+    const { memo } = context;
+    if (memo.isTired(name))
+      return failOrKept(
+        new RemoteFailure("timeout", `The service "${name}" has let this request wait already`),
+        name,
+        plan,
+        ids,
+      );
+    let answers: readonly Answer[];
+    try {
+      answers = await ask(context, name, plan, ids);
+    } catch (error) {
+      answers = failAll(ids, toFailure(error, name));
+    }
+    if (answers.some((answer) => answer instanceof RemoteFailure && answer.reason === "timeout"))
+      memo.rest(name, timeout);
+    return answers;
+  };
+}
+
+/** Loads what one stitch asks in one way: ids of all its relations go together, and each is asked for once. */
+function loaderOf(
+  { deadline, loaders, memo, caller }: StitchContext,
+  askBatch: AskBatch,
+  asked: Pick<Question, "name" | "service" | "plan">,
+  { batchSize, concurrency, cache }: JoinSettings,
+): DataLoader<string, Answer> {
+  const { name, service, plan } = asked;
+  const key = `${name} ${plan.signature}`;
+  return orNew(loaders, key, () => {
+    const answers = cache ? memo.answersTo(key) : new Map<string, Promise<Answer>>();
+    // One gate per service: one that hangs does not stand in the way of another.
+    const gate = orNew(memo.gates, name, () => createGate(concurrency));
+    const question: Question = { ...asked, deadline, gate, caller: service.shared ? undefined : caller };
+    return new DataLoader<string, Answer>(
+      async (ids) => {
+        const found = await askBatch(question, ids);
+        // What failed is not remembered: whoever asks again gets another try.
+        found.forEach((answer, index) => {
+          if (answer instanceof RemoteFailure) answers.delete(ids[index] as string);
+        });
+        return found;
+      },
+      { maxBatchSize: batchSize, cacheMap: answers },
+    );
+  });
+}
+
+function orNew<T>(known: Map<string, T>, key: string, make: () => T): T {
+  let found = known.get(key);
+  if (found === undefined) {
+    found = make();
+    known.set(key, found);
+  }
+  return found;
+}
+
+/** @throws RemoteFailure when what is registered is no service */
+async function serviceOf({ services }: StitchContext, name: string): Promise<RemoteService> {
+  const service = (await services.resolve(name)) as RemoteService | null | undefined;
+  if (typeof service?.fetchByIds === "function") return service;
+  throw new RemoteFailure("error", `The service "${name}" has no function fetchByIds(entityName, ids, options)`);
+}

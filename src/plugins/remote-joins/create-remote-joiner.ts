@@ -1,0 +1,93 @@
+import type { AnyEntity, EntityLike, EntityModel } from "../../entity/index.ts";
+import { entityName, getLogger, type IncludeTree, type Row, safeLogger } from "../../kernel/index.ts";
+import { createStitcher, type Stitcher } from "./create-stitcher.ts";
+import type { JoinedEntities } from "./entities-of.ts";
+import { createMemo } from "./memo.ts";
+import { createModelMemory } from "./model-memory.ts";
+import { type FindingDriver, openViewer } from "./open-viewer.ts";
+import { completeOptions, type RemoteJoinsOptions } from "./remote-joins-options.ts";
+import { type IncludeLike, toIncludeTree } from "./split-includes.ts";
+import type { ServiceLookup } from "./stitch-context.ts";
+
+/** What `stitch` needs to know besides the records. */
+export interface StitchOptions {
+  /** Entities that relations lead to, and those that these lead to; others are found through the relations. */
+  readonly entities?: JoinedEntities | undefined;
+  /** Where services are found by name: a `ServiceContainer`. */
+  readonly container: ServiceLookup;
+  /** Where records of relations without a service are found. @default none: these relations are null */
+  readonly driver?: FindingDriver | undefined;
+}
+
+/** Joins remote records outside an app. */
+export interface RemoteJoiner {
+  /**
+   * New objects: the records with what their remote relations lead to, null for what is missing or could not be had. Local
+   * relations of `include` are left as they are. No rule is asked and nobody calls: records are tagged with their entity, so
+   * that an answer made of them is masked, but whether somebody may see them at all is for the caller of this to decide.
+   * Specification section 4.4.
+   * @param include `{ plan: true }`, `["plan", "plan.vendor"]`, or undefined for nothing
+   */
+  stitch<T extends object>(
+    records: readonly T[],
+    entity: EntityLike,
+    include: IncludeLike | undefined,
+    options: StitchOptions,
+  ): Promise<(T & Row)[]>;
+}
+
+/**
+ * A joiner for code without an app (spec 4.4); an app joins by itself what `include` asks for. It keeps what it learns of
+ * the services of a container: breakers, and answers of those that are shared.
+ * @throws ConfigurationError for options that make no sense
+ * @example
+ * const joiner = createRemoteJoiner({ timeout: 1_000 })
+ * const joined = await joiner.stitch(customers, customer, { subscription: true }, { entities: [customer, subscription], container })
+ */
+export function createRemoteJoiner(options: RemoteJoinsOptions = {}): RemoteJoiner {
+  const settings = completeOptions(options, "createRemoteJoiner");
+  // By container: two of them may know different services by one name, and those of one tenant are nobody else's.
+  const stitchers = new WeakMap<ServiceLookup, Stitcher>();
+  const stitcherFor = (container: ServiceLookup): Stitcher => {
+    const stitcher = stitchers.get(container) ?? createStitcher(settings);
+    stitchers.set(container, stitcher);
+    return stitcher;
+  };
+  const modelOf = createModelMemory();
+  const stitchTree = async (
+    records: readonly Row[],
+    entity: AnyEntity,
+    include: IncludeTree,
+    options: StitchOptions & { readonly model: EntityModel },
+  ): Promise<void> => {
+    const { model, container, driver } = options;
+    const viewer = openViewer({ driver, services: container }, settings, (inner, rows, deeper) =>
+      stitchTree(rows, inner, deeper, options),
+    );
+    const remote = onlyRemote(entity, include);
+    const memo = createMemo();
+    const given = { model, services: container, viewer, memo, caller: undefined, signal: undefined };
+    const failures = await stitcherFor(container)({ ...given, entity, records, include: remote });
+    failures.log(safeLogger(getLogger()), undefined);
+  };
+  return Object.freeze<RemoteJoiner>({
+    async stitch<T extends object>(
+      records: readonly T[],
+      like: EntityLike,
+      include: IncludeLike | undefined,
+      { entities = [], container, driver }: StitchOptions,
+    ) {
+      const model = modelOf(like, entities);
+      const entity = model.get(entityName(like)) as AnyEntity;
+      const copies = records.map((record): T & Row => ({ ...(record as T & Row) }));
+      await stitchTree(copies, entity, toIncludeTree(include), { model, container, driver });
+      return copies;
+    },
+  });
+}
+
+function onlyRemote({ relations }: AnyEntity, include: IncludeTree): IncludeTree {
+  return Object.fromEntries(
+    Object.entries(include).filter(([name]) => Object.hasOwn(relations, name) && relations[name]?.remote !== undefined),
+  );
+}

@@ -1,0 +1,6 @@
+import type { RemoteFailure } from "./remote-failure.ts";
+
+/** The same failure for all ids of a batch. */
+export function failAll(ids: readonly string[], failure: RemoteFailure): readonly RemoteFailure[] {
+  return ids.map(() => failure);
+}

@@ -1,0 +1,57 @@
+import { isKeelsonError } from "../../../entity/index.ts";
+import { RemoteFailure } from "../remote-failure.ts";
+import type { ListAddress } from "./list-addresses.ts";
+import { type ByteBudget, readBody } from "./read-body.ts";
+
+/** `application/json` and what is built on it, `application/hal+json` among them (RFC 6839 section 3.1). */
+const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i;
+
+/** What the requests of one call have in common. */
+export interface ListRequest {
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+  readonly budget: ByteBudget;
+}
+
+/**
+ * The records of one list. Messages name the host and the status alone: what was asked and answered is not for the log.
+ * @throws RemoteFailure when there is no answer, or none that is a list; and the signal's reason
+ */
+export async function fetchList(
+  { url, unselected }: ListAddress,
+  { headers, signal, budget }: ListRequest,
+): Promise<unknown[]> {
+  const { host } = new URL(url);
+  // A redirect is an answer like any other that is no list: whom we ask is not for the other side to say.
+  const ask = (address: string): Promise<Response> => fetch(address, { headers, signal, redirect: "manual" });
+  try {
+    let response = await ask(url);
+    if (response.status === 400 && unselected !== undefined) {
+      // A field that the other side does not show to us is missing then; it does not take the record with it.
+      await response.body?.cancel();
+      response = await ask(unselected);
+    }
+    if (!response.ok || !JSON_TYPE.test(response.headers.get("content-type") ?? "")) {
+      await response.body?.cancel();
+      if (!response.ok) throw new RemoteFailure("error", `${host} answered with ${response.status}`);
+      throw new RemoteFailure("invalid", `${host} answered with something other than JSON`);
+    }
+    return parseList(await readBody(response, budget, host), host);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isKeelsonError(error)) throw error;
+    throw new RemoteFailure("unavailable", `${host} cannot be reached`, { cause: error });
+  }
+}
+
+function parseList(text: string, host: string): unknown[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes what it was given.
+    throw new RemoteFailure("invalid", `${host} answered with broken JSON`);
+  }
+  if (!Array.isArray(list)) throw new RemoteFailure("invalid", `${host} answered with something other than a list`);
+  return list;
+}

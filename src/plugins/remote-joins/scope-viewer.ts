@@ -1,0 +1,84 @@
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import { markShown, type OperationScope, type Row, tagRecord } from "../../kernel/index.ts";
+import { type Access, compileAccess } from "./access.ts";
+import { chunksOf } from "./chunks-of.ts";
+import type { JoinSettings } from "./remote-joins-options.ts";
+import type { Rights, Viewer } from "./viewer.ts";
+
+/** The caller of a scope: the rules of an entity and of its fields hold, wherever its records come from. */
+export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings): Viewer {
+  const asked = new Map<AnyEntity, Promise<Rights | undefined>>();
+  return {
+    rightsOn(entity) {
+      let rights = asked.get(entity);
+      if (rights === undefined) {
+        rights = findRights(scope, entity);
+        asked.set(entity, rights);
+      }
+      return rights;
+    },
+    sees: (relation) => seesRelation(scope, relation),
+    // From a service that is known here, or the app's own database.
+    joins: ({ remote, target }) =>
+      remote?.service === undefined ? scope.model.get(target.name) !== undefined : scope.services.has(remote.service),
+    async list(entity, ids, inner) {
+      const include = Object.keys(inner).length === 0 ? undefined : inner;
+      const rows: Row[] = [];
+      // One after the other: a transaction has one connection, and others are waiting for theirs.
+      for (const batch of chunksOf(ids, batchSize)) {
+        const query = { where: { id: { in: batch } }, limit: batch.length, include };
+        rows.push(...(await scope.run({ kind: "list", entity, query, bounded: true })).records);
+      }
+      return rows;
+    },
+  };
+}
+
+/** The key that says who is related to whom must be the caller's to read. */
+function seesRelation(scope: OperationScope, { type, source, target, foreignKey }: ResolvedRelation): boolean {
+  if (foreignKey === undefined) return true;
+  return scope.mask(type === "belongsTo" ? source : target).readable.has(foreignKey);
+}
+
+async function findRights(scope: OperationScope, entity: AnyEntity): Promise<Rights | undefined> {
+  const decision = await scope.readDecision(entity);
+  if (!decision.allowed) return undefined;
+  const { readable, readablePerRow } = scope.mask(entity);
+  const access = compileAccess(scope.model, entity, decision);
+  const fields = [...(readablePerRow ?? [])].map(
+    ([name, one]) => [name, compileAccess(scope.model, entity, one)] as const,
+  );
+  const all = [access, ...fields.map(([, one]) => one)];
+  return Object.freeze({ columns: columnsFor(entity, readable, all), admit: admitting(scope, entity, access, fields) });
+}
+
+/** What the caller may read, and what decides about it: to a function that sees the record, a missing value would be an empty one. */
+function columnsFor(entity: AnyEntity, readable: ReadonlySet<string>, all: readonly Access[]): readonly string[] {
+  const needed = new Set(["id", ...readable, ...all.flatMap(({ columns }) => columns)]);
+  const isWhole = all.some(({ guard }) => guard !== undefined);
+  return Object.keys(entity.columns).filter((name) => (isWhole || needed.has(name)) && !entity.hidden.includes(name));
+}
+
+function admitting(
+  scope: OperationScope,
+  entity: AnyEntity,
+  { holds, guard }: Access,
+  fields: readonly (readonly [string, Access])[],
+): Rights["admit"] {
+  if (guard === undefined && fields.length === 0)
+    return (record) => {
+      if (holds !== undefined && !holds(record)) return false;
+      tagRecord(entity, record);
+      return true;
+    };
+  return async (record) => {
+    if (holds !== undefined && !holds(record)) return false;
+    tagRecord(entity, record);
+    if (guard !== undefined && !(await guard(record))) return false;
+    const shown = new Set<string>();
+    for (const [name, field] of fields)
+      if (field.holds?.(record) === true || (await field.guard?.(record)) === true) shown.add(name);
+    markShown(record, scope, shown);
+    return true;
+  };
+}

@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createRemoteJoiner, type Keelson, type RemoteService } from "keelson";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+import { request, startApp } from "../support/http.ts";
+
+let guide: Guide;
+let folder: string;
+
+beforeAll(() => {
+  guide = openGuide("remote-joins");
+  folder = dirname(guide.files[0] as string);
+  // One block imports the first by name.
+  writeFileSync(join(folder, "shop.ts"), readFileSync(guide.files[0] as string, "utf8"));
+});
+afterAll(() => guide.remove());
+
+describe("docs/guides/remote-joins.md", () => {
+  it("has blocks that compile as they stand", () => {
+    expect(guide.files).toHaveLength(3);
+    expect(compileProblems(guide.files)).toEqual([]);
+  }, 120_000);
+
+  it("gives over HTTP what it says", async () => {
+    const { api } = (await import(pathToFileURL(join(folder, "shop.ts")).href)) as { api: Keelson };
+    const { url, close } = await startApp(api);
+    const path = "/api/customers/ann?include=subscription.plan";
+    const shown = JSON.parse(guide.text.match(/^```json\n([\s\S]*?)^```/m)?.[1] as string);
+    const { createdAt: _, updatedAt: __, ...joined } = (await request(url, "GET", path, { token: "ann" })).json;
+    expect(joined).toEqual(shown);
+    expect((await request(url, "GET", path)).json.subscription).toBeNull();
+    await close();
+  });
+
+  it("stitches without an app", async () => {
+    const { joined } = await guide.load<{ joined: unknown }>("stitch.ts");
+    expect(joined).toMatchObject([{ name: "Ann", subscription: { id: "s1", title: "subscription s1" } }]);
+  });
+
+  it("shares what it says is shared", async () => {
+    const { catalogue } = await guide.load<{ catalogue: RemoteService }>("staleIfError");
+    expect(catalogue.shared).toEqual({ ttl: 60_000, max: 5_000, staleIfError: 600_000 });
+    expect(catalogue.fetchByIds).toBeTypeOf("function");
+  });
+
+  it("lists the options with their defaults", () => {
+    const rows = guide.text.split("\n").filter((row) => row.startsWith("| `"));
+    const names = rows.map((row) => row.split("|")[1]?.trim().replaceAll("`", ""));
+    expect(names).toEqual(["batchSize", "concurrency", "timeout", "maxRecordBytes", "cache", "breaker"]);
+    for (const name of names) expect(() => createRemoteJoiner({ [name as string]: undefined })).not.toThrow();
+  });
+});

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { RemoteJoinsOptions, Row } from "../../../src/index.ts";
+import type { TestApp } from "../../../src/testing/index.ts";
+import { type Call, serviceOf, shop, titled } from "./shop.ts";
+
+const RESET = 200;
+const never = new Promise<never>(() => {});
+const fail = (): never => {
+  throw new TypeError("down");
+};
+
+let close: (() => Promise<void>) | undefined;
+afterEach(() => close?.());
+
+interface Stage {
+  readonly calls: readonly Call[];
+  answer: (call: Call) => unknown;
+  /** Why the subscription is null; null when it is not. */
+  ask(): Promise<string | null>;
+  readonly app: TestApp<never>;
+}
+
+function stage(options: RemoteJoinsOptions = {}): Stage {
+  const own = { answer: fail as Stage["answer"] };
+  const billing = serviceOf((call) => own.answer(call));
+  const breaker = { failures: 3, resetAfter: RESET };
+  const app = shop(billing, { count: 1, remoteJoins: { breaker, timeout: 100, ...options } });
+  close = app.close;
+  return Object.assign(own, {
+    calls: billing.calls,
+    app: app as unknown as TestApp<never>,
+    async ask() {
+      const { status, body, headers } = await app.as(null).request("GET", "/api/customers/c1?include=subscription");
+      const header = headers.get("x-remote-errors");
+      expect([status, (body as Row).subscription === null]).toEqual([200, header !== null]);
+      return header?.replace("subscription;", "") ?? null;
+    },
+  });
+}
+
+async function afterReset(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, RESET + 20));
+}
+
+describe("the breaker of a service", () => {
+  it("opens after some failures in a row, and spares the service", async () => {
+    const shown = stage();
+    const reasons = [];
+    for (let i = 0; i < 5; i++) reasons.push(await shown.ask());
+    expect(reasons).toEqual(["error", "error", "error", "unavailable", "unavailable"]);
+    expect(shown.calls).toHaveLength(3);
+  });
+
+  it("counts in a row: an answer begins anew", async () => {
+    const shown = stage();
+    for (const answer of [fail, fail, ({ ids }: Call) => titled(ids), fail, fail]) {
+      shown.answer = answer;
+      await shown.ask();
+    }
+    expect(await shown.ask()).toBe("error");
+  });
+
+  it("lets one through after a while, and closes when that is answered", async () => {
+    const shown = stage();
+    for (let i = 0; i < 3; i++) await shown.ask();
+    shown.answer = ({ ids }) => titled(ids);
+    expect(await shown.ask()).toBe("unavailable");
+    await afterReset();
+    expect([await shown.ask(), await shown.ask()]).toEqual([null, null]);
+    expect(shown.calls).toHaveLength(5);
+  });
+
+  it("opens again when that fails", async () => {
+    const shown = stage();
+    for (let i = 0; i < 3; i++) await shown.ask();
+    await afterReset();
+    expect([await shown.ask(), await shown.ask()]).toEqual(["error", "unavailable"]);
+  });
+
+  it("lets all batches of the request that finds out wait for the first of them", async () => {
+    let isDown = true;
+    const billing = serviceOf(({ ids }) => (isDown ? fail() : titled(ids)));
+    const breaker = { failures: 1, resetAfter: RESET };
+    const app = shop(billing, { count: 3, remoteJoins: { breaker, batchSize: 1 } });
+    close = app.close;
+    const ask = async () => (await app.as(null).request("GET", "/api/customers?include=subscription")).headers;
+    expect((await ask()).get("x-remote-errors")).toContain("subscription;error");
+    isDown = false;
+    await afterReset();
+    expect((await ask()).get("x-remote-errors")).toBeNull();
+  });
+
+  it("makes nobody else wait for the one that finds out", async () => {
+    const shown = stage({ timeout: 2_000 });
+    for (let i = 0; i < 3; i++) await shown.ask();
+    await afterReset();
+    let release: (() => void) | undefined;
+    shown.answer = ({ ids }) => new Promise((resolve) => (release = () => resolve(titled(ids))));
+    const first = shown.ask();
+    await expect.poll(() => release).toBeDefined();
+    expect(await shown.ask()).toBe("unavailable");
+    release?.();
+    expect(await first).toBeNull();
+  });
+
+  it("counts services that do not answer in time, and answers that are no list", async () => {
+    const shown = stage();
+    shown.answer = () => never;
+    expect(await shown.ask()).toBe("timeout");
+    shown.answer = () => "x";
+    expect([await shown.ask(), await shown.ask(), await shown.ask()]).toEqual(["invalid", "invalid", "unavailable"]);
+  });
+
+  it("does not count callers who leave", async () => {
+    const shown = stage({ timeout: 60_000 });
+    for (let i = 0; i < 5; i++) {
+      const gone = new AbortController();
+      shown.answer = () => {
+        gone.abort();
+        return never;
+      };
+      const url = "/api/customers/c1?include=subscription";
+      await shown.app.api.handle({ method: "GET", url, headers: {}, signal: gone.signal });
+    }
+    shown.answer = ({ ids }) => titled(ids);
+    expect(await shown.ask()).toBeNull();
+  });
+
+  it("is not there when it is turned off", async () => {
+    const shown = stage({ breaker: false });
+    for (let i = 0; i < 8; i++) expect(await shown.ask()).toBe("error");
+    expect(shown.calls).toHaveLength(8);
+  });
+});

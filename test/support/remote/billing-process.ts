@@ -1,0 +1,60 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** How the process answers from now on. */
+export interface ToBilling {
+  readonly mood: "answers" | "fails" | "hangs";
+}
+
+/** Where it is, or what it was asked since it was asked last. */
+export type FromBilling = { readonly baseUrl: string } | { readonly targets: string[] };
+
+/** Another process with an app whose records are joined. */
+export interface BillingProcess {
+  readonly baseUrl: string;
+  /** Changes how it answers. */
+  setMood(mood: ToBilling["mood"]): Promise<void>;
+  /** The ids of each request since the last change or look. */
+  asked(): Promise<string[][]>;
+  /** Path and query of these requests. */
+  targets(): Promise<string[]>;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts it and waits until it listens. */
+export async function startBilling(): Promise<BillingProcess> {
+  const child = fork(fileURLToPath(new URL("billing.child.ts", import.meta.url)), { execArgv: ["--import", "tsx"] });
+  const ended = once(child, "exit");
+  const hear = async (): Promise<FromBilling> => {
+    const gone = ended.then(([code]): never => {
+      throw new TypeError(`The process has ended with ${code}`);
+    });
+    const [message] = (await Promise.race([once(child, "message"), gone])) as [FromBilling];
+    return message;
+  };
+  const first = await hear();
+  const baseUrl = "baseUrl" in first ? first.baseUrl : "";
+  let mood: ToBilling["mood"] = "answers";
+
+  async function tell(): Promise<string[]> {
+    const heard = hear();
+    child.send({ mood } satisfies ToBilling);
+    const message = await heard;
+    return "targets" in message ? message.targets : [];
+  }
+  return {
+    baseUrl,
+    async setMood(next) {
+      mood = next;
+      await tell();
+    },
+    asked: async () => (await tell()).map((target) => new URL(target, baseUrl).searchParams.getAll("id")),
+    targets: tell,
+    async kill() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
