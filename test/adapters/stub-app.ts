@@ -32,6 +32,24 @@ export function reply(value: unknown, status = 200, headers: KernelResponse["hea
   };
 }
 
+/** A body as apps make them: whatever was held for it is let go when it ends, which may be before it has begun. */
+export function heldBody() {
+  const seen = { begun: 0, ended: 0 };
+  const body: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        seen.begun++;
+        return { done: false, value: "a line\n" };
+      },
+      async return() {
+        seen.ended++;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return { body, seen };
+}
+
 /** Reads a body of any kind the way the kernel does. */
 export async function readBody({ body }: KernelRequest): Promise<unknown> {
   if (body === undefined) return undefined;

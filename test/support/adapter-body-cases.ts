@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { type AdapterCase, ada, jsonType, type Parser, post, postJson } from "./adapter-case.ts";
+import { type AdapterCase, ada, jsonType, type Parser, post, postJson, postTo } from "./adapter-case.ts";
 
 const MIB = 1_048_576;
 const film = '{"title":"Dune"}';
@@ -56,7 +56,41 @@ export const BODY_CASES: readonly AdapterCase[] = [
     code: "PAYLOAD_TOO_LARGE",
     lostBy: ["json"],
   },
+  {
+    title: "a body of 20 MB, more than is on its way when the answer is known",
+    bytes: postJson(jsonOf(20_000_000)),
+    status: 413,
+    code: "PAYLOAD_TOO_LARGE",
+    lostBy: ["json", "raw", "text"],
+  },
+  {
+    title: "a body of 20 MB by nobody",
+    bytes: post(jsonOf(20_000_000), jsonType),
+    status: 401,
+    code: "UNAUTHENTICATED",
+    lostBy: ["json", "raw", "text"],
+  },
   { title: "a body by nobody", bytes: post(film, jsonType), status: 401, code: "UNAUTHENTICATED" },
+
+  { title: "an action", bytes: postTo("/films/f2/rename", '{"title":"Brazil (1985)"}', ada, jsonType), status: 200 },
+  {
+    title: "an action by nobody",
+    bytes: postTo("/films/f2/rename", '{"title":"Mine"}', jsonType),
+    status: 401,
+    code: "UNAUTHENTICATED",
+  },
+  {
+    title: "an action with the wrong input",
+    bytes: postTo("/films/f2/rename", '{"title":""}', ada, jsonType),
+    status: 400,
+    code: "VALIDATION_FAILED",
+  },
+  {
+    title: "an action on what is not there",
+    bytes: postTo("/films/nobody/rename", '{"title":"x"}', ada, jsonType),
+    status: 404,
+    code: "NOT_FOUND",
+  },
 
   wrongType("text", "Content-Type: text/plain"),
   wrongType("a form", "Content-Type: application/x-www-form-urlencoded"),

@@ -11,6 +11,19 @@ export interface Places {
   readonly endpoints: string;
 }
 
+/**
+ * What a host answers by itself, before or instead of the API, by the title of a case. Nothing else may differ.
+ */
+export type OwnAnswers = Readonly<Record<string, OwnAnswer>>;
+
+/** The answer of a host that the API has no say in, and why it is like that. */
+export interface OwnAnswer {
+  readonly why: string;
+  readonly status: number;
+  /** Headers the answer has; undefined: has not. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
 /** One request, and what every adapter makes of it. */
 export interface AdapterCase {
   readonly title: string;
@@ -31,12 +44,17 @@ export function bare(method: string, path: string, ...headers: string[]): Adapte
 
 export const ada = "Authorization: Bearer ada";
 
-/** A POST to /films; the length is announced unless `headers` say something else about it. */
-export function post(body: string | Buffer, ...headers: string[]): AdapterCase["bytes"] {
+/** A POST; the length is announced unless `headers` say something else about it. */
+export function postTo(path: string, body: string | Buffer, ...headers: string[]): AdapterCase["bytes"] {
   const framed = headers.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const length = framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   return ({ root }) =>
-    Buffer.concat([Buffer.from(requestBytes("POST", `${root}/films`, [...headers, ...length])), Buffer.from(body)]);
+    Buffer.concat([Buffer.from(requestBytes("POST", root + path, [...headers, ...length])), Buffer.from(body)]);
+}
+
+/** A POST to /films. */
+export function post(body: string | Buffer, ...headers: string[]): AdapterCase["bytes"] {
+  return postTo("/films", body, ...headers);
 }
 
 export const jsonType = "Content-Type: application/json";

@@ -3,7 +3,16 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serve } from "../../src/adapters/node/index.ts";
 import { BODY_CASES } from "./adapter-body-cases.ts";
-import { type AdapterCase, ada, bare, jsonType, type Parser, type Places, postJson } from "./adapter-case.ts";
+import {
+  type AdapterCase,
+  ada,
+  bare,
+  jsonType,
+  type OwnAnswers,
+  type Parser,
+  type Places,
+  postJson,
+} from "./adapter-case.ts";
 import { ANSWER_CASES, TARGET_CASES } from "./adapter-target-cases.ts";
 import { type ContractApp, type ContractAppOptions, createContractApp } from "./contract-app.ts";
 import { rawRequest, request, requestBytes } from "./http.ts";
@@ -15,14 +24,29 @@ export interface Host extends Places {
   close(): Promise<void>;
 }
 
-/** Puts an app into a host. */
-export type StartHost = (api: ContractApp) => Promise<Host>;
+/** Starts a host with an app of its own. */
+export type StartHost = (options?: ContractAppOptions) => Promise<Host>;
+
+/** A host in this process. */
+export function hosting(put: (api: ContractApp) => Promise<Host>): StartHost {
+  return async (options) => put(await createContractApp(options));
+}
 
 /** The host that all others are compared with. */
-export const startNode: StartHost = async (api) => {
+export const startNode = hosting(async (api) => {
   const { port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
   return { port, close, root: "/api", endpoints: "" };
-};
+});
+
+/** What is particular about a host, or about what stands before the adapter in it. */
+export interface HostOptions {
+  /** The body parser in front of the adapter. */
+  readonly parser?: Parser;
+  /** What the host answers itself. */
+  readonly own?: OwnAnswers;
+  /** Headers that the host writes, or leaves out, as it likes. */
+  readonly volatile?: readonly string[];
+}
 
 /** Differ by time, connection or host, and say nothing about the API. */
 const VOLATILE = new Set(["date", "connection", "keep-alive", "x-request-id", "x-powered-by"]);
@@ -30,18 +54,20 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
 /** A response without what may differ between two hosts: ids, times, and where the app is mounted. */
-function comparable({ status, headers, bytes, complete }: RawResponse, { root }: Places) {
+function comparable(
+  { status, headers, bytes, complete }: RawResponse,
+  { root }: Places,
+  alsoVolatile: readonly string[] = [],
+) {
   const plain = (text: string) =>
     text.replaceAll(`${root}/`, "<root>/").replace(UUID, "<id>").replace(INSTANT, "<time>");
-  const kept = headers.filter(([name]) => !VOLATILE.has(name)).map(([name, value]) => [name, plain(value)] as const);
+  const kept = headers
+    .filter(([name]) => !VOLATILE.has(name) && !alsoVolatile.includes(name))
+    .map(([name, value]) => [name, plain(value)] as const);
   // A path in a body or a header is as much longer as the mount path is.
   const lengthless = kept.filter(([name, value]) => name !== "content-length" || value === "0");
   const sorted = lengthless.sort(([a], [b]) => a.localeCompare(b));
   return { status, headers: sorted, body: plain(bytes.toString("latin1")), complete };
-}
-
-async function running(start: StartHost, options?: ContractAppOptions): Promise<Host> {
-  return start(await createContractApp(options));
 }
 
 async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> {
@@ -50,32 +76,55 @@ async function single(host: Host, bytes: string | Buffer): Promise<RawResponse> 
   return responses[0] as RawResponse;
 }
 
-/**
- * What every adapter has to do: the same bytes in, the same bytes out as node:http.
- * @param parser the body parser in front of the adapter
- */
-export function testAdapter(name: string, start: StartHost, parser?: Parser): void {
+/** What every adapter has to do: the same bytes in, the same bytes out as node:http. */
+export function testAdapter(
+  name: string,
+  start: StartHost,
+  { parser, own = {}, volatile = [] }: HostOptions = {},
+): void {
   describe(`the contract of adapters, on ${name}`, () => {
     let host: Host;
     let node: Host;
     beforeAll(async () => {
-      [host, node] = await Promise.all([running(start), running(startNode)]);
+      [host, node] = await Promise.all([start(), startNode()]);
     });
     afterAll(() => Promise.all([host?.close(), node?.close()]));
 
     const lost = ({ lostBy }: AdapterCase) => parser !== undefined && lostBy?.includes(parser);
     const cases = [...TARGET_CASES, ...ANSWER_CASES, ...BODY_CASES].filter((one) => !lost(one));
+    const same = (response: RawResponse, at: Host) => comparable(response, at, volatile);
+    const expectHeaders = (response: RawResponse, headers: AdapterCase["headers"] = {}) => {
+      for (const [wanted, value] of Object.entries(headers))
+        if (!volatile.includes(wanted)) expect([wanted, headerOf(response, wanted)]).toEqual([wanted, value]);
+    };
 
-    it.each(cases)("$title: $status, as on node:http", async ({ bytes, status, code, headers = {} }) => {
-      const response = await single(host, bytes(host));
-      expect(response).toMatchObject({ status, complete: true });
-      if (code !== undefined && response.body !== "") expect(JSON.parse(response.body)).toMatchObject({ code, status });
-      for (const [wanted, value] of Object.entries(headers)) expect(headerOf(response, wanted)).toBe(value);
-      expect(headerOf(response, "x-content-type-options")).toBe("nosniff");
-      expect(headerOf(response, "x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-      const length = headerOf(response, "content-length");
-      if (response.bytes.length > 0 && length !== undefined) expect(Number(length)).toBe(response.bytes.length);
-      expect(comparable(response, host)).toEqual(comparable(await single(node, bytes(node)), node));
+    // In their order, because later ones write.
+    for (const { title, bytes, status, code, headers } of cases) {
+      const answer = own[title];
+      if (answer !== undefined)
+        it(`${title}: ${answer.status} by the host itself: ${answer.why}`, async () => {
+          const response = await single(host, bytes(host));
+          expect(response).toMatchObject({ status: answer.status, complete: true });
+          expectHeaders(response, answer.headers);
+        });
+      else
+        it(`${title}: ${status}, as on node:http`, async () => {
+          const response = await single(host, bytes(host));
+          expect(response).toMatchObject({ status, complete: true });
+          if (code !== undefined && response.body !== "")
+            expect(JSON.parse(response.body)).toMatchObject({ code, status });
+          expectHeaders(response, headers);
+          expect(headerOf(response, "x-content-type-options")).toBe("nosniff");
+          expect(headerOf(response, "x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+          const length = headerOf(response, "content-length");
+          if (response.bytes.length > 0 && length !== undefined) expect(Number(length)).toBe(response.bytes.length);
+          expect(same(response, host)).toEqual(same(await single(node, bytes(node)), node));
+        });
+    }
+
+    it("has no answer of the host's own to a case that does not exist", () => {
+      const titles = new Set(cases.map(({ title }) => title));
+      expect(Object.keys(own).filter((title) => !titles.has(title))).toEqual([]);
     });
 
     it("HEAD: the headers of GET, and no body", async () => {
@@ -83,7 +132,7 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
         const got = await single(host, bare("GET", path)(host));
         const head = await single(host, bare("HEAD", path)(host));
         expect(head.body).toBe("");
-        expect(comparable(head, host)).toEqual({ ...comparable(got, host), body: "" });
+        expect(same(head, host)).toEqual({ ...same(got, host), body: "" });
         expect(headerOf(head, "content-length")).toBe(headerOf(got, "content-length"));
       }
     });
@@ -107,7 +156,7 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
           bare("GET", `/films/${id}`)(at),
         ])
           rest.push(await single(at, bytes));
-        return [created, ...rest].map((response) => comparable(response, at));
+        return [created, ...rest].map((response) => same(response, at));
       };
       const answers = await story(host);
       expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 400, 200, 401, 200, 404]);
@@ -154,6 +203,37 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
       expect(await count()).toBe(before);
     });
 
+    const seen = async (): Promise<Record<string, unknown>> =>
+      (await request(`http://127.0.0.1:${host.port}`, "GET", `${host.endpoints}/answers/seen`)).json;
+    const ask = async (path: string) => {
+      const socket = connect(host.port, "127.0.0.1").on("error", () => {});
+      await once(socket, "connect");
+      socket.write(requestBytes("GET", `${host.endpoints}/answers${path}`));
+      return socket;
+    };
+
+    it("a client that goes away while it waits: the request's signal says so", async () => {
+      const socket = await ask("/wait");
+      await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ waiting: 1, aborted: 0 });
+      socket.destroy();
+      await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ waiting: 1, aborted: 1 });
+    });
+
+    it("a client that reads slowly: a stream waits for it, and ends when it goes away", async () => {
+      const socket = await ask("/chunks");
+      await once(socket, "data");
+      socket.pause();
+      let sent: unknown[] = [];
+      const settled = async () => {
+        sent = [...sent.slice(-4), (await seen()).sent];
+        return sent.length === 5 && new Set(sent).size === 1;
+      };
+      await expect.poll(settled, { timeout: 20_000 }).toBe(true);
+      expect(await seen()).toMatchObject({ all: false, ended: 0 });
+      socket.destroy();
+      await expect.poll(seen, { timeout: 20_000 }).toMatchObject({ all: false, ended: 1 });
+    });
+
     it("a malformed request line: 400, and the connection is closed", async () => {
       const [response, ...more] = await rawRequest(host.port, "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n");
       expect(response?.status).toBe(400);
@@ -161,7 +241,7 @@ export function testAdapter(name: string, start: StartHost, parser?: Parser): vo
     });
 
     it("two hundred requests of two callers at once: nobody sees anything of the other", async () => {
-      const busy = await running(start, { slow: true });
+      const busy = await start({ slow: true });
       try {
         const url = `http://127.0.0.1:${busy.port}`;
         const path = `${busy.root}/notes`;

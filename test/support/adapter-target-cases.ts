@@ -25,6 +25,27 @@ export const TARGET_CASES: readonly AdapterCase[] = [
     headers: { "x-total-count": "1" },
   },
   { title: "a record", bytes: bare("GET", "/films/f1"), status: 200 },
+  { title: "an action of the list", bytes: bare("GET", "/films/count?year_gte=1980"), status: 200 },
+  {
+    title: "an export as JSON",
+    bytes: bare("GET", "/films/export?_sort=id"),
+    status: 200,
+    headers: { "content-length": undefined },
+  },
+  {
+    title: "an export as CSV",
+    bytes: bare("GET", "/films/export?_sort=id&format=csv"),
+    status: 200,
+    headers: { "content-type": "text/csv; charset=utf-8", "content-length": undefined },
+  },
+  { title: "HEAD of an export", bytes: bare("HEAD", "/films/export"), status: 200 },
+  {
+    title: "an action by the wrong method",
+    bytes: bare("GET", "/films/f1/rename"),
+    status: 405,
+    code: "METHOD_NOT_ALLOWED",
+    headers: { allow: "POST, OPTIONS" },
+  },
   { title: "a trailing slash", bytes: bare("GET", "/films/"), status: 200 },
   {
     title: "a value given twice",
@@ -89,6 +110,11 @@ export const TARGET_CASES: readonly AdapterCase[] = [
     status: 200,
   },
   {
+    title: "a Host that is no host",
+    bytes: ({ root }) => requestBytes("GET", `${root}/films/f1`).replace("test.invalid", "a/b?c"),
+    status: 200,
+  },
+  {
     title: "an error to a browser",
     bytes: bare("GET", "/films/x", "Accept: text/html"),
     status: 404,
@@ -146,4 +172,18 @@ export const ANSWER_CASES: readonly AdapterCase[] = [
   { title: "HEAD of bytes", bytes: endpoint("HEAD", "/bytes"), status: 200 },
   { title: "HEAD of a stream", bytes: endpoint("HEAD", "/stream"), status: 200 },
   { title: "nothing", bytes: endpoint("POST", "/nothing"), status: 204, headers: { "content-length": undefined } },
+  { title: "an empty body", bytes: endpoint("GET", "/empty"), status: 200, headers: { "content-length": "0" } },
+  {
+    title: "a redirect",
+    bytes: endpoint("GET", "/redirect"),
+    status: 303,
+    headers: { location: "https://elsewhere.example/a%2Fb?c=%20d", "content-length": "0" },
+  },
+  {
+    title: "a Response of fetch",
+    bytes: endpoint("GET", "/fetched"),
+    status: 200,
+    headers: { "content-type": "text/plain" },
+  },
+  { title: "an answer that cannot be written", bytes: endpoint("GET", "/unwritable"), status: 500, code: "INTERNAL" },
 ];

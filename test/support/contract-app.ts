@@ -1,9 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  action,
   belongsTo,
+  countAction,
   createPlugin,
   endpoint,
   entity,
+  exportAction,
   int,
   keelson,
   memoryDriver,
@@ -17,37 +20,90 @@ const user = entity("user", { name: string })
   .ownedBy("id")
   .rules({ read: ["everyone"] });
 
-const film = entity("film", { title: string.min(1).max(80), year: int.optional() }).rules({
-  read: ["everyone"],
-  create: ["authenticated"],
-  update: ["authenticated"],
-  delete: ["authenticated"],
-});
+const film = entity("film", { title: string.min(1).max(80), year: int.optional() })
+  .rules({
+    read: ["everyone"],
+    create: ["authenticated"],
+    update: ["authenticated"],
+    delete: ["authenticated"],
+  })
+  .actions({
+    count: countAction,
+    export: exportAction,
+    rename: action()
+      .onResource()
+      .input({ title: string.min(1).max(80) })
+      .handler(({ record, input, driver, entity: films }) => driver.update(films, { id: record.id }, input)),
+  });
 
 /** Everybody sees and makes only what is theirs. */
 const note = entity("note", { text: string, author: belongsTo(() => user) })
   .ownedBy("author")
   .rules({ read: ["owner"], create: ["authenticated"] });
 
+/** More than the buffers of two sockets hold. */
+const CHUNKS = 4_000;
+
 /** An answer of every kind that adapters have to write. */
-const answers = createPlugin({
-  id: "answers",
-  endpoints: {
-    cookies: endpoint("/answers/cookies", {
-      rules: ["everyone"],
-      handler: () => new Reply(200, { ok: true }, { "set-cookie": ["a=1; Path=/", "b=2; Path=/"] }),
-    }),
-    bytes: endpoint("/answers/bytes", {
-      rules: ["everyone"],
-      handler: () => new Reply(200, Uint8Array.from([0, 255, 128]), { "content-type": "application/octet-stream" }),
-    }),
-    stream: endpoint("/answers/stream", {
-      rules: ["everyone"],
-      handler: () => new Reply(200, lines(), { "content-type": "text/plain; charset=utf-8" }),
-    }),
-    nothing: endpoint("/answers/nothing", { method: "POST", rules: ["everyone"], handler: () => undefined }),
-  },
-});
+function answers() {
+  /** What became of the answers that take their time. */
+  const seen = { waiting: 0, aborted: 0, sent: 0, ended: 0 };
+  async function* chunks() {
+    try {
+      for (; seen.sent < CHUNKS; seen.sent++) yield new Uint8Array(65_536);
+    } finally {
+      seen.ended++;
+    }
+  }
+  return createPlugin({
+    id: "answers",
+    endpoints: {
+      cookies: endpoint("/answers/cookies", {
+        rules: ["everyone"],
+        handler: () => new Reply(200, { ok: true }, { "set-cookie": ["a=1; Path=/", "b=2; Path=/"] }),
+      }),
+      bytes: endpoint("/answers/bytes", {
+        rules: ["everyone"],
+        handler: () => new Reply(200, Uint8Array.from([0, 255, 128]), { "content-type": "application/octet-stream" }),
+      }),
+      stream: endpoint("/answers/stream", {
+        rules: ["everyone"],
+        handler: () => new Reply(200, lines(), { "content-type": "text/plain; charset=utf-8" }),
+      }),
+      nothing: endpoint("/answers/nothing", { method: "POST", rules: ["everyone"], handler: () => undefined }),
+      empty: endpoint("/answers/empty", { rules: ["everyone"], handler: () => new Reply(200) }),
+      redirect: endpoint("/answers/redirect", {
+        rules: ["everyone"],
+        handler: () => new Reply(303, undefined, { location: "https://elsewhere.example/a%2Fb?c=%20d" }),
+      }),
+      unwritable: endpoint("/answers/unwritable", {
+        rules: ["everyone"],
+        handler: () => new Reply(200, "secret", { "x-note": "two\nlines" }),
+      }),
+      // What another server has said comes as the Response of the runtime, whatever the host has put in its place.
+      fetched: endpoint("/answers/fetched", {
+        rules: ["everyone"],
+        handler: () => fetch("data:text/plain,from%20afar"),
+      }),
+      wait: endpoint("/answers/wait", {
+        rules: ["everyone"],
+        handler: ({ scope: { signal } }) =>
+          new Promise<void>((resolve) => {
+            seen.waiting++;
+            signal?.addEventListener("abort", () => {
+              seen.aborted++;
+              resolve();
+            });
+          }),
+      }),
+      chunks: endpoint("/answers/chunks", {
+        rules: ["everyone"],
+        handler: () => new Reply(200, chunks(), { "content-type": "application/octet-stream" }),
+      }),
+      seen: endpoint("/answers/seen", { rules: ["everyone"], handler: () => ({ ...seen, all: seen.sent === CHUNKS }) }),
+    },
+  });
+}
 
 async function* lines() {
   for (const line of ["first\n", "grüße\n", "last\n"]) yield line;
@@ -79,7 +135,7 @@ export async function createContractApp({ slow = false }: ContractAppOptions = {
   const api = keelson({
     entities: [user, film, note],
     driver: memoryDriver(),
-    plugins: slow ? [answers, dawdle] : [answers],
+    plugins: slow ? [answers(), dawdle] : [answers()],
     logger: noopLogger,
     getUser: async (request) => {
       if (slow) await delay(Math.random() * 5);

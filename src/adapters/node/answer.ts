@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { describeError, type KernelRequest, type KernelResponse, type Logger } from "../../kernel/index.ts";
+import { cancelBody, describeError, type KernelRequest, type KernelResponse, type Logger } from "../../kernel/index.ts";
 import { type HostView, NodeRequest } from "./node-request.ts";
 import { refusal } from "./refusal.ts";
 import { writeReply } from "./write-reply.ts";
@@ -23,16 +23,26 @@ export async function answer(
   view: HostView,
 ): Promise<void> {
   const failed = (error: unknown) => app.log?.error("An answer could not be sent", describeError(error));
+  let reply: KernelResponse | undefined;
   try {
-    const reply = await app.handle(new NodeRequest(incoming, outgoing, view));
+    reply = await app.handle(new NodeRequest(incoming, outgoing, view));
     // node runs our code between a body's bytes and its end, even when both came in one packet.
     if (!incoming.complete) await nextTurn();
     // A timeout of the host's own may have answered meanwhile.
-    if (!outgoing.headersSent) writeReply(incoming, outgoing, reply, failed);
+    if (outgoing.headersSent) void cancelBody(reply);
+    else writeReply(incoming, outgoing, reply, failed);
   } catch (error) {
     // An answer that cannot be written, such as one with a line break in a header.
     failed(error);
+    if (reply !== undefined) void cancelBody(reply);
     if (outgoing.headersSent) outgoing.destroy();
-    else writeReply(incoming, outgoing, refusal(error));
+    else writeReply(incoming, withoutHead(outgoing, reply), refusal(error));
   }
+}
+
+/** Takes back what node has kept of a head that it failed to write: the reason, and on a host that sets headers itself those too. */
+function withoutHead(outgoing: ServerResponse, reply: KernelResponse | undefined): ServerResponse {
+  for (const name of Object.keys(reply?.headers ?? {})) outgoing.removeHeader(name);
+  outgoing.statusMessage = "";
+  return outgoing;
 }

@@ -1,5 +1,6 @@
-// The adapter for node:http: a request listener, and a server with timeouts and a graceful end.
+// The adapter for node:http: a request listener, a server with timeouts and a graceful end, and that end for a host's own server.
 // Interface: public-api.md, "Adapters"; architecture.md 3.3.
 export type { HandlingApp } from "./answer.ts";
+export { type Graceful, type GracefulOptions, gracefully } from "./gracefully.ts";
 export { type ServableApp, type Served, type ServeOptions, serve } from "./serve.ts";
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from "./to-node-handler.ts";

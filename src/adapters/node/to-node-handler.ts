@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EntityNotFoundError } from "../../kernel/index.ts";
 import { answer, type HandlingApp } from "./answer.ts";
+import { basePath } from "./base-path.ts";
 import { refusal } from "./refusal.ts";
 import { originForm, pathBelow } from "./request-target.ts";
 
@@ -18,9 +19,11 @@ export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Turns an app into a request listener of node:http.
+ * @throws ConfigurationError when `base` is no path
  * @example createServer(toNodeHandler(api)).listen(3000)
  */
-export function toNodeHandler(api: HandlingApp, { getUser, base }: NodeHandlerOptions = {}): NodeHandler {
+export function toNodeHandler(api: HandlingApp, { getUser, ...options }: NodeHandlerOptions = {}): NodeHandler {
+  const base = basePath(options.base);
   return (incoming, outgoing) => {
     const target = originForm(incoming.url);
     const url = base ? pathBelow(base, target) : target;

@@ -5,7 +5,7 @@ import { AuthenticationError, UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
 import type { Limits } from "../limits.ts";
 import type { Logger } from "../ports/logger.ts";
-import { ANONYMOUS, type Principal, type User } from "../ports/principal.ts";
+import { ANONYMOUS, type Principal, SYSTEM, type User } from "../ports/principal.ts";
 import type { KernelRequest, RequestInfo } from "./messages.ts";
 
 /** How an app recognises its callers. */
@@ -63,6 +63,12 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
     log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
   }
   return { kind: "user", user: user as User, isAdmin: admin };
+}
+
+/** The principal that somebody's own work is done for: a user's, nobody's (null), or the system's. */
+export function principalOf(who: User | null | "system", identity: Omit<IdentityOptions, "getUser">): Principal {
+  if (who === "system") return SYSTEM;
+  return who === null ? ANONYMOUS : toPrincipal(who, identity);
 }
 
 /** Whether a value may be the id of a user: a non-empty, well-formed string of bounded length. */

@@ -18,10 +18,11 @@ import { toJson } from "../records/serialize.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
 import { baseHeaders } from "./base-headers.ts";
+import { cancelBody, isStream } from "./cancel-body.ts";
 import { canonicalize, decodeParams } from "./canonicalize.ts";
 import { endWith } from "./end-with.ts";
 import { Exchange } from "./exchange.ts";
-import { fromWebRequest, toWebResponse } from "./fetch.ts";
+import { fromWebRequest, isWebResponse, toWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
 import { readJsonBody } from "./read-body.ts";
@@ -74,9 +75,9 @@ export class RequestHandler {
 
   async fetch(request: Request): Promise<Response> {
     const { log } = this.#options.runtime;
-    return toWebResponse(await this.handle(fromWebRequest(request)), (error) => {
-      if (!request.signal.aborted) log.error("An answer could not be sent", describeError(error));
-    });
+    return toWebResponse(await this.handle(fromWebRequest(request)), request, (error) =>
+      log.error("An answer could not be sent", describeError(error)),
+    );
   }
 
   /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
@@ -221,18 +222,9 @@ function dropBody(response: KernelResponse): void {
   response.body = null;
 }
 
-/** Gives up a body that nobody will read; a stream is not even begun. */
-async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
-  try {
-    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
-  } catch {
-    // It has nothing left to tell.
-  }
-}
-
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
 async function finish(result: unknown, requestId: string, scope: RequestScope): Promise<KernelResponse> {
-  if (result instanceof Response) return fromWebResponse(result, requestId);
+  if (isWebResponse(result)) return fromWebResponse(result, requestId);
   const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
@@ -240,10 +232,6 @@ async function finish(result: unknown, requestId: string, scope: RequestScope): 
   const text = await toJson(body, scope);
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
   return respond(requestId, reply, text, JSON_TYPE);
-}
-
-function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
 function respond(requestId: string, reply: Reply, body: KernelResponse["body"], type?: string): KernelResponse {

@@ -4,7 +4,7 @@ import express5, { type Express, type RequestHandler } from "express";
 import { expect, it } from "vitest";
 import { expressAdapter } from "../../../src/adapters/express/index.ts";
 import type { Parser } from "../../support/adapter-case.ts";
-import { type StartHost, testAdapter } from "../../support/adapter-contract.ts";
+import { hosting, type StartHost, testAdapter } from "../../support/adapter-contract.ts";
 import { createContractApp } from "../../support/contract-app.ts";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { listen } from "../listen.ts";
@@ -18,9 +18,8 @@ for (const [version, express] of [
   ["express 5", express5],
   ["express 4", express4],
 ] as const) {
-  const inside =
-    (prepare: (app: Express) => void, base?: string): StartHost =>
-    async (api) => {
+  const inside = (prepare: (app: Express) => void, base?: string): StartHost =>
+    hosting(async (api) => {
       const app = express();
       prepare(app);
       if (base === undefined) app.use(expressAdapter(api));
@@ -34,7 +33,7 @@ for (const [version, express] of [
       };
       const { port } = server.address() as AddressInfo;
       return { port, close, root: base ?? "/api", endpoints: base ?? "" };
-    };
+    });
 
   // As the first middleware the adapter takes its requests before Express does; behind another one it cannot.
   testAdapter(
@@ -94,6 +93,6 @@ for (const [version, express] of [
     testAdapter(
       `${version} after the ${parser} parser`,
       inside((app) => app.use(middleware)),
-      parser,
+      { parser },
     );
 }

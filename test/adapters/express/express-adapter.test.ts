@@ -75,6 +75,17 @@ describe.each([
       expect((await call(mounted, requestBytes("GET", "http://test.invalid/v1/a?x=1"))).json.url).toBe("/a?x=1");
     });
 
+    it("leaves nothing of an answer that cannot be written, and all of what the host has added", async () => {
+      const broken = stubApp(() => reply("x", 200, { "set-cookie": "a=1", "x-broken": "a\nb" }), { owns });
+      const app = express().use((_request, response, next) => {
+        response.setHeader("X-Host", "1");
+        next();
+      });
+      const response = await call(await listen(app.use(expressAdapter(broken))), requestBytes("GET", "/api"));
+      expect([response.status, response.reason]).toEqual([500, "Internal Server Error"]);
+      expect([headerOf(response, "set-cookie"), headerOf(response, "x-host")]).toEqual([undefined, "1"]);
+    });
+
     it("gives getUser and handlers Express's own request", async () => {
       const seen: unknown[] = [];
       const getUser = (request: express5.Request) => {

@@ -1,27 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { headerOf } from "../../support/raw-response.ts";
+import { told } from "../../support/told.ts";
+import { untilRefused } from "../../support/until-refused.ts";
 
 const REQUESTS = 20;
-
-interface Message {
-  readonly port?: number;
-  readonly waiting?: number;
-  readonly closed?: boolean;
-}
-
-/** The first message of a child that has this member, with this value if one is given. */
-function told<K extends keyof Message>(child: ChildProcess, key: K, value?: Message[K]): Promise<Message[K]> {
-  return new Promise((resolve) => {
-    child.on("message", (message: Message) => {
-      if (message[key] !== undefined && (value === undefined || message[key] === value)) resolve(message[key]);
-    });
-  });
-}
 
 /** A child process with a server and twenty requests that it has not answered. */
 async function startBusy(gracePeriod: number, ...more: string[]) {
@@ -30,24 +16,18 @@ async function startBusy(gracePeriod: number, ...more: string[]) {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const port = (await told(child, "port")) as number;
+  const port = await told<number>(child, "port");
   const busy = told(child, "waiting", REQUESTS);
   const keepAlive = requestBytes("GET", "/", ["Connection: keep-alive"]);
   const answers = Array.from({ length: REQUESTS }, () => rawRequest(port, keepAlive));
   await busy;
-  return { child, port, answers: Promise.all(answers), ended: once(child, "exit"), closed: told(child, "closed") };
-}
-
-async function untilRefused(port: number): Promise<void> {
-  for (;;) {
-    const socket = connect(port, "127.0.0.1");
-    const outcome = await Promise.race([
-      once(socket, "connect").then(() => "accepted"),
-      once(socket, "error").then(([error]) => (error as NodeJS.ErrnoException).code),
-    ]).catch((error: NodeJS.ErrnoException) => error.code);
-    socket.destroy();
-    if (outcome === "ECONNREFUSED") return;
-  }
+  return {
+    child,
+    port,
+    answers: Promise.all(answers),
+    ended: once(child, "exit"),
+    closed: told<boolean>(child, "closed"),
+  };
 }
 
 describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {

@@ -9,7 +9,7 @@ import { deferred } from "../../support/deferred.ts";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { headerOf } from "../../support/raw-response.ts";
 import { listen } from "../listen.ts";
-import { readBody, reply, stubApp } from "../stub-app.ts";
+import { heldBody, readBody, reply, stubApp } from "../stub-app.ts";
 
 const echo = stubApp(async (request) => {
   const { method, url, base, headers } = request;
@@ -117,6 +117,14 @@ describe("a slow reader", () => {
 });
 
 describe("base", () => {
+  it("may have a slash at its end, is none when it is empty, and is refused when it is no path", async () => {
+    const at = async (base: string, path: string) =>
+      JSON.parse((await one(await listen(toNodeHandler(echo, { base })), requestBytes("GET", path))).body);
+    expect(await at("/v1/", "/v1/films")).toMatchObject({ base: "/v1", url: "/films" });
+    for (const base of ["", "/"]) expect(await at(base, "/api/films")).not.toHaveProperty("base");
+    expect(() => toNodeHandler(echo, { base: "v1" })).toThrow('`base` "v1" must be a path such as /v1');
+  });
+
   const paths = [
     ["/v1/deep/films?x=1", { url: "/films?x=1", base: "/v1/deep" }],
     ["/v1/deep", { url: "/", base: "/v1/deep" }],
@@ -352,6 +360,14 @@ describe("the answer", () => {
     expect(api.log.lines).toHaveLength(1);
   });
 
+  it("gives up its stream when it cannot be written", async () => {
+    const { body, seen } = heldBody();
+    const api = stubApp(() => ({ status: 200, headers: { "x-broken": "a\nb" }, body }));
+    const response = await one(await listen(toNodeHandler(api)), requestBytes("GET", "/"));
+    expect([response.status, response.reason]).toEqual([500, "Internal Server Error"]);
+    expect(seen).toEqual({ begun: 0, ended: 1 });
+  });
+
   it("is 500 even when the app itself breaks its promise to answer", async () => {
     const api = stubApp(() => {
       throw new TypeError("secret");
@@ -362,9 +378,10 @@ describe("the answer", () => {
   });
 
   it("comes too late without harm when the host has answered already", async () => {
+    const { body, seen } = heldBody();
     const api = stubApp(async () => {
       await nextTurn();
-      return reply("late");
+      return { status: 200, headers: {}, body };
     });
     const handler = toNodeHandler(api);
     const port = await listen((incoming, outgoing) => {
@@ -373,5 +390,7 @@ describe("the answer", () => {
     });
     expect(await one(port, requestBytes("GET", "/"))).toMatchObject({ status: 503, body: "busy" });
     expect(api.log.lines).toEqual([]);
+    await until(() => seen.ended > 0);
+    expect(seen).toEqual({ begun: 0, ended: 1 });
   });
 });

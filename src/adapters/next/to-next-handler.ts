@@ -1,0 +1,55 @@
+import { basePath, type HandlingApp } from "../node/host.ts";
+import { answerWeb, pathOf, placeOf, WebRequest } from "../web/host.ts";
+
+export interface NextHandlerOptions<TRequest extends Request = Request> {
+  /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
+  readonly getUser?: ((request: TRequest) => unknown) | undefined;
+  /**
+   * Path the app answers under, as clients see it. `""` leaves the app its own API prefix.
+   * @default the path of the folder that `[...path]` is in, with Next's `basePath`
+   */
+  readonly base?: string | undefined;
+}
+
+/** A handler of a route file; structural, so that Next needs not be installed. */
+export type NextHandler = (
+  request: Request,
+  context: { readonly params: Promise<Readonly<Record<string, string | string[] | undefined>>> },
+) => Promise<Response>;
+
+/** What a route file exports. */
+export type NextHandlers = Readonly<Record<(typeof METHODS)[number], NextHandler>>;
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
+
+/**
+ * Turns an app into the handlers of a catch-all route, such as `app/api/[...path]/route.ts`. The folder's path takes
+ * the place of the API prefix.
+ * @throws ConfigurationError when `base` is no path
+ * @example
+ * export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = toNextHandler(api);
+ * export const dynamic = "force-dynamic";
+ */
+export function toNextHandler<TRequest extends Request = Request>(
+  api: HandlingApp,
+  { getUser, base }: NextHandlerOptions<TRequest> = {},
+): NextHandlers {
+  const told = basePath(base) ?? "";
+  const handler: NextHandler = async (request, { params }) => {
+    const target = pathOf(request.url);
+    const place = placeOf(base === undefined ? folderOf(target, await params) : told, target);
+    return answerWeb(api, new WebRequest(request, { adapter: "toNextHandler", ...place, raw: request, getUser }));
+  };
+  return Object.freeze(Object.fromEntries(METHODS.map((method) => [method, handler]))) as NextHandlers;
+}
+
+/** The path before what the catch-all parameter took, which has one value for each segment. */
+function folderOf(target: string, params: Awaited<Parameters<NextHandler>[1]["params"]>): string {
+  const depth = Object.values(params).find(Array.isArray)?.length ?? 0;
+  let end = target.search(/[?#]|$/);
+  for (let segment = 0; segment <= depth; segment++) {
+    while (target[end - 1] === "/") end--;
+    if (segment < depth) end = target.lastIndexOf("/", end - 1);
+  }
+  return target.slice(0, Math.max(end, 0));
+}

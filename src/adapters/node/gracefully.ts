@@ -1,0 +1,55 @@
+import type { Server, ServerResponse } from "node:http";
+import { drain } from "./drain.ts";
+import { onSignal } from "./on-signal.ts";
+
+export interface GracefulOptions {
+  /** Milliseconds that answers in flight get to finish when the server closes. @default 10000 */
+  readonly gracePeriod?: number | undefined;
+  /** Close on SIGTERM and SIGINT and end the process with code 0; a second signal ends it at once with 1. @default true */
+  readonly signals?: boolean | undefined;
+}
+
+/** How a server ends. */
+export interface Graceful {
+  /** Answers that are not finished yet, oldest first; those of the host's own routes too. */
+  readonly inFlight: ReadonlySet<ServerResponse>;
+  /** Stops accepting, lets answers in flight finish within the grace period, closes the app. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds that the app gets to close after the grace period before a signal ends the process anyway. */
+const CLOSE_MS = 5_000;
+
+/**
+ * Gives a server that a host has made the end that `serve` gives its own: at SIGTERM it takes no new connections, answers
+ * what it has begun, exports too, closes the app, and the process ends with code 0. Call it before the first request.
+ * Connections that were upgraded, such as WebSockets, are the host's to end: until then the server is not closed.
+ * @example gracefully(app.listen(3000), api); // Express, and whatever else listens with node:http or node:https
+ */
+export function gracefully(
+  server: Server,
+  api: { close(): Promise<void> },
+  { gracePeriod = 10_000, signals = true }: GracefulOptions = {},
+): Graceful {
+  const inFlight = new Set<ServerResponse>();
+  function settled(this: ServerResponse): void {
+    inFlight.delete(this);
+  }
+  // First of the listeners, because a host may have answered by the time the next one runs.
+  server.prependListener("request", (_incoming, outgoing) => {
+    inFlight.add(outgoing);
+    outgoing.on("close", settled);
+    if (!server.listening) outgoing.shouldKeepAlive = false;
+  });
+  const shutDown = async () => {
+    await drain(server, inFlight, gracePeriod);
+    await api.close();
+  };
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= shutDown().finally(() => ignoreSignals?.());
+    return closing;
+  };
+  const ignoreSignals = signals ? onSignal(close, gracePeriod + CLOSE_MS) : undefined;
+  return { inFlight, close };
+}

@@ -1,0 +1,45 @@
+import { BadRequestError } from "../../kernel/index.ts";
+
+/** Milliseconds a client gets to finish sending a body that nobody wants, before it is answered. */
+const LINGER_MS = 2_000;
+
+/** The body of a web-standard request, read only when somebody asks. */
+export class WebBody {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #isDone = false;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+  }
+
+  /**
+   * The bytes as they come.
+   * @throws BadRequestError when the client goes away before the body's end
+   */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    while (!this.#isDone) {
+      const { done, value } = await this.#reader.read().catch((cause: unknown) => {
+        this.#isDone = true;
+        throw new BadRequestError("The request ended before its body was complete", { cause });
+      });
+      this.#isDone = done;
+      if (!done) yield value;
+    }
+  }
+
+  /**
+   * Throws away what is left, for a while: hosts close the connection after an answer that comes early, and a client
+   * that is still sending then would never see the status.
+   */
+  async discard(): Promise<void> {
+    if (this.#isDone) return;
+    const timer = setTimeout(() => void this.#reader.cancel().catch(() => {}), LINGER_MS);
+    try {
+      for await (const _chunk of this.chunks());
+    } catch {
+      // The client has gone, and will not see the answer.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { ConfigurationError } from "../../entity/index.ts";
+import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
+import { pathBelow } from "../node/host.ts";
+import { WebBody } from "./web-body.ts";
+
+/** How the host sees a request, where that differs from what the request says. */
+export interface WebView {
+  /** Name of the adapter, for messages. */
+  readonly adapter: string;
+  /** Path and query; without `base`. */
+  readonly url: string;
+  /** Path the app is mounted under. @default not mounted */
+  readonly base?: string | undefined;
+  /** What the host's `getUser` and handlers get as the framework's own request. */
+  readonly raw: unknown;
+  /** The bytes of a body that somebody has read before, where the host kept them; otherwise rejects. */
+  readonly kept?: (() => Promise<ArrayBuffer>) | undefined;
+  readonly getUser?: ((request: never) => unknown) | undefined;
+}
+
+/** The path and query of an absolute URL, letter for letter. */
+export function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  return start === -1 ? "/" : url.slice(start);
+}
+
+/**
+ * Where a raw path and query goes in an app below `base`, which is empty for one that is not mounted. A path that is
+ * below only after its dots are resolved stays whole, and is refused for the dots.
+ */
+export function placeOf(base: string, target: string): Pick<WebView, "url" | "base"> {
+  return base === "" ? { url: target } : { base, url: pathBelow(base, target) ?? target };
+}
+
+/**
+ * A web-standard request as the kernel takes it. A class and not a literal, because hosts on node:http make bodies and
+ * signals on demand, and most requests never ask for them.
+ */
+export class WebRequest implements KernelRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly base: string | undefined;
+  readonly headers: KernelRequest["headers"];
+  readonly raw: unknown;
+  readonly getUser: ((request: never) => unknown) | undefined;
+  readonly #request: Request;
+  readonly #view: WebView;
+  #body: WebBody | undefined;
+
+  constructor(request: Request, view: WebView) {
+    this.method = request.method;
+    this.url = view.url;
+    this.base = view.base;
+    this.headers = Object.fromEntries(request.headers);
+    this.raw = view.raw;
+    this.getUser = view.getUser;
+    this.#request = request;
+    this.#view = view;
+  }
+
+  get body(): KernelBody | undefined {
+    if (this.#body === undefined && this.#request.bodyUsed) return { kind: "stream", stream: readBefore(this.#view) };
+    const body = this.#unread();
+    return body === undefined ? undefined : { kind: "stream", stream: body.chunks() };
+  }
+
+  /** Aborts when the client goes away before it has the whole answer. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** Waits for the end of a body that nobody has read to its end. */
+  async discardBody(): Promise<void> {
+    // Asking for the body makes one where there is none, which most requests do without.
+    const { "content-length": length = "0", "transfer-encoding": coding } = this.headers;
+    if (length === "0" && coding === undefined) return;
+    if (this.#body !== undefined || !this.#request.bodyUsed) await this.#unread()?.discard();
+  }
+
+  #unread(): WebBody | undefined {
+    if (this.#body !== undefined) return this.#body;
+    const { body } = this.#request;
+    // A body that is locked but not read yet is a middleware's, which reads it in its own time.
+    if (body !== null && !body.locked) this.#body = new WebBody(body);
+    return this.#body;
+  }
+}
+
+/** The bytes that the host kept of a body; fails as a body does that nobody can read any more. */
+async function* readBefore({ adapter, kept }: WebView): AsyncGenerator<Uint8Array> {
+  const bytes = await kept?.().catch(() => undefined);
+  if (bytes === undefined)
+    throw new ConfigurationError(
+      `Somebody before ${adapter} has read the request's body and kept nothing; let the adapter read it first`,
+    );
+  yield new Uint8Array(bytes);
+}
