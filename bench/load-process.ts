@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type Serializable, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { outputFolder } from "./build.ts";
@@ -32,26 +32,41 @@ export interface LoadProcess {
   stop(): void;
 }
 
-/** Starts the load generator, tied to its core. */
-export function startLoad(): LoadProcess {
-  const [command, args] = onCore(loadCore, process.execPath, [join(outputFolder, "load.mjs")]);
-  const child = spawn(command, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+/** A process that answers one message at a time. */
+export interface Worker {
+  ask<T>(message: Serializable): Promise<T>;
+  stop(): void;
+}
+
+/** Starts a compiled file, tied to a core. */
+export function startWorker(core: number, file: string): Worker {
+  const [command, args] = onCore(core, process.execPath, [join(outputFolder, file)]);
+  const child = spawn(command, args, {
+    env: { ...process.env, NODE_ENV: "production" },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
   return {
-    async run(job) {
+    async ask<T>(message: Serializable) {
       // Aborting takes the listener that was not needed off again.
       const done = new AbortController();
       const answer = once(child, "message", { signal: done.signal });
       const ended = once(child, "exit", { signal: done.signal }).then(() => {
-        throw new Error("the load generator ended unexpectedly");
+        throw new Error(`${file} ended unexpectedly`);
       });
       ended.catch(() => undefined);
-      child.send(job);
+      child.send(message);
       try {
-        return ((await Promise.race([answer, ended])) as unknown[])[0] as LoadResult;
+        return ((await Promise.race([answer, ended])) as unknown[])[0] as T;
       } finally {
         done.abort();
       }
     },
     stop: () => void child.kill(),
   };
+}
+
+/** Starts the load generator, tied to its core. */
+export function startLoad(): LoadProcess {
+  const { ask, stop } = startWorker(loadCore, "load.mjs");
+  return { run: (job) => ask<LoadResult>(job), stop };
 }

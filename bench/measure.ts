@@ -32,7 +32,7 @@ export interface Running {
 /** What measuring needs. */
 export interface Bench {
   readonly options: BenchOptions;
-  readonly database: BenchDatabase;
+  readonly database: Pick<BenchDatabase, "backends" | "restore">;
   readonly load: LoadProcess;
   readonly running: readonly Running[];
   /** Called after each sample. */

@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-/** A ratio over the rounds. */
+/** A ratio or a difference over the rounds. */
 export interface Ratio {
   readonly median: number;
   readonly min: number;
@@ -45,6 +45,25 @@ export function medianOf(
   return values.length === 0 ? undefined : median(values);
 }
 
+function comparedOf(
+  samples: readonly Sample[],
+  contender: string,
+  reference: string,
+  workload: WorkloadId,
+  figure: Figure,
+  compare: (value: number, other: number) => number,
+): Ratio | undefined {
+  const others = valuesByRound(samples, reference, workload, figure);
+  const compared: number[] = [];
+  for (const [round, value] of valuesByRound(samples, contender, workload, figure)) {
+    const other = others.get(round);
+    if (other !== undefined) compared.push(compare(value, other));
+  }
+  return compared.length === 0
+    ? undefined
+    : { median: median(compared), min: Math.min(...compared), max: Math.max(...compared) };
+}
+
 /**
  * How a contender compares with another. Each round gives one ratio of two samples taken close together; the median of
  * these is steadier than a ratio of medians that may come from different rounds.
@@ -56,13 +75,16 @@ export function ratioOf(
   workload: WorkloadId,
   figure: Figure,
 ): Ratio | undefined {
-  const others = valuesByRound(samples, reference, workload, figure);
-  const ratios: number[] = [];
-  for (const [round, value] of valuesByRound(samples, contender, workload, figure)) {
-    const other = others.get(round);
-    if (other !== undefined) ratios.push(value / other);
-  }
-  return ratios.length === 0
-    ? undefined
-    : { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
+  return comparedOf(samples, contender, reference, workload, figure, (value, other) => value / other);
+}
+
+/** By how much a contender's figure is above another's, round by round as in `ratioOf`. */
+export function differenceOf(
+  samples: readonly Sample[],
+  contender: string,
+  reference: string,
+  workload: WorkloadId,
+  figure: Figure,
+): Ratio | undefined {
+  return comparedOf(samples, contender, reference, workload, figure, (value, other) => value - other);
 }
