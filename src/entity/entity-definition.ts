@@ -83,6 +83,8 @@ export interface EntityDefinition<
   readonly versioned?: { readonly required: boolean };
   /** Records whose field is filled are hidden, and free their unique values. */
   readonly softDelete?: { readonly field: string };
+  /** What the entity, and so its table, was called before. */
+  readonly renamedFrom?: string;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
 }

@@ -132,6 +132,11 @@ export class EntityBuilder<
     return this.#with({ softDelete: Object.freeze({ field }) });
   }
 
+  /** What the entity was called: its table keeps its rows under the new name. Remove it once every database has changed. */
+  renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+    return this.#with({ renamedFrom: name });
+  }
+
   /** An index over the named columns. */
   index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
     return this.#with({ indexes: Object.freeze([...this.#draft.indexes, Object.freeze([...columns])]) });

@@ -42,6 +42,8 @@ export interface FieldDefinition {
   readonly omit: boolean;
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };
+  /** What its column was called before. */
+  readonly renamedFrom?: string;
   readonly description?: string;
   readonly example?: unknown;
 }

@@ -44,6 +44,8 @@ export interface Field<T, F extends FieldFlag = never> extends AnyField {
   encrypted(options?: { searchable?: boolean }): Field<T, F>;
   /** Callers never write it; code with the system's rights does. */
   readonly(): Field<T, F | "readonly">;
+  /** What the field was called: its column keeps its values under the new name. Remove it once every database has changed. */
+  renamedFrom(name: string): Field<T, F>;
   /** A sentence for documentation. */
   describe(text: string): Field<T, F>;
   /** A value for documentation. */
@@ -61,6 +63,7 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   omit(): NumberField<F | "hidden">;
   encrypted(options?: { searchable?: boolean }): NumberField<F>;
   readonly(): NumberField<F | "readonly">;
+  renamedFrom(name: string): NumberField<F>;
   describe(text: string): NumberField<F>;
   example(value: number): NumberField<F>;
   /** Smallest value allowed. */
@@ -82,6 +85,7 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   omit(): StringField<F | "hidden">;
   encrypted(options?: { searchable?: boolean }): StringField<F>;
   readonly(): StringField<F | "readonly">;
+  renamedFrom(name: string): StringField<F>;
   describe(text: string): StringField<F>;
   example(value: string): StringField<F>;
   /** Shortest length allowed. */
@@ -157,6 +161,9 @@ class FieldNode implements AnyField {
   }
   readonly(): FieldNode {
     return this.#with({ readonly: true });
+  }
+  renamedFrom(name: string): FieldNode {
+    return this.#with({ renamedFrom: name });
   }
   describe(text: string): FieldNode {
     return this.#with({ description: text });

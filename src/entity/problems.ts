@@ -4,6 +4,8 @@ import type { FieldDefinition } from "./field-definition.ts";
 import type { RelationDefinition } from "./relation.ts";
 import type { RuleObject } from "./rule-ref.ts";
 
+type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
+
 const NAME = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*$/;
 const RESERVED = new Set([
   "include",
@@ -93,6 +95,26 @@ function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string
   return [...new Set(doubled)].map((name) => `${entity.name}: two different rules are called "${name}"`);
 }
 
+/** A column cannot get its values from one that there still is. */
+function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, members: Members): string[] {
+  const problems: string[] = [];
+  if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") names what it is called now`);
+  else if (renamedFrom !== undefined && !NAME.test(renamedFrom))
+    problems.push(`${name}.renamedFrom("${renamedFrom}"): a name is letters, digits and single underscores`);
+  const takers = new Map<string, string>();
+  for (const [member, { renamedFrom: old }] of members) {
+    if (old === undefined) continue;
+    const at = `${name}.${member}.renamedFrom("${old}")`;
+    const taker = takers.get(old);
+    takers.set(old, member);
+    if (Object.hasOwn(columns, old) || Object.hasOwn(relations, old))
+      problems.push(`${at}: ${name} still has "${old}"; only a name that is gone can be renamed`);
+    else if (taker !== undefined) problems.push(`${at}: ${name}.${taker} is renamed from it already`);
+    else if (!NAME.test(old)) problems.push(`${at}: a name is letters, digits and single underscores`);
+  }
+  return problems;
+}
+
 function softDeleteProblems({ name, fields, softDelete }: AnyEntity): string[] {
   if (softDelete === undefined) return [];
   const at = `${name}.softDelete("${softDelete.field}")`;
@@ -103,11 +125,7 @@ function softDeleteProblems({ name, fields, softDelete }: AnyEntity): string[] {
 }
 
 /** Everything that is wrong with one definition on its own; relations to others are checked when the app starts. */
-export function problemsOf(
-  entity: AnyEntity,
-  members: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
-  ruleObjects: readonly RuleObject[],
-): string[] {
+export function problemsOf(entity: AnyEntity, members: Members, ruleObjects: readonly RuleObject[]): string[] {
   const problems: string[] = [];
   if (!NAME.test(entity.name))
     problems.push(`entity "${entity.name}": a name is letters, digits and single underscores, beginning with a letter`);
@@ -129,5 +147,6 @@ export function problemsOf(
     if (!ACCESSES.includes(access))
       problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
   problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity), ...softDeleteProblems(entity));
+  problems.push(...renameProblems(entity, members));
   return problems;
 }

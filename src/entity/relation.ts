@@ -17,6 +17,8 @@ export interface RelationDefinition {
   readonly foreignKey?: string;
   readonly onDelete?: OnDelete;
   readonly inverse?: string;
+  /** What the relation was called before. */
+  readonly renamedFrom?: string;
 }
 
 /** A definition, or a builder that can make one. */
@@ -51,6 +53,11 @@ export interface Relation<
   onDelete(action: OnDelete): Relation<TType, TTarget, F, TKey>;
   /** Name of the relation on the other side, when more than one could be meant. */
   inverse(field: string): Relation<TType, TTarget, F, TKey>;
+  /**
+   * What the relation was called, or the column of its key where that had a name of its own: the key, or the table of a
+   * manyToMany relation, keeps its values under the new name. Remove it once every database has changed.
+   */
+  renamedFrom(name: string): Relation<TType, TTarget, F, TKey>;
 }
 
 class RelationNode implements AnyRelation {
@@ -81,6 +88,9 @@ class RelationNode implements AnyRelation {
   }
   inverse(field: string): RelationNode {
     return this.#with({ inverse: field });
+  }
+  renamedFrom(name: string): RelationNode {
+    return this.#with({ renamedFrom: name });
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { askMysql, mysqlServerUrl } from "./mysql-server.ts";
 import { serverUrl } from "./postgres-server.ts";
 
 async function ask(url: string, sql: string): Promise<void> {
@@ -23,6 +24,16 @@ export async function freshPostgres(): Promise<{ readonly url: string; drop(): P
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => ask(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+/** An empty MariaDB or MySQL database of its own. */
+export async function freshMysql(): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const server = mysqlServerUrl();
+  const name = `keelson_${randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  await askMysql(server, [`CREATE DATABASE ${name}`]);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => askMysql(server, [`DROP DATABASE IF EXISTS ${name}`]).then(() => undefined) };
 }
 
 /** The name of a SQLite file that does not exist yet, in a folder of its own. */

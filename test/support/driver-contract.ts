@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import type { Driver } from "../../src/kernel/index.ts";
 import { describeConditions } from "./driver-contract/conditions.ts";
 import { describeConstraints } from "./driver-contract/constraints.ts";
-import { type Database, type DriverUnderTest, empty, type MakeDriver } from "./driver-contract/database.ts";
+import {
+  type Database,
+  type DriverUnderTest,
+  empty,
+  type MakeDriver,
+  type Shortcomings,
+} from "./driver-contract/database.ts";
 import { describeLinks } from "./driver-contract/links.ts";
 import { describeProperties } from "./driver-contract/properties.ts";
 import { describeReads } from "./driver-contract/reads.ts";
@@ -15,11 +21,13 @@ import { fixtureEntities } from "./entities.ts";
  * The one contract of all drivers: what the port promises, on every kind of value, condition, constraint and race.
  * @param name What the suite is called.
  * @param make Gives a connected driver whose tables for these entities exist and are empty. Called once.
+ * @param shortcomings What the database behind it is known not to do; the suite then shows what it does instead.
  */
-export function testDriver(name: string, make: MakeDriver): void {
+export function testDriver(name: string, make: MakeDriver, shortcomings: Shortcomings = {}): void {
   describe(`driver contract: ${name}`, () => {
     let made: DriverUnderTest | undefined;
     const database: Database = {
+      ...shortcomings,
       get driver(): Driver {
         if (made === undefined) throw new Error(`no driver was made for ${name}`);
         return made.driver;

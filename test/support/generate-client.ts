@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 import type { AnyPrismaClient } from "../../src/drivers/prisma/index.ts";
 import { toPrismaSchema } from "../../src/drivers/prisma/index.ts";
-import type { EntityLike } from "../../src/entity/index.ts";
+import type { EntityLike, Provider } from "../../src/entity/index.ts";
 
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/keelson-test/", import.meta.url));
 const VERSION = "7.10.0";
@@ -16,7 +16,7 @@ type Generator = typeof import("@prisma/client-generator-ts");
 type ClientClass = new (options: Record<string, unknown>) => AnyPrismaClient;
 
 /** What `prisma generate` runs, without the command line around it, which begins by downloading an engine. */
-async function generate(schema: string, provider: "sqlite" | "postgresql", folder: string): Promise<void> {
+async function generate(schema: string, provider: Provider, folder: string): Promise<void> {
   // The package's ES modules import each other without extensions; its CommonJS ones work.
   const { generateClient, getDMMF } = createRequire(import.meta.url)("@prisma/client-generator-ts") as Generator;
   const schemaPath = join(folder, "schema.prisma");
@@ -61,10 +61,7 @@ async function transpile(folder: string): Promise<void> {
 }
 
 /** The class of a client that Prisma generated from the printed schema of entities. */
-export async function generatedClient(
-  entities: readonly EntityLike[],
-  provider: "sqlite" | "postgresql",
-): Promise<ClientClass> {
+export async function generatedClient(entities: readonly EntityLike[], provider: Provider): Promise<ClientClass> {
   const schema = toPrismaSchema(entities, { provider });
   const key = createHash("sha256").update(`${VERSION} ${provider} ${schema}`).digest("hex").slice(0, 16);
   const folder = join(CACHE, `client-${key}`);

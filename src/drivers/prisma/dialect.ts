@@ -3,11 +3,12 @@ import type { Provider } from "../../entity/index.ts";
 /** How databases differ in what Prisma leaves visible. */
 export interface Dialect {
   readonly provider: Provider;
-  /**
-   * How `%` and `_` in a search are taken literally: with a backslash where LIKE has one as its escape character
-   * (SQLite has none unless the statement says so), otherwise by asking the database for the ids first.
-   */
-  readonly wildcards: "escaped" | "looked-up";
+  /** Whether LIKE has a backslash as its escape character; SQLite has none unless the statement says so. */
+  readonly escapes: boolean;
+  /** Whether Prisma has no words for a search for this text, so that the database is asked for the ids first. */
+  readonly looksUp: (text: string) => boolean;
+  /** The statement that is then asked; `!` is its escape character, and the pattern its parameter. */
+  readonly searchStatement: (table: string, column: string) => string;
   /** Whether comparisons of text ignore case only when asked to. */
   readonly insensitiveMode: boolean;
   /** Whether the order of nulls has to be spelled out; elsewhere they are the smallest value by nature. */
@@ -16,13 +17,29 @@ export interface Dialect {
   readonly startsFromRelated: boolean;
   /** Whether an UPDATE can return the rows it changed. */
   readonly returnsRows: boolean;
+  /** The first year of moments that a column keeps. */
+  readonly firstYear: number;
   /** Whether only one transaction at a time can write, so that ours have to queue. */
   readonly singleWriter: boolean;
 }
 
+const never = (): boolean => false;
+
+function plainSearch(table: string, column: string): string {
+  return `SELECT "id" FROM "${table}" WHERE "${column}" LIKE ? ESCAPE '!'`;
+}
+
+/** Text that compares exactly, as ours has to, is searched exactly too; Prisma can only ask PostgreSQL for less. */
+function caselessSearch(table: string, column: string): string {
+  return `SELECT \`id\` FROM \`${table}\` WHERE LOWER(\`${column}\`) LIKE LOWER(?) ESCAPE '!'`;
+}
+
 const SQLITE: Dialect = Object.freeze({
   provider: "sqlite",
-  wildcards: "looked-up",
+  escapes: false,
+  looksUp: (text: string) => /[%_]/.test(text),
+  searchStatement: plainSearch,
+  firstYear: 1,
   insensitiveMode: false,
   ordersNulls: false,
   startsFromRelated: false,
@@ -34,7 +51,10 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
   sqlite: SQLITE,
   postgresql: Object.freeze({
     provider: "postgresql",
-    wildcards: "escaped",
+    escapes: true,
+    looksUp: never,
+    searchStatement: plainSearch,
+    firstYear: 1,
     insensitiveMode: true,
     ordersNulls: true,
     startsFromRelated: true,
@@ -43,7 +63,11 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
   }),
   mysql: Object.freeze({
     provider: "mysql",
-    wildcards: "escaped",
+    escapes: true,
+    looksUp: (text: string) => text.toLowerCase() !== text.toUpperCase(),
+    searchStatement: caselessSearch,
+    // What comes before is beyond what MySQL promises, and Prisma reads the first century as another one.
+    firstYear: 1000,
     insensitiveMode: false,
     ordersNulls: false,
     startsFromRelated: true,
@@ -53,4 +77,4 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
 });
 
 /** SQLite behind an adapter of ours, which gives LIKE its escape character. */
-export const EMBEDDED_DIALECT: Dialect = Object.freeze({ ...SQLITE, wildcards: "escaped" });
+export const EMBEDDED_DIALECT: Dialect = Object.freeze({ ...SQLITE, escapes: true, looksUp: never });

@@ -4,5 +4,16 @@
 export type { AnyPrismaClient } from "./client-shape.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
+export type {
+  MigrationPlan,
+  MigrationProgress,
+  MigrationStatus,
+  Migrations,
+  MigrationsOptions,
+  MigrationTarget,
+  SchemaChange,
+  SchemaChangeKind,
+} from "./migrations/migrations.ts";
+export { openMigrations } from "./migrations/open-migrations.ts";
 export { type PrismaOptions, prisma } from "./prisma.ts";
 export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";

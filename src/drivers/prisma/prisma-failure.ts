@@ -74,8 +74,27 @@ const CODES: Readonly<Record<string, string>> = {
   TransactionWriteConflict: "P2034",
 };
 
+/**
+ * MySQL's and MariaDB's numbers for what their adapter has no word for: a row that others changed or keep locked, a server
+ * that goes away, and connections that cannot be had.
+ */
+const MYSQL_CODES: Readonly<Record<string, string>> = {
+  1020: "P2034",
+  1053: "P1017",
+  1158: "P1017",
+  1205: "P2034",
+  1927: "P1017",
+  45009: "P1017",
+  45012: "P1001",
+  45013: "P1017",
+  45027: "P1017",
+  45028: "P2024",
+};
+
 function codeOfKind(thrown: Thrown): string | undefined {
-  const kind = adapterCauseOf(thrown)?.kind;
+  const cause = adapterCauseOf(thrown);
+  const kind = cause?.kind;
+  if (kind === "mysql") return MYSQL_CODES[String(cause?.originalCode)];
   return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { Provider } from "../../entity/index.ts";
 import type { Driver } from "../../kernel/index.ts";
 import { checkClient } from "./check-client.ts";
+import { checkCollation } from "./check-collation.ts";
 import type { AnyPrismaClient, Client } from "./client-shape.ts";
 import { createPrismaDriver } from "./create-prisma-driver.ts";
 import { detectProvider } from "./detect-provider.ts";
@@ -18,7 +19,7 @@ export interface PrismaOptions {
  * as `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
  * migrate. `api.close()` disconnects the client.
  * @param client A PrismaClient 7, also an extended one
- * @throws ConfigurationError from `connect` when a model or field is missing
+ * @throws ConfigurationError from `connect` when a model or field is missing, or MySQL would compare text inexactly
  * @example
  * const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter })) });
  */
@@ -38,7 +39,10 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
     async open({ model, log }) {
       checkClient(typed, model);
       provider ??= await detectProvider(typed);
-      if (provider === "mysql") warnOfTakenValues(model, log);
+      if (provider === "mysql") {
+        warnOfTakenValues(model, log);
+        await checkCollation(typed, model);
+      }
       const dialect = DIALECTS[provider];
       return { client: typed, dialect, close: () => typed.$disconnect() };
     },

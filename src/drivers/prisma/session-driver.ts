@@ -124,8 +124,8 @@ export function sessionStatements(session: Session, transaction: Driver["transac
 
   async function createMany(ref: EntityRef, rows: readonly Row[]): Promise<number> {
     const plan = planOf(ref);
-    const { dbNull } = session.connection();
-    const given = rows.map((row) => toPrismaData(plan, row, dbNull));
+    const open = session.connection();
+    const given = rows.map((row) => toPrismaData(plan, row, open));
     if (session.inTransaction || !needsSeveralInserts(given)) return insertRows(session, plan, given);
     return transaction((driver) => driver.createMany(ref, rows));
   }

@@ -1,5 +1,6 @@
 import { canHold } from "../../entity/index.ts";
-import { DatabaseError, type Row } from "../../kernel/index.ts";
+import { DatabaseError, type Row, ValidationFailedError } from "../../kernel/index.ts";
+import type { Connection } from "./connection.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { exactNumber } from "./exact-number.ts";
 
@@ -12,12 +13,23 @@ function toPrismaJson(value: unknown): unknown {
   return { toJSON: () => ({ $type: "Json", value: JSON.stringify(value) }) };
 }
 
+/** A moment that the database would change on its way in or out is the caller's to put right. */
+function assertKept(name: string, value: unknown, firstYear: number): void {
+  if (value instanceof Date && value.getUTCFullYear() < firstYear)
+    throw new ValidationFailedError({ [name]: `must not be before the year ${firstYear}` });
+}
+
 /**
  * Submitted values in Prisma's words: a copy, so that the caller may go on with the original. What is undefined counts
  * as not submitted.
- * @throws DatabaseError for names that are no columns and values that the column cannot hold
+ * @throws DatabaseError for names that are no columns and values that the column cannot hold; ValidationFailedError for
+ *   moments that this database does not keep
  */
-export function toPrismaData({ entity, jsonColumns }: EntityPlan, data: Row, dbNull: unknown): Row {
+export function toPrismaData(
+  { entity, jsonColumns }: EntityPlan,
+  data: Row,
+  { dbNull, dialect }: Pick<Connection, "dbNull" | "dialect">,
+): Row {
   const given: Row = {};
   for (const name of Object.keys(data)) {
     const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
@@ -25,6 +37,7 @@ export function toPrismaData({ entity, jsonColumns }: EntityPlan, data: Row, dbN
     const value = data[name];
     if (value === undefined) continue;
     if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
+    assertKept(name, value, dialect.firstYear);
     if (!jsonColumns.has(name)) given[name] = exactNumber(value);
     else given[name] = value === null ? dbNull : toPrismaJson(value);
   }

@@ -96,7 +96,7 @@ function filter(operator: CompareOperator, value: unknown, { dialect }: WhereCon
   if (operator === "eq") return exactNumber(value);
   if (operator === "in") return { in: exactNumbers(value) };
   if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: exactNumber(value) };
-  const text = dialect.wildcards === "escaped" ? escapeWildcards(value as string) : value;
+  const text = dialect.escapes ? escapeWildcards(value as string) : value;
   const name = TEXT_FILTERS[operator];
   return dialect.insensitiveMode ? { [name]: text, mode: "insensitive" } : { [name]: text };
 }

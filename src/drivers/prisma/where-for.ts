@@ -3,12 +3,12 @@ import type { Condition } from "../../kernel/index.ts";
 import type { Args, StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
-import { lookUpWildcards, searchesWildcards } from "./literal-wildcards.ts";
+import { lookUpSearches, needsLookUp } from "./look-up-searches.ts";
 import { toPrismaWhere } from "./to-prisma-where.ts";
 
 /** Whether Prisma has words for all of a condition. */
 export function saysAll(dialect: Dialect, condition: Condition): boolean {
-  return dialect.wildcards === "escaped" || !searchesWildcards(condition);
+  return !needsLookUp(condition, dialect);
 }
 
 /** A condition in Prisma's words, after asking the database for what it cannot say in them. */
@@ -19,5 +19,5 @@ export function prismaWhere(
   condition: Condition,
 ): Args | Promise<Args> {
   if (saysAll(open.dialect, condition)) return toPrismaWhere(condition, open);
-  return lookUpWildcards(client, entity, condition).then((found) => toPrismaWhere(found, open));
+  return lookUpSearches(client, open.dialect, entity, condition).then((found) => toPrismaWhere(found, open));
 }

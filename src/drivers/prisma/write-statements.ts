@@ -1,18 +1,18 @@
 import { type Condition, DatabaseError, type Row, soleId, ValidationFailedError } from "../../kernel/index.ts";
-import { type Args, modelApi, type StatementClient } from "./client-shape.ts";
-import type { Connection } from "./connection.ts";
+import { type Args, type Client, modelApi, type StatementClient } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import type { Session } from "./session.ts";
 import { danglingReference } from "./to-keelson-error.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
 import { prismaWhere } from "./where-for.ts";
 
+/** Milliseconds for one UPDATE and the read of its row, and to wait for a connection. */
+const ROW_TRANSACTION = { timeout: 30_000, maxWait: 10_000 };
 /** Rows of one INSERT; few enough for the parameters of any statement. */
 const INSERT_ROWS = 500;
 
 export function insertRow(session: Session, plan: EntityPlan, data: Row): Promise<Row> {
-  const { dbNull } = session.connection();
-  const given = toPrismaData(plan, data, dbNull);
+  const given = toPrismaData(plan, data, session.connection());
   const statement = { model: plan.entity.name, operation: "create" };
   return namingDangling(session, plan, [given], () =>
     session.write(statement, (client) => modelApi(client, plan.delegate).create({ data: given, select: plan.columns })),
@@ -41,7 +41,7 @@ export function needsSeveralInserts(rows: readonly Row[]): boolean {
 /** Changes the one row that matches: one UPDATE with the whole condition. */
 export function updateRow(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
   const open = session.connection();
-  const given = toPrismaData(plan, data, open.dbNull);
+  const given = toPrismaData(plan, data, open);
   if (Object.hasOwn(given, "id")) {
     if (given.id !== soleId(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
     // On its own it is written as it is: that changes nothing and locks the row.
@@ -51,13 +51,13 @@ export function updateRow(session: Session, plan: EntityPlan, condition: Conditi
   return namingDangling(session, plan, [given], () =>
     session.write(statement, async (client) => {
       const where = await prismaWhere(open, client, plan.entity, condition);
-      return changeOne(open, client, plan, { id: soleId(condition), where, data: given });
+      return changeOne(session, client, plan, { id: soleId(condition), where, data: given });
     }),
   );
 }
 
 async function changeOne(
-  { dialect }: Connection,
+  session: Session,
   client: StatementClient,
   { delegate, columns }: EntityPlan,
   { id, where, data }: { readonly id: string | undefined; readonly where: Args; readonly data: Row },
@@ -65,18 +65,21 @@ async function changeOne(
   const api = modelApi(client, delegate);
   if (Object.keys(data).length === 0) return api.findFirst({ where, select: columns });
   // Half the work for Prisma of its `update`, and no exception when nothing matches.
-  if (dialect.returnsRows) return (await api.updateManyAndReturn({ where, data, select: columns }))[0] ?? null;
-  try {
-    return await api.update({ where: { id, AND: [where] }, data, select: columns });
-  } catch (error) {
-    if ((error as { readonly code?: unknown }).code === "P2025") return null;
-    throw error;
-  }
+  if (session.connection().dialect.returnsRows)
+    return (await api.updateManyAndReturn({ where, data, select: columns }))[0] ?? null;
+  // Prisma's `update` would look for the row first and then change it whatever has become of it.
+  const change = async (inner: StatementClient): Promise<Row | null> => {
+    const own = modelApi(inner, delegate);
+    const { count } = await own.updateMany({ where, data });
+    return count === 0 ? null : own.findFirst({ where: { id }, select: columns });
+  };
+  // The row stays locked until it is read, so that it is what this statement wrote.
+  return session.inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
 }
 
 export async function updateRows(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
-  const given = toPrismaData(plan, data, open.dbNull);
+  const given = toPrismaData(plan, data, open);
   if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
   const statement = { model: plan.entity.name, operation: "updateMany" };
   return namingDangling(session, plan, [given], () =>

@@ -9,6 +9,7 @@ import {
   entity,
   hasOne,
   int,
+  json,
   manyToMany,
   string,
 } from "../../../src/entity/index.ts";
@@ -89,6 +90,30 @@ describe.each(["embedded", "postgres"] as const)("tables of %s", (name) => {
     expect(await after.schema?.push()).toEqual({ changed: true });
     expect(await after.findMany("note")).toEqual([{ id: "n1", title: "kept", words: 3, lang: "en; drop table" }]);
     expect(await after.schema?.pending()).toEqual([]);
+  });
+
+  it("fill rows with any default, quotes and milliseconds included", async () => {
+    const start = await database();
+    const before = await start([timeless("note", { a: json.optional(), b: json.optional() })]);
+    await before.schema?.push();
+    await before.create("note", { id: "n1", a: null, b: null });
+    const moment = new Date("2024-05-31T12:00:00.123Z");
+    const filled = timeless("note", {
+      // Only SQLite makes the table anew, and fills what was null on the way; PostgreSQL refuses.
+      a: name === "embedded" ? json.default({ "it's": ['"', { b: null }] }) : json.optional(),
+      b: name === "embedded" ? json.default(true) : json.optional(),
+      c: json.default(["'"]),
+      d: json.default(false),
+      e: datetime.default(moment),
+      f: string.default("it's; -- \n JSONB DEFAULT x"),
+    });
+    const after = await start([filled]);
+    expect(await after.schema?.push()).toEqual({ changed: true });
+    expect(await after.schema?.pending()).toEqual([]);
+    const [row] = await after.findMany("note");
+    expect(row).toMatchObject({ c: ["'"], d: false, e: moment, f: "it's; -- \n JSONB DEFAULT x" });
+    if (name === "embedded") expect(row).toMatchObject({ a: { "it's": ['"', { b: null }] }, b: true });
+    expect(await after.count("note", { e: moment })).toBe(1);
   });
 
   it("are not changed when a column with data would go; the report says so and names the option", async () => {

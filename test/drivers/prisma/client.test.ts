@@ -1,15 +1,7 @@
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AnyPrismaClient, embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
-import {
-  ConfigurationError,
-  datetime,
-  type EntityLike,
-  entity,
-  type Provider,
-  string,
-} from "../../../src/entity/index.ts";
-import { recordingLogger } from "../../../src/testing/index.ts";
+import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
 import { driverContext, makeTables } from "../../support/connect-driver.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 import { generatedClient } from "../../support/generate-client.ts";
@@ -43,26 +35,6 @@ describe("prisma(client)", () => {
     expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: true });
     expect(prisma(client, { provider: "sqlite" }).capabilities.concurrentTransactions).toBe(false);
     expect(prisma(client, { provider: "postgresql" }).capabilities.concurrentTransactions).toBe(true);
-  });
-
-  it("says that deleted records keep their unique values on MySQL, which cannot free them", async () => {
-    const soft = entity("note", { title: string.unique(), body: string, deletedAt: datetime.optional() })
-      .timestamps(false)
-      .softDelete();
-    const { fresh, Client } = { fresh: await freshSqliteFile(), Client: await generatedClient([soft], "sqlite") };
-    const softClient = new Client({ adapter: new PrismaLibSql({ url: `file:${fresh.file}` }) });
-    const warnings = async (provider: Provider, entities: readonly EntityLike[], of = softClient) => {
-      const log = recordingLogger();
-      await prisma(of, { provider }).connect(driverContext(entities, { log }));
-      return log.lines;
-    };
-    expect(await warnings("mysql", [soft])).toEqual([
-      'warn MySQL cannot free the unique values of records that are softly deleted {"entity":"note","fields":["title"]}',
-    ]);
-    expect(await warnings("sqlite", [soft])).toEqual([]);
-    expect(await warnings("mysql", [note], client)).toEqual([]);
-    await softClient.$disconnect();
-    await fresh.remove();
   });
 
   it("leaves the tables to their owner", () => {

@@ -228,6 +228,7 @@ describe("transactions that get in each other's way", () => {
       { id: "t2", name: "two" },
     ]);
     let attempts = 0;
+    let holding = 0;
     let bothHold: () => void = () => {};
     const held = new Promise<void>((resolve) => {
       bothHold = resolve;
@@ -236,7 +237,7 @@ describe("transactions that get in each other's way", () => {
       driver.transaction(async (tx) => {
         attempts++;
         await tx.update("tag", { id: first }, { name: `${mark}-${first}` });
-        if (attempts === 2) bothHold();
+        if (++holding === 2) bothHold();
         await held;
         await tx.update("tag", { id: second }, { name: `${mark}-${second}` });
         return mark;

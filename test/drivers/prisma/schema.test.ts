@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { getDMMF } from "@prisma/get-dmmf";
 import { describe, expect, it } from "vitest";
 import { embedded, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
@@ -32,9 +33,21 @@ function complaints(schema: string): string {
   return "error" in parsed ? parsed.error.message : "";
 }
 
-/** The lines of one model. */
+/** The lines of one model, with one space between words. */
 function modelOf(schema: string, name: string): string {
-  return schema.split(new RegExp(`^model ${name} \\{$`, "m"))[1]?.split("\n}")[0] ?? "";
+  const model = schema.split(new RegExp(`^model ${name} \\{$`, "m"))[1]?.split("\n}")[0] ?? "";
+  return model.replace(/(?<=\S) +/g, " ");
+}
+
+type Formatter = { format(files: string, params: string): string };
+
+/** What Prisma's own formatter makes of a schema; the package comes with the parser. */
+function formatted(schema: string): string {
+  const parser = createRequire(import.meta.url).resolve("@prisma/get-dmmf");
+  const { format } = createRequire(parser)("@prisma/prisma-schema-wasm") as Formatter;
+  const params = { textDocument: { uri: "file:/dev/null" }, options: { tabSize: 2, insertSpaces: true } };
+  const files = JSON.parse(format(JSON.stringify([["/dev/null", schema]]), JSON.stringify(params))) as string[][];
+  return files[0]?.[1] ?? "";
 }
 
 const user = entity("user", {
@@ -76,43 +89,44 @@ describe("toPrismaSchema", () => {
       }
 
       model user {
-        id String @id @db.VarChar(128)
-        name String @db.VarChar(255)
-        email String @unique @db.VarChar(255)
-        createdAt DateTime @default(now())
-        updatedAt DateTime @default(now())
-        posts post[] @relation(name: "post_author")
-        profile profile?
-        post__reviewer post[] @relation(name: "post_reviewer")
+        id             String   @id @db.VarChar(128)
+        name           String   @db.VarChar(255)
+        email          String   @unique @db.VarChar(255)
+        createdAt      DateTime @default(now())
+        updatedAt      DateTime @default(now())
+        posts          post[]   @relation(name: "post_author")
+        profile        profile?
+        post__reviewer post[]   @relation(name: "post_reviewer")
       }
 
       model profile {
-        id String @id @db.VarChar(128)
-        bio String? @db.Text
-        userId String @unique @db.VarChar(128)
+        id        String   @id @db.VarChar(128)
+        bio       String?  @db.Text
+        userId    String   @unique @db.VarChar(128)
         createdAt DateTime @default(now())
         updatedAt DateTime @default(now())
-        user user @relation(fields: [userId], references: [id], onDelete: Cascade)
+        user      user     @relation(fields: [userId], references: [id], onDelete: Cascade)
       }
 
       model post {
-        id String @id @db.VarChar(128)
-        title String @db.VarChar(255)
-        rating Float?
-        views Int @default(0)
-        meta Json?
-        authorId String @db.VarChar(128)
-        reviewerId String? @db.VarChar(128)
-        parentId String? @db.VarChar(128)
-        sourceId String @db.VarChar(128)
-        createdAt DateTime @default(now())
-        updatedAt DateTime @default(now())
-        version Int @default(0)
-        author user @relation(name: "post_author", fields: [authorId], references: [id], onDelete: NoAction)
-        reviewer user? @relation(name: "post_reviewer", fields: [reviewerId], references: [id], onDelete: SetNull)
-        parent post? @relation(name: "post_parent", fields: [parentId], references: [id], onDelete: SetNull)
-        tags tag[]
-        post__parent post[] @relation(name: "post_parent")
+        id           String   @id @db.VarChar(128)
+        title        String   @db.VarChar(255)
+        rating       Float?
+        views        Int      @default(0)
+        meta         Json?
+        authorId     String   @db.VarChar(128)
+        reviewerId   String?  @db.VarChar(128)
+        parentId     String?  @db.VarChar(128)
+        sourceId     String   @db.VarChar(128)
+        createdAt    DateTime @default(now())
+        updatedAt    DateTime @default(now())
+        version      Int      @default(0)
+        author       user     @relation(name: "post_author", fields: [authorId], references: [id], onDelete: NoAction)
+        reviewer     user?    @relation(name: "post_reviewer", fields: [reviewerId], references: [id], onDelete: SetNull)
+        parent       post?    @relation(name: "post_parent", fields: [parentId], references: [id], onDelete: SetNull)
+        tags         tag[]
+        post__parent post[]   @relation(name: "post_parent")
+
         @@unique([authorId, title])
         @@index([views, title])
         @@index([authorId])
@@ -122,8 +136,8 @@ describe("toPrismaSchema", () => {
       }
 
       model tag {
-        id String @id @db.VarChar(128)
-        name String @unique @db.VarChar(255)
+        id         String @id @db.VarChar(128)
+        name       String @unique @db.VarChar(255)
         post__tags post[]
       }
       "
@@ -137,6 +151,37 @@ describe("toPrismaSchema", () => {
   it.each(PROVIDERS)("gives what Prisma accepts for %s", (provider) => {
     expect(complaints(toPrismaSchema(blog, { provider }))).toBe("");
     expect(complaints(toPrismaSchema(fixtureEntities, { provider }))).toBe("");
+  });
+
+  it.each(PROVIDERS)("is written for %s as Prisma's formatter would", (provider) => {
+    for (const entities of [blog, fixtureEntities]) {
+      const schema = toPrismaSchema(entities, { provider });
+      expect(formatted(schema)).toBe(schema);
+    }
+  });
+
+  it("indexes the beginnings of long texts on MySQL, and keeps none unique there", () => {
+    const note = entity("note", { body: text, lang: string }).index(["lang", "body"]);
+    expect(modelOf(toPrismaSchema([note], { provider: "mysql" }), "note")).toContain(
+      "@@index([lang, body(length: 255)])",
+    );
+    expect(modelOf(toPrismaSchema([note], { provider: "postgresql" }), "note")).toContain("@@index([lang, body])");
+    const unique = entity("note", { body: text.unique() });
+    expect(complaints(toPrismaSchema([unique], { provider: "postgresql" }))).toBe("");
+    expect(() => toPrismaSchema([unique], { provider: "mysql" })).toThrow(
+      "note.body: MySQL cannot keep a text field unique; make it a string, or drop .unique()",
+    );
+  });
+
+  it("keeps encrypted fields of any kind as long text", () => {
+    const secret = entity("secret", { name: string.encrypted({ searchable: true }), size: int.encrypted() });
+    const native = { sqlite: "", postgresql: " @db.Text", mysql: " @db.MediumText" };
+    for (const provider of PROVIDERS) {
+      const model = modelOf(toPrismaSchema([secret], { provider }), "secret");
+      expect(model).toContain(`name String${native[provider]}\n`);
+      expect(model).toContain(`size String${native[provider]}\n`);
+      expect(model).toContain(`nameBidx String${provider === "sqlite" ? "" : " @db.VarChar(64)"}\n`);
+    }
   });
 
   it("gives the same text for the same definitions, and for their model", () => {
@@ -174,9 +219,13 @@ describe("toPrismaSchema", () => {
       whole: -3,
       broken: 1.5,
       yes: true,
-      moment: "2024-05-31T12:00:00.123+00:00",
     });
     expect(defaults.huge ?? defaults.made ?? defaults.secret).toBeUndefined();
+    expect(defaults.moment).toEqual(
+      provider === "sqlite"
+        ? { name: "dbgenerated", args: ["'2024-05-31T12:00:00.123+00:00'"] }
+        : "2024-05-31T12:00:00.123+00:00",
+    );
     if (provider !== "mysql") expect(defaults.data).toBe('{"a":["\'",{"b":null}]}');
   });
 
@@ -208,6 +257,7 @@ describe("toPrismaSchema", () => {
     const schema = toPrismaSchema([owner, seat], { provider: "postgresql" });
     expect(complaints(schema)).toBe("");
     expect(schema).toContain('previewFeatures = ["partialIndexes"]');
+    expect(formatted(schema)).toBe(schema);
     expect(modelOf(schema, "seat")).toMatchInlineSnapshot(`
       "
         id String @id @db.VarChar(128)
@@ -216,6 +266,7 @@ describe("toPrismaSchema", () => {
         gone DateTime?
         ownerId String @unique(where: { gone: null }, map: "seat_ownerId_live_key") @db.VarChar(128)
         owner owner @relation(fields: [ownerId], references: [id], onDelete: NoAction)
+
         @@unique([row, code], where: { gone: null }, map: "seat_row_code_live_key")
         @@index([ownerId])"
     `);
@@ -261,8 +312,8 @@ describe("toPrismaSchema", () => {
     expect((failure as ConfigurationError).problems).toMatchInlineSnapshot(`
       [
         "Prisma refuses “model String {” (P1012): "String" is a reserved scalar type name and cannot be used.",
-        "Prisma refuses “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): Invalid field type, not a relation.",
-        "Prisma refuses “owner String @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): No such argument.",
+        "Prisma refuses “owner     String   @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): Invalid field type, not a relation.",
+        "Prisma refuses “owner     String   @relation(fields: [ownerId], references: [id], onDelete: NoAction)” (P1012): No such argument.",
       ]
     `);
     await remove();

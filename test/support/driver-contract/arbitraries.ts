@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type { ColumnDefinition, Operator } from "../../../src/entity/index.ts";
 import type { Link, Row, SortKey, Where } from "../../../src/kernel/index.ts";
 import { fixtureModel } from "../entities.ts";
-import { entityNamed, rowOf } from "./database.ts";
+import { entityNamed, rowOf, type Shortcomings } from "./database.ts";
 
 /** Rows of the blog's entities, and the pairs of `post.tags`. */
 export interface RandomBlog {
@@ -127,6 +127,17 @@ export const randomBlog: Arbitrary<RandomBlog> = fc
     const pairs = tags.filter(({ source, target }) => has("post", source) && has("tag", target));
     return { rows, tags: [...new Map(pairs.map((pair) => [`${pair.source} ${pair.target}`, pair])).values()] };
   });
+
+/** Blogs that a database with some shortcomings can store. */
+export function randomBlogFor({ keepsDeletedValues = false }: Shortcomings): Arbitrary<RandomBlog> {
+  if (!keepsDeletedValues) return randomBlog;
+  return randomBlog.map(({ rows, tags }) => {
+    const { seat = [] } = rows;
+    const free = seat.filter(({ userId }) => userId === null);
+    const held = seat.filter(({ userId }) => userId !== null);
+    return { rows: { ...rows, seat: [...free, ...unrepeated(held, "userId")] }, tags };
+  });
+}
 
 function unrepeated(rows: readonly Row[], column: string): Row[] {
   return [...new Map(rows.map((row) => [row[column], row])).values()];

@@ -11,8 +11,16 @@ export interface DriverUnderTest {
 
 export type MakeDriver = (entities: readonly EntityLike[]) => Promise<DriverUnderTest>;
 
+/** What a database cannot do, and is known not to. */
+export interface Shortcomings {
+  /** Deleted records keep their unique values, where there are no indexes over some of the rows. @default false */
+  readonly keepsDeletedValues?: boolean;
+  /** The first year of moments that can be stored. @default 1 */
+  readonly firstYear?: number;
+}
+
 /** The database of a running suite. */
-export interface Database {
+export interface Database extends Shortcomings {
   readonly driver: Driver;
 }
 

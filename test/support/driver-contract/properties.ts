@@ -17,7 +17,7 @@ import {
 } from "../../../src/kernel/index.ts";
 import { fixtureModel } from "../entities.ts";
 import { propertyOptions } from "../properties.ts";
-import { type RandomBlog, randomBlog, randomSort, randomWhere } from "./arbitraries.ts";
+import { type RandomBlog, randomBlogFor, randomSort, randomWhere } from "./arbitraries.ts";
 import { type Database, empty, entityNamed, insert } from "./database.ts";
 
 /** Milliseconds. Each example is a few dozen statements. */
@@ -76,7 +76,7 @@ export function describeProperties(database: Database): void {
         }),
       );
       await fc.assert(
-        fc.asyncProperty(randomBlog, question, async (blog, { entity, wheres }) => {
+        fc.asyncProperty(randomBlogFor(database), question, async (blog, { entity, wheres }) => {
           const { driver } = database;
           await plant(driver, blog);
           for (const where of wheres) {
@@ -97,7 +97,7 @@ export function describeProperties(database: Database): void {
     it("following cursors visits each row once, in any order with nulls", { timeout: PATIENCE }, async () => {
       await fc.assert(
         fc.asyncProperty(
-          randomBlog,
+          randomBlogFor(database),
           randomSort("post"),
           fc.integer({ min: 1, max: 4 }),
           fc.boolean(),

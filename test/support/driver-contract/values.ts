@@ -78,8 +78,22 @@ const show = (value: unknown): string => (JSON.stringify(value) ?? "undefined").
 
 /** Every kind of value comes back as it went in. */
 export function describeValues(database: Database): void {
+  const { firstYear = 1 } = database;
+  const isKept = (value: unknown): boolean => !(value instanceof Date) || value.getUTCFullYear() >= firstYear;
   describe("values", () => {
-    describe.each(Object.entries(VALUES))("of kind %s", (name, values) => {
+    if (firstYear > 1)
+      it("of a year that the database does not keep are refused, and nothing is stored", async () => {
+        const { driver } = database;
+        const early = new Date(Date.UTC(firstYear - 1, 11, 31));
+        for (const name of ["datetime", "optionalDatetime"])
+          await expect(driver.create("sample", sampleRow({ [name]: early }))).rejects.toMatchObject({
+            errors: { [name]: `must not be before the year ${firstYear}` },
+          });
+        expect(await driver.count("sample")).toBe(0);
+      });
+
+    describe.each(Object.entries(VALUES))("of kind %s", (name, all) => {
+      const values = all.filter(isKept);
       it.each(values.map((value) => [show(value), value] as const))("keep %s", async (_, value) => {
         const { driver } = database;
         const given = sampleRow({ [name]: value, [optional(name)]: value });

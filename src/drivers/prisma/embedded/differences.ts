@@ -2,7 +2,42 @@
 //   [+] Added tables            [*] Changed the `post` table
 //     - post                      [+] Added column `title`
 
-const CHANGES: Readonly<Record<string, (what: string) => string>> = {
+export type Sign = "+" | "-" | "*";
+
+/** A line of the outline together with what it stands under. */
+export type Difference =
+  | { readonly of: "whole"; readonly sign: Sign; readonly what: string; readonly name: string }
+  | { readonly of: "redefined"; readonly table: string }
+  | { readonly of: "part"; readonly sign: Sign; readonly table: string; readonly text: string };
+
+/**
+ * Reads an outline. What tables that are only on one side consist of is left out: it is nothing more to say.
+ * @param outline What the engine printed; empty when there are no differences
+ */
+export function readOutline(outline: string): readonly Difference[] {
+  const differences: Difference[] = [];
+  const whole = new Set<string>();
+  let heading: { readonly sign: Sign; readonly text: string } | undefined;
+  for (const line of outline.split("\n")) {
+    const item = /^ +- (.*)$/.exec(line)?.[1];
+    const change = /^( *)\[([+*-])\] (.*)$/.exec(line) as unknown as [string, string, Sign, string] | null;
+    if (item !== undefined && heading !== undefined) {
+      const what = heading.text.replace(/^(Added|Removed) /, "").replace(/s$/, "");
+      differences.push({ of: "whole", sign: heading.sign, what, name: item });
+      whole.add(item);
+    } else if (change?.[1] === "") {
+      heading = { sign: change[2], text: change[3] };
+      const table = /^Redefined table `(.*)`$/.exec(heading.text)?.[1];
+      if (table !== undefined) differences.push({ of: "redefined", table });
+    } else if (change !== null && heading !== undefined) {
+      const table = /`(.*)`/.exec(heading.text)?.[1] ?? "";
+      if (!whole.has(table)) differences.push({ of: "part", sign: change[2], table, text: change[3] });
+    }
+  }
+  return differences;
+}
+
+const CHANGES: Readonly<Record<Sign, (what: string) => string>> = {
   "+": (what) => `lacks ${what.replace(/^Added (the )?/, "")}`,
   "-": (what) => `has ${what.replace(/^(Removed|Dropped) (the )?/, "")}, which no entity describes`,
   "*": (what) => `differs: ${what.replace(/^Altered /, "")}`,
@@ -13,31 +48,15 @@ function plain(text: string): string {
   return text.replace(/ \(default changed from .*\)$/, " (default)").replace(/`([^`]*)`/g, '"$1"');
 }
 
-/**
- * One sentence per difference between the tables and the definitions.
- * @param outline What the engine printed; empty when there are no differences
- */
+function sentenceOf(difference: Difference): string {
+  if (difference.of === "redefined") return `table "${difference.table}" differs from its entity`;
+  if (difference.of === "part")
+    return `table "${difference.table}" ${plain(CHANGES[difference.sign](difference.text))}`;
+  const { what, name, sign } = difference;
+  return `${what} "${name}" ${sign === "+" ? "is missing" : "is described by no entity"}`;
+}
+
+/** One sentence per difference between the tables and the definitions. */
 export function sentencesOf(outline: string): readonly string[] {
-  const sentences: string[] = [];
-  /** Tables that are only on one side; what they consist of is nothing more to say. */
-  const whole = new Set<string>();
-  let heading: { readonly sign: string; readonly text: string } | undefined;
-  for (const line of outline.split("\n")) {
-    const item = /^ +- (.*)$/.exec(line)?.[1];
-    const change = /^( *)\[([+*-])\] (.*)$/.exec(line);
-    if (item !== undefined && heading !== undefined) {
-      const what = heading.text.replace(/^(Added|Removed) /, "").replace(/s$/, "");
-      sentences.push(`${what} "${item}" ${heading.sign === "+" ? "is missing" : "is described by no entity"}`);
-      whole.add(item);
-    } else if (change?.[1] === "") {
-      heading = { sign: change[2] as string, text: change[3] as string };
-      const redefined = /^Redefined table `(.*)`$/.exec(heading.text)?.[1];
-      if (redefined !== undefined) sentences.push(`table "${redefined}" differs from its entity`);
-    } else if (change !== null && heading !== undefined) {
-      const table = /`(.*)`/.exec(heading.text)?.[1] ?? "";
-      const describe = CHANGES[change[2] as string] as (what: string) => string;
-      if (!whole.has(table)) sentences.push(`table "${table}" ${plain(describe(change[3] as string))}`);
-    }
-  }
-  return sentences;
+  return readOutline(outline).map(sentenceOf);
 }

@@ -55,6 +55,8 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
         return {
           packages,
+          model,
+          provider: "sqlite",
           schema: toPrismaSchema(model, { provider: "sqlite" }),
           option: "embedded({ acceptDataLoss: true })",
           acceptDataLoss,

@@ -4,7 +4,8 @@ import type { EntityModel } from "../../../entity/index.ts";
 import { liveUniqueNames } from "../schema/live-unique.ts";
 import { tableNames } from "../schema/relation-sides.ts";
 import { dropStaleIndexes } from "./drop-stale-indexes.ts";
-import type { Tables } from "./sync-schema.ts";
+import { postgresCatalog } from "./postgres-catalog.ts";
+import type { Tables } from "./tables.ts";
 
 /** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
 const CHAR_OID = 18;
@@ -16,6 +17,9 @@ const CHARACTER: ColumnType = 6;
 const MARK = "Managed by Keelson";
 /** Any number, the same in every process: who changes tables waits for those who do. */
 const LOCK = 7_533_976_001;
+
+/** A pool, or one connection. */
+type Queries = Pick<Pool, "query">;
 
 /** Remembers which columns of which statement are of the type that the adapter does not know, and calls them text. */
 function relabelChars(pool: Pool): (sql: string) => readonly number[] {
@@ -72,7 +76,8 @@ async function foreignObjects(pool: Pool, schema: string, ours: readonly string[
   return { tables: qualified(tables), enums: qualified(enums) };
 }
 
-async function makeSchema(pool: Pool, schema: string): Promise<void> {
+/** Makes a schema that does not exist yet. */
+export async function makeSchema(pool: Queries, schema: string): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
     "SELECT format('CREATE SCHEMA %I', $1::text) AS sql WHERE to_regnamespace(quote_ident($1)) IS NULL",
     [schema],
@@ -80,7 +85,8 @@ async function makeSchema(pool: Pool, schema: string): Promise<void> {
   for (const { sql } of rows) await pool.query(sql);
 }
 
-async function markTables(pool: Pool, schema: string, ours: readonly string[]): Promise<void> {
+/** Marks tables of ours, so that one whose entity goes is known for ours later. */
+export async function markTables(pool: Queries, schema: string, ours: readonly string[]): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
     `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $3::text) AS sql
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -109,27 +115,34 @@ export async function postgresTables(
     await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
     const foreign = await foreignObjects(pool, schema, ours);
     const factory = charAwareFactory(pool, adapterOf);
-    const change: Tables["atomically"] = (work) =>
-      inTransaction(pool, async () => {
+    const change: Tables["atomically"] = (work, keep = true) =>
+      inTransaction(pool, keep, async () => {
         await pool.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
         await makeSchema(pool, schema);
-        await dropStaleIndexes(pool, schema, ours, liveUniqueNames(model));
         const result = await work();
         await markTables(pool, schema, ours);
         return result;
       });
-    return { factory, foreign, atomically: change, close: () => pool.end() };
+    return {
+      factory,
+      foreign,
+      catalog: () => postgresCatalog(pool, schema),
+      run: async (statement) => void (await pool.query(statement)),
+      preparations: () => dropStaleIndexes(pool, schema, ours, liveUniqueNames(model)),
+      atomically: change,
+      close: () => pool.end(),
+    };
   } catch (error) {
     await pool.end();
     throw error;
   }
 }
 
-async function inTransaction<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: Pool, keep: boolean, work: () => Promise<T>): Promise<T> {
   await pool.query("BEGIN");
   try {
     const result = await work();
-    await pool.query("COMMIT");
+    await pool.query(keep ? "COMMIT" : "ROLLBACK");
     return result;
   } catch (error) {
     await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts

@@ -2,13 +2,13 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
-import { PrismaFailure } from "../prisma-failure.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { toKeelsonError } from "../to-keelson-error.ts";
 import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
 import { loadPeers } from "./load-peers.ts";
+import { openingError } from "./opening-error.ts";
 import { postgresTables } from "./postgres-tables.ts";
 import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
+import { schemaOf } from "./schema-of.ts";
 import { statementNames } from "./statement-names.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 
@@ -34,31 +34,6 @@ const PACKAGES = {
   "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
   pg: () => import("pg"),
 } as const;
-
-/** Prisma's way to name a schema in a connection string. */
-function schemaOf(url: string): string {
-  try {
-    return new URL(url).searchParams.get("schema") ?? "public";
-  } catch {
-    return "public"; // a socket's path, which the driver of PostgreSQL reads by itself
-  }
-}
-
-/** What is wrong with a connection that can only be put right by hand. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  P1000: "the database server refuses the user or the password",
-  P1003: "the database server has no such database; create it first",
-  P1010: "the database server denies this user access to the database",
-  P1011: "the connection to the database server cannot be encrypted as asked",
-};
-
-function openingError(error: unknown): Error {
-  const failure = new PrismaFailure(error, { operation: "connect" });
-  const refusal = REFUSALS[failure.code];
-  if (refusal !== undefined)
-    return new ConfigurationError(`postgres: ${refusal} (${failure.code})`, { cause: failure });
-  return toKeelsonError(error, { operation: "connect" });
-}
 
 /** Connections that break while nobody uses them are replaced by the pool; without a listener they end the process. */
 function noteLostConnections(log: Logger): (error: Error) => void {
@@ -94,6 +69,8 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         const { PrismaPg } = packages["@prisma/adapter-pg"];
         return {
           packages,
+          model,
+          provider: "postgresql",
           schema: toPrismaSchema(model, { provider: "postgresql" }),
           option: "postgres(url, { acceptDataLoss: true })",
           acceptDataLoss,
@@ -135,7 +112,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         await client.$queryRawUnsafe("SELECT 1");
       } catch (error) {
         await client.$disconnect();
-        throw openingError(error);
+        throw openingError("postgres", error);
       }
       return { client, dialect: DIALECTS.postgresql, close: () => client.$disconnect() };
     },

@@ -2,8 +2,10 @@ import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prism
 import { ConfigurationError } from "../../../entity/index.ts";
 import { isSqliteBusy } from "../prisma-failure.ts";
 import { BUSY_DELAYS, withRetries } from "../retry.ts";
+import { jsonQuoter } from "./json-quoter.ts";
 import { run } from "./sqlite-adapter.ts";
-import type { Tables } from "./sync-schema.ts";
+import { sqliteCatalog } from "./sqlite-catalog.ts";
+import type { Tables } from "./tables.ts";
 
 /** A connection on which nobody else can write until it is closed. */
 async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
@@ -43,7 +45,10 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
   return {
     factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
     foreign: { tables: [], enums: [] },
-    async atomically(change) {
+    catalog: async () => sqliteCatalog(await connect()),
+    run: async (statement) => void (await run(await connect(), statement)),
+    preparations: async () => [],
+    async atomically(change, keep = true) {
       const adapter = await withRetries(
         () => openAlone(factory),
         (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined),
@@ -51,7 +56,8 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
       alone = adapter;
       try {
         const result = await change();
-        await commit(adapter);
+        if (keep) await commit(adapter);
+        else await run(adapter, "ROLLBACK");
         return result;
       } catch (error) {
         await run(adapter, "ROLLBACK");
@@ -77,12 +83,14 @@ function withText(query: SqlQuery): SqlQuery {
 
 /** The same connection for somebody who closes it before we are done with it. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
+  const quote = jsonQuoter();
+  const withQuotes = (query: SqlQuery): SqlQuery => ({ ...query, sql: quote(query.sql) });
   return {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    queryRaw: (query) => adapter.queryRaw(withText(query)),
-    executeRaw: (query) => adapter.executeRaw(query),
-    executeScript: (script) => adapter.executeScript(script),
+    queryRaw: (query) => adapter.queryRaw(withText(withQuotes(query))),
+    executeRaw: (query) => adapter.executeRaw(withQuotes(query)),
+    executeScript: (script) => adapter.executeScript(quote(script)),
     startTransaction: (isolation) => adapter.startTransaction(isolation),
     dispose: async () => {},
   };

@@ -1,22 +1,15 @@
-import type { SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
-import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
-import { toKeelsonError } from "../to-keelson-error.ts";
+import { ConfigurationError, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
+import { type Rename, renamesOf } from "../schema/renames.ts";
 import { sentencesOf } from "./differences.ts";
+import { openingError } from "./opening-error.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";
-
-/** A connection for the schema engine. */
-export interface Tables {
-  readonly factory: SqlMigrationAwareDriverAdapterFactory;
-  /** Tables and types of the same database that belong to somebody else. */
-  readonly foreign: { readonly tables: readonly string[]; readonly enums: readonly string[] };
-  /** Makes all changes or none. */
-  atomically<T>(change: () => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
+import type { Tables } from "./tables.ts";
 
 /** What is to be kept in step. */
 export interface SchemaTarget {
   readonly packages: EnginePackages;
+  readonly model: EntityModel;
+  readonly provider: "sqlite" | "postgresql";
   /** The Prisma schema of the entities. */
   readonly schema: string;
   /** The option that allows losing data, as it is written: `embedded({ acceptDataLoss: true })`. */
@@ -35,7 +28,8 @@ function inputs({ schema }: SchemaTarget, { foreign }: Tables) {
   };
 }
 
-async function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Promise<T>): Promise<T> {
+/** Opens the tables for work; whatever that throws becomes an error of ours. */
+export async function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Promise<T>): Promise<T> {
   let tables: Tables | undefined;
   try {
     tables = await target.openTables();
@@ -50,7 +44,7 @@ async function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Pro
 /** The engine's messages may quote values; of this one only the constraint's name is taken. */
 function schemaError(error: unknown): Error {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const known = toKeelsonError(error, { operation: "schema" });
+  const known = openingError("schema", error);
   if (code === "P2002") {
     const name = /`([^`]*)`/.exec(String(message))?.[1] ?? "a constraint";
     return new ConfigurationError(`rows share a value that became unique (${name}); nothing was changed`, known);
@@ -67,11 +61,19 @@ function refusal(losses: readonly string[], impossible: readonly string[], optio
   return new ConfigurationError([...problems, ...allowed]);
 }
 
-/** What differs between tables and schema, as an outline; empty when nothing does. */
-async function outlineOf(engine: SchemaEngine, target: SchemaTarget, tables: Tables): Promise<string> {
+/**
+ * What differs between tables and schema; empty when nothing does.
+ * @param form an outline for people, or the statements that make the two the same
+ */
+export async function differenceOf(
+  engine: SchemaEngine,
+  target: SchemaTarget,
+  tables: Tables,
+  form: "outline" | "script",
+): Promise<string> {
   const { files, filters } = inputs(target, tables);
   const { exitCode, stdout } = await engine.diff({
-    script: false,
+    script: form === "script",
     exitCode: true,
     filters,
     from: { tag: "schemaDatasource", files, configDir: process.cwd() },
@@ -81,12 +83,16 @@ async function outlineOf(engine: SchemaEngine, target: SchemaTarget, tables: Tab
 }
 
 /**
- * A push alone reads the tables as if no preview feature were on: it would not see the indexes that there are over some of
+ * Lets the engine change the tables. A push alone reads them as if no preview feature were on: it would not see the indexes that there are over some of
  * the rows, and fail to make them again. It does once the same engine has compared the two.
  */
-async function push(engine: SchemaEngine, target: SchemaTarget, tables: Tables): Promise<{ changed: boolean }> {
+export async function pushTables(
+  engine: SchemaEngine,
+  target: SchemaTarget,
+  tables: Tables,
+): Promise<{ readonly changed: boolean }> {
   const hasPreview = /^ +previewFeatures /m.test(target.schema);
-  if (hasPreview && (await outlineOf(engine, target, tables)) === "") return { changed: false };
+  if (hasPreview && (await differenceOf(engine, target, tables, "outline")) === "") return { changed: false };
   const { files, filters } = inputs(target, tables);
   const attempt = (force: boolean) => engine.schemaPush({ force, schema: { files }, filters });
   const { executedSteps, warnings, unexecutable } = await attempt(false);
@@ -97,23 +103,43 @@ async function push(engine: SchemaEngine, target: SchemaTarget, tables: Tables):
   return { changed: (await attempt(true)).executedSteps > 0 };
 }
 
+/** Gives tables and columns their new names, and takes away what the engine cannot. */
+export async function prepareTables(
+  { model, provider }: SchemaTarget,
+  tables: Tables,
+): Promise<{ readonly renames: readonly Rename[]; readonly statements: readonly string[] }> {
+  const renames = renamesOf(model, await tables.catalog(), provider);
+  const renaming = renames.flatMap(({ statements }) => statements);
+  for (const statement of renaming) await tables.run(statement);
+  const others = await tables.preparations();
+  for (const statement of others) await tables.run(statement);
+  return { renames, statements: [...renaming, ...others] };
+}
+
 /**
  * Creates and alters tables to fit the definitions, all at once or not at all.
  * @throws ConfigurationError when data would be lost, naming each loss and the option that allows it
  */
 export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: boolean }> {
   return withTables(target, (tables) =>
-    tables.atomically(() =>
-      withSchemaEngine(target.packages, target.schema, tables.factory, (engine) => push(engine, target, tables)),
-    ),
+    tables.atomically(async () => {
+      const { statements } = await prepareTables(target, tables);
+      const { changed } = await withSchemaEngine(target.packages, target.schema, tables.factory, (engine) =>
+        pushTables(engine, target, tables),
+      );
+      return { changed: changed || statements.length > 0 };
+    }),
   );
 }
 
 /** Differences between tables and definitions, a sentence each. */
 export function pendingChanges(target: SchemaTarget): Promise<readonly string[]> {
-  return withTables(target, (tables) =>
-    withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) =>
-      sentencesOf(await outlineOf(engine, target, tables)),
-    ),
-  );
+  return withTables(target, async (tables) => {
+    // What else differs shows once the names are right; to see it at once, tables that are in use would be locked.
+    const renames = renamesOf(target.model, await tables.catalog(), target.provider);
+    if (renames.length > 0) return renames.map(({ sentence }) => sentence.replace(" is renamed", " is to be renamed"));
+    return withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) =>
+      sentencesOf(await differenceOf(engine, target, tables, "outline")),
+    );
+  });
 }

@@ -5,6 +5,10 @@ const MAX_NAME = 63;
 
 /** The name that Prisma gives to a constraint. */
 export function constraintName(entity: AnyEntity, columns: readonly string[], suffix: string): string {
-  const start = [entity.name, ...columns].join("_");
+  return shortName([entity.name, ...columns].join("_"), suffix);
+}
+
+/** A name of which the end stays when it is too long. */
+export function shortName(start: string, suffix: string): string {
   return `${start.slice(0, MAX_NAME - suffix.length)}${suffix}`;
 }

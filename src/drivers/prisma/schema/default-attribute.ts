@@ -20,6 +20,12 @@ const LITERALS: Readonly<Record<ColumnType["scalar"], (value: unknown) => string
   Json: (value) => quoted(JSON.stringify(value)),
 };
 
+/** SQLite keeps moments as text; the engine would write another form of it than Prisma's client does, without milliseconds. */
+function sqliteLiteral(scalar: ColumnType["scalar"], value: unknown): string | undefined {
+  if (scalar !== "DateTime") return LITERALS[scalar](value);
+  return `dbgenerated(${quoted(`'${(value as Date).toISOString().replace("Z", "+00:00")}'`)})`;
+}
+
 /** MySQL gives no defaults to columns of unlimited length. */
 function cannotHaveDefault({ scalar, native }: ColumnType, provider: Provider): boolean {
   return provider === "mysql" && (scalar === "Json" || native?.mysql?.endsWith("Text") === true);
@@ -39,6 +45,7 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
     return undefined;
   const { value } = field.default;
   if (value === null || value === undefined || cannotHaveDefault(kind.column, provider)) return undefined;
-  const literal = LITERALS[kind.column.scalar](value);
+  const literal =
+    provider === "sqlite" ? sqliteLiteral(kind.column.scalar, value) : LITERALS[kind.column.scalar](value);
   return literal === undefined ? undefined : `@default(${literal})`;
 }

@@ -10,8 +10,23 @@ import { uniqueColumnsOf } from "./unique-keys.ts";
  */
 const ON_DELETE: Readonly<Record<OnDelete, string>> = { cascade: "Cascade", setNull: "SetNull", restrict: "NoAction" };
 
-function words(...parts: readonly (string | undefined)[]): string {
-  return `  ${parts.filter((part) => part !== undefined && part !== "").join(" ")}`;
+type Line = readonly [name: string, type: string, attributes: string];
+
+/** Lines of a block below each other, as Prisma's formatter puts them. */
+function aligned(lines: readonly Line[]): string[] {
+  const nameWidth = Math.max(...lines.map(([name]) => name.length));
+  const typeWidth = Math.max(...lines.map(([, type]) => type.length));
+  return lines.map(([name, type, attributes]) =>
+    `  ${name.padEnd(nameWidth)} ${type.padEnd(typeWidth)} ${attributes}`.trimEnd(),
+  );
+}
+
+/** MySQL indexes the beginning of a text only; this much is what a whole VARCHAR(255) takes. */
+const INDEXED_LENGTH = 255;
+
+function indexedColumn(entity: AnyEntity, name: string, provider: Provider): string {
+  const isLong = provider === "mysql" && entity.columns[name]?.kind.column.native?.mysql?.endsWith("Text") === true;
+  return isLong ? `${name}(length: ${INDEXED_LENGTH})` : name;
 }
 
 function uniqueAttribute(entity: AnyEntity, name: string, provider: Provider): string {
@@ -19,26 +34,24 @@ function uniqueAttribute(entity: AnyEntity, name: string, provider: Provider): s
   return live === undefined ? "@unique" : `@unique(${live})`;
 }
 
-function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): string {
+function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): Line {
   const { scalar, native } = column.kind.column;
   const type = native?.[provider];
-  return words(
-    column.name,
-    `${scalar}${column.optional ? "?" : ""}`,
+  const attributes = [
     column.role === "id" ? "@id" : isUnique ? uniqueAttribute(entity, column.name, provider) : undefined,
     defaultAttribute(column, provider),
     type === undefined ? undefined : `@db.${type}`,
-  );
+  ];
+  return [column.name, `${scalar}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
 }
 
-function printRelation({ name, target, list, relationName, key }: RelationField): string {
+function printRelation({ name, target, list, relationName, key }: RelationField): Line {
   const named = relationName === undefined ? [] : [`name: "${relationName}"`];
   if (key === undefined) {
-    const attribute = named.length === 0 ? undefined : `@relation(${named})`;
-    return words(name, `${target}${list ? "[]" : "?"}`, attribute);
+    return [name, `${target}${list ? "[]" : "?"}`, named.length === 0 ? "" : `@relation(${named})`];
   }
   const parts = [...named, `fields: [${key.foreignKey}]`, "references: [id]", `onDelete: ${ON_DELETE[key.onDelete]}`];
-  return words(name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`);
+  return [name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`];
 }
 
 function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: Provider): string[] {
@@ -52,7 +65,7 @@ function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: 
       const live = liveUnique(entity, list, provider);
       return `  @@unique([${list.join(", ")}]${live === undefined ? "" : `, ${live}`})`;
     }),
-    ...indexes.map((list) => `  @@index([${list.join(", ")}])`),
+    ...indexes.map((list) => `  @@index([${list.map((name) => indexedColumn(entity, name, provider)).join(", ")}])`),
   ];
   return [...new Set(lines)];
 }
@@ -72,10 +85,13 @@ export function printModel(
 ): string {
   const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
   const unique = new Set(uniqueColumnsOf(model, entity));
+  const columns = Object.values(entity.columns).map((column) =>
+    printColumn(entity, column, unique.has(column.name), provider),
+  );
+  const indexes = printIndexes(entity, unique, provider);
   const lines = [
-    ...Object.values(entity.columns).map((column) => printColumn(entity, column, unique.has(column.name), provider)),
-    ...fields.map(printRelation),
-    ...printIndexes(entity, unique, provider),
+    ...aligned([...columns, ...fields.map(printRelation)]),
+    ...(indexes.length > 0 ? ["", ...indexes] : []),
   ];
   return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
 }

@@ -1,0 +1,19 @@
+import type { SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import type { Catalog } from "../schema/catalog.ts";
+
+/** A connection for the schema engine. */
+export interface Tables {
+  readonly factory: SqlMigrationAwareDriverAdapterFactory;
+  /** Tables and types of the same database that belong to somebody else. */
+  readonly foreign: { readonly tables: readonly string[]; readonly enums: readonly string[] };
+  catalog(): Promise<Catalog>;
+  run(statement: string): Promise<void>;
+  /** Statements that make way for what the engine cannot do by itself; they come after renames. */
+  preparations(): Promise<readonly string[]>;
+  /**
+   * Makes all changes or none.
+   * @param keep `false` undoes them in the end; what is returned tells what they would have been
+   */
+  atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
+  close(): Promise<void>;
+}

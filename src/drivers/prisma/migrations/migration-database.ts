@@ -1,0 +1,38 @@
+import type { SchemaTarget } from "../embedded/sync-schema.ts";
+import type { Tables } from "../embedded/tables.ts";
+import type { MigrationFile } from "./migration-folder.ts";
+import type { MigrationRecord } from "./migration-history.ts";
+
+/** What kinds of databases do differently for migrations. */
+export interface MigrationDatabase {
+  readonly packages: SchemaTarget["packages"];
+  openTables(): Promise<Tables>;
+  /** An empty database of the same kind. */
+  openScratch(): Promise<Scratch>;
+  openLedger(): Promise<Ledger>;
+}
+
+/** A database in which migrations are tried; nobody else sees it, and closing it removes it. */
+export interface Scratch {
+  readonly tables: Tables;
+  /** Several statements. */
+  run(script: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The record of applied migrations. */
+export interface Ledger {
+  /** Oldest first; empty when the database has no such table. */
+  records(): Promise<readonly MigrationRecord[]>;
+  /** Runs work while no other process applies migrations, with the table made. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a script and records it, together where the database can do that.
+   * @throws what the database throws
+   */
+  apply(file: MigrationFile): Promise<void>;
+  /** Records a script without running it. */
+  record(file: MigrationFile): Promise<void>;
+  resolve(name: string, as: "applied" | "rolled-back"): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
+import {
+  belongsTo,
+  ConfigurationError,
+  datetime,
+  type EntityLike,
+  entity,
+  hasMany,
+  int,
+  manyToMany,
+  string,
+} from "../../../src/entity/index.ts";
+import type { Driver } from "../../../src/kernel/index.ts";
+import { driverContext } from "../../support/connect-driver.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+const DATABASES = {
+  async embedded() {
+    const { file, remove } = await freshSqliteFile();
+    return { make: () => embedded({ file }), drop: remove };
+  },
+  async postgres() {
+    const { url, drop } = await freshPostgres();
+    return { make: () => postgres(url), drop };
+  },
+} as const;
+
+describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (name) => {
+  const open: Driver[] = [];
+  const drops: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const driver of open.splice(0)) await driver.disconnect();
+    for (const drop of drops.splice(0)) await drop();
+  });
+
+  /** A database; `start` starts an app with other entities on it. */
+  async function database() {
+    const { make, drop } = await DATABASES[name]();
+    drops.push(drop);
+    return async (entities: readonly unknown[]): Promise<Driver> => {
+      for (const driver of open.splice(0)) await driver.disconnect();
+      const driver = make();
+      await driver.connect(driverContext(entities as readonly EntityLike[]));
+      open.push(driver);
+      return driver;
+    };
+  }
+
+  /** Pushes what differs, and shows that nothing does afterwards. */
+  async function push(driver: Driver): Promise<void> {
+    expect(await driver.schema?.push()).toEqual({ changed: true });
+    expect(await driver.schema?.pending()).toEqual([]);
+    expect(await driver.schema?.push()).toEqual({ changed: false });
+  }
+
+  it("keeps the values, the uniqueness and the blind index of a field", async () => {
+    const start = await database();
+    const before = await start([
+      entity("note", {
+        title: string.unique(),
+        body: string.optional(),
+        secret: string.encrypted({ searchable: true }).optional(),
+        gone: datetime.optional(),
+      })
+        .index(["title", "body"])
+        .unique(["body", "gone"])
+        .softDelete("gone")
+        .timestamps(false),
+    ]);
+    await push(before);
+    await before.create("note", { id: "n1", title: "one", body: "b", secret: "s", secretBidx: "x", gone: null });
+    const note = entity("note", {
+      heading: string.unique().renamedFrom("title"),
+      body: string.optional(),
+      hidden: string.encrypted({ searchable: true }).optional().renamedFrom("secret"),
+      removed: datetime.optional().renamedFrom("gone"),
+      words: int.default(3),
+    })
+      .index(["heading", "body"])
+      .unique(["body", "removed"])
+      .softDelete("removed")
+      .timestamps(false);
+    const after = await start([note]);
+    expect(await after.schema?.pending()).toEqual(
+      [
+        ["title", "heading"],
+        ["secret", "hidden"],
+        ["secretBidx", "hiddenBidx"],
+        ["gone", "removed"],
+      ].map(([from, to]) => `table "note": column "${from}" is to be renamed to "${to}"`),
+    );
+    await push(after);
+    expect(await after.findMany("note")).toEqual([
+      { id: "n1", heading: "one", body: "b", hidden: "s", hiddenBidx: "x", removed: null, words: 3 },
+    ]);
+    const twin = { id: "n2", heading: "one", body: null, hidden: null, hiddenBidx: null, removed: null, words: 1 };
+    await expect(after.create("note", twin)).rejects.toMatchObject({ status: 409 });
+  });
+
+  it("keeps the rows of an entity, the keys that lead to them, and its pairs", async () => {
+    const start = await database();
+    const article = entity("article", {
+      title: string,
+      labels: manyToMany(() => label),
+      remarks: hasMany(() => remark),
+    }).timestamps(false);
+    const label = entity("label", { name: string }).timestamps(false);
+    const remark = entity("remark", { article: belongsTo(() => article).onDelete("cascade") }).timestamps(false);
+    const before = await start([article, label, remark]);
+    await push(before);
+    await before.create("article", { id: "a1", title: "one" });
+    await before.createMany("label", [
+      { id: "l1", name: "red" },
+      { id: "l2", name: "blue" },
+    ]);
+    await before.link("article", "labels", "a1", ["l1", "l2"]);
+    await before.create("remark", { id: "r1", articleId: "a1" });
+    // Behind "label" in the alphabet, so that the columns of the pairs change places.
+    const story = entity("story", {
+      title: string,
+      labels: manyToMany(() => label),
+      remarks: hasMany(() => note),
+    })
+      .renamedFrom("article")
+      .timestamps(false);
+    const note = entity("note", {
+      story: belongsTo(() => story)
+        .onDelete("cascade")
+        .renamedFrom("article"),
+    })
+      .renamedFrom("remark")
+      .timestamps(false);
+    const after = await start([story, label, note]);
+    await push(after);
+    expect(await after.findMany("story")).toEqual([{ id: "a1", title: "one" }]);
+    expect(await after.findMany("note")).toEqual([{ id: "r1", storyId: "a1" }]);
+    expect(await after.links("story", "labels", ["a1"])).toEqual([
+      { source: "a1", target: "l1" },
+      { source: "a1", target: "l2" },
+    ]);
+    expect(await after.delete("story", { id: "a1" })).toBe(true);
+    expect(await after.count("note")).toBe(0);
+  });
+
+  it("keeps the pairs of a relation whose table is called after it", async () => {
+    const start = await database();
+    const alone = entity("person", { friends: manyToMany(() => alone) }).timestamps(false);
+    const before = await start([alone]);
+    await push(before);
+    await before.createMany("person", [{ id: "p1" }, { id: "p2" }]);
+    await before.link("person", "friends", "p1", ["p2"]);
+    const renamed = entity("member", { peers: manyToMany(() => renamed).renamedFrom("friends") })
+      .renamedFrom("person")
+      .timestamps(false);
+    const after = await start([renamed]);
+    await push(after);
+    expect(await after.links("member", "peers", ["p1"])).toEqual([{ source: "p1", target: "p2" }]);
+  });
+
+  it("may have been called by its column", async () => {
+    const start = await database();
+    const user = entity("user", { name: string }).timestamps(false);
+    const before = await start([user, entity("task", { by: belongsTo(() => user).foreignKey("owner_key") })]);
+    await push(before);
+    await before.create("user", { id: "u1", name: "ann" });
+    const moment = new Date(0);
+    await before.create("task", { id: "t1", owner_key: "u1", createdAt: moment, updatedAt: moment });
+    const after = await start([user, entity("task", { by: belongsTo(() => user).renamedFrom("owner_key") })]);
+    await push(after);
+    expect(await after.findOne("task", { id: "t1" })).toMatchObject({ byId: "u1" });
+  });
+
+  it("is refused when the database has both names, and nothing is changed", async () => {
+    const start = await database();
+    const both = [entity("note", { old: string, fresh: string }), entity("post", { title: string })];
+    await push(await start([...both, entity("article", { title: string })]));
+    const after = await start([
+      entity("note", { fresh: string.renamedFrom("old") }),
+      entity("article", { title: string }).renamedFrom("post"),
+    ]);
+    const failure = await after.schema?.push().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect((failure as ConfigurationError).problems).toEqual([
+      'article.renamedFrom("post"): the database has both tables; move the rows and drop "post", or remove .renamedFrom()',
+      'note.fresh: the database has this column and "old", which it is renamed from; move the values and drop "old", or remove .renamedFrom()',
+    ]);
+    const again = await start([...both, entity("article", { title: string })]);
+    expect(await again.schema?.pending()).toEqual([]);
+  });
+});

@@ -1,0 +1,174 @@
+import { PrismaMariaDb } from "@prisma/adapter-mariadb";
+import { afterEach, describe, expect, it } from "vitest";
+import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
+import { ConfigurationError } from "../../../src/entity/index.ts";
+import {
+  ConflictError,
+  DatabaseUnavailableError,
+  type Driver,
+  ReferencedError,
+  ValidationFailedError,
+} from "../../../src/kernel/index.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { connectDriver, driverContext } from "../../support/connect-driver.ts";
+import { freshMysql } from "../../support/databases.ts";
+import { plantBlog } from "../../support/driver-contract/database.ts";
+import { testDriver } from "../../support/driver-contract.ts";
+import { fixtureEntities } from "../../support/entities.ts";
+import { generatedClient } from "../../support/generate-client.ts";
+import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
+import { mysqlTables } from "../../support/mysql-tables.ts";
+import { gateTo } from "../../support/tcp-gate.ts";
+
+const reason = await whyNoMysql();
+
+/** A database with tables, and a driver over a generated client that nobody has connected. */
+async function open(collation?: string) {
+  const { url, drop } = await freshMysql();
+  await askMysql(url, mysqlTables(toPrismaSchema(fixtureEntities, { provider: "mysql" }), collation));
+  const Client = await generatedClient(fixtureEntities, "mysql");
+  const driverAt = (at: string): Driver => prisma(new Client({ adapter: new PrismaMariaDb(at) }));
+  return { url, drop, driverAt };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` (${reason})`}`, () => {
+  testDriver(
+    "a generated client on MariaDB",
+    async (entities) => {
+      const { url, drop, driverAt } = await open();
+      const driver = await connectDriver(driverAt(url), entities);
+      return { driver, close: () => driver.disconnect().then(drop) };
+    },
+    { keepsDeletedValues: true, firstYear: 1000 },
+  );
+
+  describe("a generated client on MariaDB", () => {
+    const ends: (() => Promise<unknown>)[] = [];
+
+    afterEach(async () => {
+      for (const end of ends.splice(0).reverse()) await end();
+    });
+
+    async function connected() {
+      const { url, drop, driverAt } = await open();
+      ends.push(drop);
+      const driver = await connectDriver(driverAt(url), fixtureEntities);
+      ends.push(() => driver.disconnect());
+      return { driver, url };
+    }
+
+    it.each(["utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_bin"])(
+      "is refused on tables that compare text as %s does",
+      async (collation) => {
+        const { url, drop, driverAt } = await open(collation);
+        ends.push(drop);
+        const driver = driverAt(url);
+        const failure = await failureOf(driver.connect(driverContext(fixtureEntities)));
+        expect(failure).toBeInstanceOf(ConfigurationError);
+        const { problems } = failure as ConfigurationError;
+        expect(problems).toHaveLength(11);
+        expect(problems).toContain(
+          'table "user" compares text without regard to case or to spaces at the end; give it COLLATE utf8mb4_nopad_bin (docs/guides/migrations.md, "MySQL and MariaDB")',
+        );
+      },
+    );
+
+    it("tells texts apart that differ in case or in spaces at the end", async () => {
+      const { driver } = await connected();
+      await driver.createMany("tag", [
+        { id: "t1", name: "red" },
+        { id: "t2", name: "Red" },
+        { id: "T1", name: "red " },
+      ]);
+      expect(await driver.count("tag", { name: "red" })).toBe(1);
+      expect(await driver.count("tag", { name: { like: "RED" } })).toBe(3);
+    });
+
+    it("says that deleted records keep their unique values, which it cannot free", async () => {
+      const { url, drop, driverAt } = await open();
+      ends.push(drop);
+      const driver = driverAt(url);
+      const log = recordingLogger();
+      await driver.connect(driverContext(fixtureEntities, { log }));
+      ends.push(() => driver.disconnect());
+      expect(log.lines).toEqual([
+        'warn MySQL cannot free the unique values of records that are softly deleted {"entity":"seat","fields":["code","userId","row, place"]}',
+      ]);
+    });
+
+    it("says what was wrong with a write, and names the fields", async () => {
+      const { driver } = await connected();
+      await plantBlog(driver);
+      const repeated = await failureOf(driver.update("user", { id: "u2" }, { email: "ann@example.com" }));
+      expect(repeated).toBeInstanceOf(ConflictError);
+      expect((repeated as ConflictError).fields).toEqual(["email"]);
+      const dangling = await failureOf(driver.update("post", { id: "p1" }, { editorId: "nope" }));
+      expect(dangling).toBeInstanceOf(ValidationFailedError);
+      expect(Object.keys((dangling as ValidationFailedError).errors)).toEqual(["editorId"]);
+      expect(await failureOf(driver.delete("user", { id: "u1" }))).toBeInstanceOf(ReferencedError);
+    });
+
+    it("runs transactions again that stood in each other's way, until both have done their work", async () => {
+      const { driver } = await connected();
+      await driver.createMany("tag", [
+        { id: "t1", name: "one" },
+        { id: "t2", name: "two" },
+      ]);
+      let attempts = 0;
+      let holding = 0;
+      let bothHold: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        bothHold = resolve;
+      });
+      const swap = (first: string, second: string, mark: string) =>
+        driver.transaction(async (tx) => {
+          attempts++;
+          await tx.update("tag", { id: first }, { name: `${mark}-${first}` });
+          if (++holding === 2) bothHold();
+          await held;
+          await tx.update("tag", { id: second }, { name: `${mark}-${second}` });
+          return mark;
+        });
+      expect(await Promise.all([swap("t1", "t2", "a"), swap("t2", "t1", "b")])).toEqual(["a", "b"]);
+      expect(attempts).toBeGreaterThan(2);
+      const names = (await driver.findMany("tag")).map((row) => String(row.name).split("-")[0]);
+      expect(new Set(names).size).toBe(1);
+    });
+
+    it("is unavailable while the server is, and goes on when it is back", async () => {
+      const { url, drop, driverAt } = await open();
+      ends.push(drop);
+      const gate = await gateTo(url);
+      await gate.open();
+      const driver = await connectDriver(
+        driverAt(`${gate.url}?connectTimeout=1000&acquireTimeout=1500&initializationTimeout=1000`),
+        fixtureEntities,
+      );
+      ends.push(
+        () => driver.disconnect(),
+        () => gate.close(),
+      );
+      await driver.create("tag", { id: "t1", name: "one" });
+      await gate.close();
+      const failures = await Promise.all(
+        [
+          driver.ping(),
+          driver.findMany("tag"),
+          driver.create("tag", { id: "t2", name: "two" }),
+          driver.update("tag", { id: "t1" }, { name: "uno" }),
+          driver.transaction(async (tx) => tx.count("tag")),
+        ].map(failureOf),
+      );
+      for (const failure of failures) expect.soft(failure).toBeInstanceOf(DatabaseUnavailableError);
+      await gate.open();
+      await expect.poll(() => driver.count("tag"), { timeout: 15_000 }).toBe(1);
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { getDMMF } from "@prisma/get-dmmf";
+
+// Prisma's schema engine in WebAssembly knows no MySQL, and its command downloads one. The statements that it would write
+// for a printed schema are few enough to be made here, from Prisma's own reading of that schema.
+
+type Datamodel = Extract<ReturnType<typeof getDMMF>, { readonly datamodel: unknown }>["datamodel"];
+type Model = Datamodel["models"][number];
+type Field = Model["fields"][number];
+
+const TYPES: Readonly<Record<string, string>> = {
+  String: "VARCHAR(191)",
+  Int: "INT",
+  Float: "DOUBLE",
+  Boolean: "BOOLEAN",
+  DateTime: "DATETIME(3)",
+  Json: "JSON",
+};
+
+const named = (name: string): string => `\`${name}\``;
+const list = (names: readonly string[]): string => names.map(named).join(", ");
+const quoted = (value: unknown): string => `'${String(value).replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+
+function typeOf({ type, nativeType }: Field): string {
+  if (nativeType === null || nativeType === undefined) return TYPES[type] as string;
+  const [name, args] = nativeType;
+  return args.length === 0 ? name : `${name}(${args.join(", ")})`;
+}
+
+function defaultOf({ type, default: value }: Field): string {
+  if (value === undefined) return "";
+  if (typeof value === "object") return " DEFAULT CURRENT_TIMESTAMP(3)";
+  if (type === "DateTime")
+    return ` DEFAULT ${quoted(new Date(String(value)).toISOString().replace("T", " ").slice(0, 23))}`;
+  return ` DEFAULT ${type === "String" ? quoted(value) : String(value)}`;
+}
+
+const ACTIONS: Readonly<Record<string, string>> = { Cascade: "CASCADE", SetNull: "SET NULL", NoAction: "NO ACTION" };
+
+function foreignKey(table: string, column: string, target: string, action: string): string {
+  return `ALTER TABLE ${named(table)} ADD CONSTRAINT ${named(`${table}_${column}_fkey`)} FOREIGN KEY (${named(column)})
+    REFERENCES ${named(target)} (\`id\`) ON DELETE ${action} ON UPDATE CASCADE`;
+}
+
+function modelStatements({ name, fields, uniqueIndexes }: Model, { indexes }: Datamodel, collation: string): string[] {
+  const columns = fields.filter(({ kind }) => kind === "scalar");
+  const unique = [
+    ...columns.filter(({ isUnique }) => isUnique).map((column) => [column.name]),
+    ...uniqueIndexes.map((index) => index.fields),
+  ];
+  const plain = indexes.filter(({ model, type }) => model === name && type === "normal").map((index) => index.fields);
+  const lines = [
+    ...columns.map(
+      (column) =>
+        `${named(column.name)} ${typeOf(column)} ${column.isRequired ? "NOT NULL" : "NULL"}${defaultOf(column)}`,
+    ),
+    ...unique.map(
+      (columnNames) => `UNIQUE INDEX ${named(`${name}_${columnNames.join("_")}_key`)} (${list(columnNames)})`,
+    ),
+    ...plain.map(
+      (parts) =>
+        `INDEX ${named(`${name}_${parts.map((part) => part.name).join("_")}_idx`)} (${parts
+          .map((part) => `${named(part.name)}${"length" in part && part.length ? `(${part.length})` : ""}`)
+          .join(", ")})`,
+    ),
+    "PRIMARY KEY (`id`)",
+  ];
+  return [`CREATE TABLE ${named(name)} (${lines.join(", ")}) DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`];
+}
+
+function keyStatements({ name, fields }: Model): string[] {
+  return fields
+    .filter(({ relationFromFields }) => (relationFromFields ?? []).length > 0)
+    .map((field) =>
+      foreignKey(
+        name,
+        field.relationFromFields?.[0] as string,
+        field.type,
+        ACTIONS[field.relationOnDelete ?? ""] as string,
+      ),
+    );
+}
+
+/** Tables of pairs: Prisma makes one per relation that is a list on both sides. */
+function linkStatements({ models }: Datamodel, collation: string): string[] {
+  const sides = models.flatMap(({ name, fields }) =>
+    fields.filter(({ kind, isList }) => kind === "object" && isList).map((field) => ({ model: name, field })),
+  );
+  const seen = new Set<string>();
+  return sides.flatMap(({ model, field }) => {
+    const relation = field.relationName as string;
+    const others = sides.filter((side) => side.field.relationName === relation);
+    if (others.length < 2 || seen.has(relation)) return [];
+    seen.add(relation);
+    const table = `_${relation}`;
+    const [a, b] = [model, field.type].sort() as [string, string];
+    return [
+      `CREATE TABLE ${named(table)} (\`A\` VARCHAR(128) NOT NULL, \`B\` VARCHAR(128) NOT NULL,
+        UNIQUE INDEX ${named(`${table}_AB_unique`)} (\`A\`, \`B\`), INDEX ${named(`${table}_B_index`)} (\`B\`))
+        DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`,
+      foreignKey(table, "A", a, "CASCADE"),
+      foreignKey(table, "B", b, "CASCADE"),
+    ];
+  });
+}
+
+/**
+ * The statements that make the tables of a printed schema in MySQL or MariaDB.
+ * @param collation How text is compared @default "utf8mb4_nopad_bin"
+ */
+export function mysqlTables(schema: string, collation = "utf8mb4_nopad_bin"): readonly string[] {
+  const parsed = getDMMF({ datamodel: [["schema.prisma", schema]] });
+  if ("error" in parsed) throw parsed.error;
+  const { datamodel } = parsed;
+  return [
+    ...datamodel.models.flatMap((model) => modelStatements(model, datamodel, collation)),
+    ...datamodel.models.flatMap(keyStatements),
+    ...linkStatements(datamodel, collation),
+  ];
+}
