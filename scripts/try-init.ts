@@ -1,0 +1,120 @@
+/**
+ * Tries `keelson init` as somebody would who has never seen it: packs this package, and for each host makes a project in
+ * an empty folder, installs it from the registry, and runs the two commands that were printed. Prints time and size.
+ * `npm run build` comes first. `tsx scripts/try-init.ts [host...]`
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const HOSTS = ["node", "express", "hono", "next"];
+/** Milliseconds for a server to answer for the first time. */
+const PATIENCE = 180_000;
+
+// What is packed: this package, or the folder that KEELSON_PACKAGE names.
+const root = process.env.KEELSON_PACKAGE ?? fileURLToPath(new URL("..", import.meta.url));
+const place = mkdtempSync(join(tmpdir(), "keelson-init-"));
+const { NODE_ENV: _, ...rest } = process.env;
+const env = rest as NodeJS.ProcessEnv;
+
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function answer(url: string, init?: RequestInit): Promise<Response> {
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await wait(200);
+    }
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  // npm and what it has started are one group.
+  process.kill(-(child.pid as number), "SIGTERM");
+  await ended;
+}
+
+/** The requests that the project's README names. */
+async function checkServed(url: string): Promise<void> {
+  const post = (path: string, body: unknown, token?: string): Promise<Response> => {
+    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+    return answer(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  };
+  const ann = { name: "Ann", email: "ann@mail.example", password: "correct horse battery" };
+  const signedUp = (await post("/users", ann)).status;
+  const { token } = (await (await post("/users/login", { email: ann.email, password: ann.password })).json()) as {
+    token: string;
+  };
+  const anonymous = (await post("/tasks", { title: "Water the plants" })).status;
+  const created = (await post("/tasks", { title: "Water the plants" }, token)).status;
+  const statuses = [signedUp, anonymous, created].join(" ");
+  if (statuses !== "201 401 201") throw new Error(`answered ${statuses}, not 201 401 201`);
+}
+
+async function tryHost(host: string, tarball: string): Promise<string> {
+  const folder = join(place, host);
+  mkdirSync(folder);
+  const begin = performance.now();
+  npm(folder, "exec", "--yes", `--package=${tarball}`, "--", "keelson", "init", `--host=${host}`);
+  // A version that is not published yet comes from the tarball.
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  manifest.dependencies.keelson = `file:${tarball}`;
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
+  npm(folder, "install", "--prefer-offline", "--no-audit", "--no-fund");
+  const installed = performance.now();
+  npm(folder, "test");
+  const tested = performance.now();
+  const port = await freePort();
+  const child = spawn("npm", ["run", "dev"], {
+    cwd: folder,
+    env: { ...env, PORT: String(port) },
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
+  try {
+    await checkServed(`http://localhost:${port}`);
+  } finally {
+    await stop(child);
+  }
+  const size = execFileSync("du", ["-sm", "node_modules"], { cwd: folder, encoding: "utf8" }).split("\t")[0];
+  const seconds = (from: number, to: number): string => `${((to - from) / 1000).toFixed(1)} s`;
+  const served = performance.now();
+  return [
+    host.padEnd(8),
+    `init and install ${seconds(begin, installed)}`,
+    `test ${seconds(installed, tested)}`,
+    `dev until answered ${seconds(tested, served)}`,
+    `${size} MB`,
+  ].join("  ");
+}
+
+try {
+  const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", place)) as [{ filename: string }];
+  for (const host of process.argv.length > 2 ? process.argv.slice(2) : HOSTS)
+    console.log(await tryHost(host, join(place, packed.filename)));
+} catch (error) {
+  console.error(`try-init: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}

@@ -1,0 +1,83 @@
+import { type AnyEntity, type ColumnDefinition, ruleName } from "../../entity/index.ts";
+import type { KeelsonConfig, RouteListing } from "../../index.ts";
+import type { AppParts } from "../project/app-parts.ts";
+import {
+  type AccessMatrix,
+  type EntityAccess,
+  type FieldAccess,
+  type Grants,
+  OPERATIONS,
+  type Operation,
+} from "./access-matrix.ts";
+import { allOf, type Grant, NEVER } from "./grant.ts";
+import { grantOfRules } from "./grant-of-rules.ts";
+import { ROLES, type Role } from "./role.ts";
+
+/** The matrix of an app, from its definitions alone. Internal entities have no routes and are not in it. */
+export function createMatrix({ model, routes }: AppParts, { defaultRules }: KeelsonConfig): AccessMatrix {
+  const entities = model.entities.filter(({ internal }) => !internal);
+  const sorted = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const paths = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+  return {
+    version: 1,
+    entities: Object.fromEntries(sorted.map((entity) => [entity.name, accessOf(entity, defaultRules ?? {})])),
+    routes: Object.fromEntries(
+      paths
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([path, route]) => [path, grantsOfRoute(route, model.get(route.entity ?? ""))]),
+    ),
+  };
+}
+
+function perRole(grantOf: (role: Role) => Grant): Grants {
+  return Object.fromEntries(ROLES.map((role) => [role, grantOf(role)])) as Grants;
+}
+
+function accessOf(entity: AnyEntity, defaultRules: NonNullable<KeelsonConfig["defaultRules"]>): EntityAccess {
+  const rules = entity.rules ?? defaultRules;
+  const grantsOf = (operation: Operation): Grants =>
+    perRole((role) =>
+      grantOfRules((rules[operation] ?? []).map(ruleName), { role, entity, isCreate: operation === "create" }),
+    );
+  const operations = Object.fromEntries(OPERATIONS.map((operation) => [operation, grantsOf(operation)]));
+  const shown = Object.values(entity.columns).filter(({ role }) => role !== "blindIndex");
+  return {
+    operations: operations as EntityAccess["operations"],
+    fields: Object.fromEntries(
+      shown.map((column) => [column.name, fieldAccess(entity, column, operations as EntityAccess["operations"])]),
+    ),
+  };
+}
+
+/** What the rules of the entity leave of a column, and its own rules of that. */
+function fieldAccess(entity: AnyEntity, column: ColumnDefinition, operations: EntityAccess["operations"]): FieldAccess {
+  const { name, field } = column;
+  const own = (rules: readonly string[] | undefined, role: Role, isCreate: boolean): readonly Grant[] =>
+    rules === undefined ? [] : [grantOfRules(rules, { role, entity, isCreate })];
+  const writable = (operation: "create" | "update"): Grants =>
+    perRole((role) =>
+      isWritten(entity, column, role)
+        ? allOf([operations[operation][role], ...own(field?.writable, role, operation === "create")])
+        : NEVER,
+    );
+  return {
+    create: writable("create"),
+    read: perRole((role) =>
+      entity.hidden.includes(name) ? NEVER : allOf([operations.read[role], ...own(field?.readable, role, false)]),
+    ),
+    update: writable("update"),
+  };
+}
+
+/** Whether a role may choose a column's value at all: the framework's own columns nobody, the owner's an administrator. */
+function isWritten(entity: AnyEntity, { role: kind, field, relation }: ColumnDefinition, role: Role): boolean {
+  if (kind === "foreignKey") return entity.ownedBy !== relation || role === "admin";
+  return kind === "field" && field?.readonly !== true;
+}
+
+function grantsOfRoute({ method, path, rules }: RouteListing, entity: AnyEntity | undefined): Grants {
+  // A POST without a record makes one when it obeys the entity's rule for that; rules of its own are about the action.
+  const obeysCreate = rules.join() === (entity?.rules?.create ?? []).join();
+  const isCreate = obeysCreate && method === "POST" && !path.includes("/:id");
+  return perRole((role) => grantOfRules(rules, { role, entity, isCreate }));
+}

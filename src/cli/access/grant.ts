@@ -1,0 +1,49 @@
+/** Names of rules that must all pass, in order. */
+type Conditions = readonly string[];
+
+/**
+ * Under which conditions something is allowed: any list of conditions will do. No list is never; an empty list among them
+ * is always. Conditions are rules whose answer only a request can tell.
+ */
+export type Grant = readonly Conditions[];
+
+export const NEVER: Grant = Object.freeze([]);
+export const ALWAYS: Grant = Object.freeze([Object.freeze([])]);
+
+/** Allowed when one rule passes. */
+export function when(rule: string): Grant {
+  return [[rule]];
+}
+
+function isWithin(small: Conditions, large: Conditions): boolean {
+  return small.every((name) => large.includes(name));
+}
+
+/** Without what another list already allows, in one order, so that equal grants look alike. */
+function simplified(lists: readonly Conditions[]): Grant {
+  const sorted = lists.map((list) => [...new Set(list)].sort());
+  const shortest = sorted.sort((a, b) => a.length - b.length || (a.join() < b.join() ? -1 : 1));
+  return shortest.filter((list, index) => !shortest.slice(0, index).some((other) => isWithin(other, list)));
+}
+
+/** Allowed when any of the grants allows it. */
+export function anyOf(grants: readonly Grant[]): Grant {
+  return simplified(grants.flat());
+}
+
+/** Allowed when all of the grants allow it. */
+export function allOf(grants: readonly Grant[]): Grant {
+  return grants.reduce((left, right) => simplified(left.flatMap((a) => right.map((b) => [...a, ...b]))), ALWAYS);
+}
+
+/** Whether a grant allows nothing that another one does not. */
+export function isCovered(grant: Grant, by: Grant): boolean {
+  return grant.every((list) => by.some((other) => isWithin(other, list)));
+}
+
+/** A grant in a word or two. */
+export function grantText(grant: Grant): string {
+  if (grant.length === 0) return "no";
+  if (grant.some((list) => list.length === 0)) return "yes";
+  return `if ${grant.map((list) => list.join(" and ")).join(" or ")}`;
+}

@@ -1,0 +1,30 @@
+import type { ArgsDef, ParsedArgs } from "citty";
+import type { Output } from "./output.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** 0: done; 1: it failed, or found what it looks for; 2: it was called in a way it does not understand. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What a command is given. */
+export interface CommandContext<T extends ArgsDef = ArgsDef> {
+  readonly args: ParsedArgs<T>;
+  readonly terminal: Terminal;
+  readonly output: Output;
+}
+
+/** One command, as its help and its caller see it. */
+export interface Command<T extends ArgsDef = ArgsDef> {
+  /** A sentence without a full stop. */
+  readonly description: string;
+  /** Command lines to paste, without the leading `keelson`. */
+  readonly examples: readonly string[];
+  readonly args: T;
+  /** "serving": a server has started, and the process ends when that does. */
+  run(context: CommandContext<T>): Promise<ExitCode | "serving">;
+}
+
+/** A command whose arguments are typed by their declaration. */
+export function defineCommand<const T extends ArgsDef>(command: Command<T>): Command {
+  // What `run` is given was parsed by its own `args`, which is all that the narrower type says.
+  return command as unknown as Command;
+}

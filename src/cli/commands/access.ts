@@ -1,0 +1,43 @@
+import { createMatrix } from "../access/create-matrix.ts";
+import { findWidened, type Widening } from "../access/find-widened.ts";
+import { matrixTable } from "../access/matrix-table.ts";
+import { readMatrix } from "../access/read-matrix.ts";
+import { defineCommand, type ExitCode } from "../command.ts";
+import type { Output } from "../output.ts";
+import { loadProject } from "../project/load-project.ts";
+import { lookAt } from "../project/look-at.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+
+/** `keelson access`: who may do what, from the definitions alone. */
+export const access = defineCommand({
+  description: "Show who may do what: role by entity, operation and field. Opens no database",
+  examples: ["access", "access --json > access.json", "access --diff=access.json"],
+  args: {
+    ...CONFIG_ARGUMENT,
+    ...JSON_ARGUMENT,
+    diff: { type: "string", description: "Fail when more is allowed than in this file", valueHint: "file" },
+  },
+  async run({ args, output }) {
+    const project = await loadProject(args.config);
+    const parts = await lookAt(project);
+    const matrix = createMatrix(parts, project.config);
+    if (args.diff !== undefined)
+      return reportWidened(output, findWidened(await readMatrix(args.diff), matrix), args.json === true);
+    const operations = parts.routes.filter(({ plugin }) => plugin === "crud");
+    const paths = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+    if (args.json) output.json(matrix);
+    else output.table(matrixTable(matrix, (path) => paths.has(path)));
+    return 0;
+  },
+});
+
+function reportWidened(output: Output, widened: readonly Widening[], json: boolean): ExitCode {
+  if (json) output.json(widened);
+  else if (widened.length === 0) output.line("Nobody may do more than before.");
+  else
+    output.table({
+      headings: ["WHAT", "ROLE", "BEFORE", "NOW"],
+      rows: widened.map(({ what, role, before, after }) => [what, role, before, after]),
+    });
+  return widened.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+import { generateEncryptionKey } from "../../plugins/field-security/index.ts";
+import { defineCommand } from "../command.ts";
+
+/** `keelson keys generate`: a new key, and nothing else, so that a script can take it. */
+export const keysGenerate = defineCommand({
+  description: "Print a new key for encrypted fields: 32 random bytes as 64 hexadecimal characters",
+  examples: ["keys generate"],
+  args: {},
+  async run({ output }) {
+    output.line(generateEncryptionKey());
+    return 0;
+  },
+});

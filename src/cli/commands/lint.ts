@@ -1,0 +1,36 @@
+import { defineCommand } from "../command.ts";
+import type { Finding } from "../lint/finding.ts";
+import { LINT_RULES, lintApp } from "../lint/lint-rules.ts";
+import type { Output } from "../output.ts";
+import { loadProject } from "../project/load-project.ts";
+import { lookAt } from "../project/look-at.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+
+/** `keelson lint`: what is likely to be a mistake in the definitions. */
+export const lint = defineCommand({
+  description: "Name what is likely to be a mistake in the definitions; warnings fail. Opens no database",
+  examples: ["lint", "lint --json"],
+  args: { ...CONFIG_ARGUMENT, ...JSON_ARGUMENT },
+  async run({ args, output }) {
+    const project = await loadProject(args.config);
+    const findings = lintApp(await lookAt(project), project.config);
+    if (args.json) output.json(findings);
+    else print(output, findings);
+    return findings.some(({ level }) => level === "warning") ? 1 : 0;
+  },
+});
+
+/** By rule, with its reason and its remedy once. */
+function print(output: Output, findings: readonly Finding[]): void {
+  if (findings.length === 0) output.line("Nothing found.");
+  for (const { id, title, why, fix, level } of LINT_RULES) {
+    const own = findings.filter((finding) => finding.id === id);
+    if (own.length === 0) continue;
+    const color = level === "warning" ? "yellow" : "cyan";
+    output.line(`${output.style(color, level)}  ${output.style("bold", title)}  ${output.style("dim", id)}`);
+    for (const { at, what } of own) output.line(`  ${at}: ${what}`);
+    output.line(output.style("dim", `  ${why}`));
+    output.line(output.style("dim", `  ${fix}`));
+    output.line();
+  }
+}

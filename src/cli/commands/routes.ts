@@ -1,0 +1,29 @@
+import { defineCommand } from "../command.ts";
+import { loadProject } from "../project/load-project.ts";
+import { lookAt } from "../project/look-at.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+
+/** `keelson routes`: every route with its rules. */
+export const routes = defineCommand({
+  description: "List every route with the rules that decide, any of which passes. Opens no database",
+  examples: ["routes", "routes --json"],
+  args: { ...CONFIG_ARGUMENT, ...JSON_ARGUMENT },
+  async run({ args, output }) {
+    const { routes: list } = await lookAt(await loadProject(args.config));
+    if (args.json) {
+      output.json(list);
+      return 0;
+    }
+    output.table({
+      headings: ["METHOD", "PATH", "ACTION", "RULES", "PLUGIN"],
+      rows: list.map(({ method, path, action, rules, plugin }) => [
+        method,
+        path,
+        action,
+        rules.join(" or ") || "nobody",
+        plugin,
+      ]),
+    });
+    return 0;
+  },
+});

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { ConfigurationError } from "../../entity/index.ts";
+
+/** What Prisma's command says when it cannot fetch something. */
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|Failed to fetch/;
+
+/**
+ * Runs the project's own `prisma generate` on a schema.
+ * @throws ConfigurationError when it is not installed, or fails
+ */
+export async function generateClient(schema: string): Promise<void> {
+  const command = await findPrisma();
+  const { code, said } = await run(command, schema, process.env);
+  if (code === 0) return;
+  // The command fetches an engine that generating does not use. Where it cannot, one that refuses any work stands in for
+  // it: one that accepted work would make commands that do need it claim a success.
+  const standIn = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false" };
+  if (OFFLINE.test(said) && (await run(command, schema, standIn)).code === 0) return;
+  throw new ConfigurationError(`prisma generate failed on ${schema}; what it printed says why`);
+}
+
+async function findPrisma(): Promise<string> {
+  try {
+    const manifest = createRequire(resolve("package.json")).resolve("prisma/package.json");
+    const { bin } = JSON.parse(await readFile(manifest, "utf8")) as { readonly bin: { readonly prisma: string } };
+    return join(dirname(manifest), bin.prisma);
+  } catch (cause) {
+    throw new ConfigurationError("--client runs Prisma's own command. Run: npm i -D prisma@7.10.0", { cause });
+  }
+}
+
+async function run(
+  command: string,
+  schema: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly code: unknown; readonly said: string }> {
+  const child = spawn(process.execPath, [command, "generate", "--schema", schema], {
+    stdio: ["ignore", "inherit", "pipe"],
+    env,
+  });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    said += chunk;
+    process.stderr.write(chunk);
+  });
+  const [code] = await once(child, "close");
+  return { code, said };
+}

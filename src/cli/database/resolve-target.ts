@@ -1,0 +1,57 @@
+import type { MigrationTarget } from "../../drivers/prisma/index.ts";
+import { ConfigurationError } from "../../entity/index.ts";
+import type { Project } from "../project/project.ts";
+
+type Provider = MigrationTarget["provider"];
+
+/** Where `embedded()` keeps its data unless it is told. */
+const DEFAULT_URL = "file:.keelson/app.db";
+
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  "file:": "sqlite",
+  "postgres:": "postgresql",
+  "postgresql:": "postgresql",
+  "mysql:": "mysql",
+  "mariadb:": "mysql",
+};
+
+/** Providers of the drivers that have one. */
+const DRIVERS: Readonly<Record<string, Provider>> = { embedded: "sqlite", postgres: "postgresql" };
+
+/** The provider of a project's driver, as far as the driver tells. */
+export function providerOf({ config: { driver } }: Project): Provider | undefined {
+  return driver === undefined ? "sqlite" : DRIVERS[driver.name];
+}
+
+/** @throws ConfigurationError when the address is of no database that there are migrations for */
+function targetOf(url: string, source: string): MigrationTarget {
+  const provider = PROVIDERS[/^[a-z]+:/.exec(url)?.[0] ?? ""];
+  // The address itself may hold a password.
+  if (provider === undefined)
+    throw new ConfigurationError(`${source} begins with none of file:, postgresql: and mysql:`);
+  return { provider, url };
+}
+
+/**
+ * The database that commands change. A driver does not tell its address, which may hold a password; so it is said again,
+ * and has to be of the driver's kind. A project without a driver is on the embedded default, whatever DATABASE_URL says.
+ * @param given as `--url` names it
+ * @throws ConfigurationError when it is not known, or of another kind than the driver
+ */
+export function resolveTarget(project: Project, given: string | undefined): MigrationTarget {
+  if (given !== undefined) return targetOf(given, "--url");
+  const { driver } = project.config;
+  if (driver === undefined) return { provider: "sqlite", url: DEFAULT_URL };
+  const url = process.env.DATABASE_URL;
+  if (url === undefined || url === "")
+    throw new ConfigurationError(
+      `The driver "${driver.name}" does not tell where its database is. Set DATABASE_URL, or pass --url=<address>`,
+    );
+  const target = targetOf(url, "DATABASE_URL");
+  const provider = providerOf(project);
+  if (provider !== undefined && provider !== target.provider)
+    throw new ConfigurationError(
+      `DATABASE_URL is the address of a ${target.provider} database, and the driver is "${driver.name}". Pass --url=<address>`,
+    );
+  return target;
+}

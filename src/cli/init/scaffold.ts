@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ConfigurationError } from "../../entity/index.ts";
+import { generateEncryptionKey } from "../../plugins/field-security/index.ts";
+import { packageRoot } from "../package-root.ts";
+import type { HostName } from "./host.ts";
+import { projectManifest } from "./project-manifest.ts";
+
+/** Stands for the project's name in templates. */
+const NAME = "__NAME__";
+
+/**
+ * Writes a new project: entities, configuration, tests, what the host needs, and secrets of its own.
+ * @returns paths of the files, relative to the folder
+ * @throws ConfigurationError when there is something in the folder
+ */
+export async function scaffold(folder: string, name: string, host: HostName): Promise<readonly string[]> {
+  await refuseUnlessEmpty(folder);
+  const files = new Map([
+    ...(await filesOf("base")),
+    ...(await filesOf(`hosts/${host}`)),
+    ["package.json", projectManifest(name, host)],
+    [".env", secrets()],
+  ]);
+  for (const [path, text] of files) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, text.replaceAll(NAME, name), { mode: path === ".env" ? 0o600 : 0o644 });
+  }
+  return [...files.keys()].sort();
+}
+
+async function refuseUnlessEmpty(folder: string): Promise<void> {
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw new ConfigurationError(`${folder} is no folder that a project can be written to (${error.code})`);
+  });
+  const strangers = entries.filter((name) => name !== ".git");
+  if (strangers.length === 0) return;
+  const named = strangers.slice(0, 3).join(", ");
+  throw new ConfigurationError(
+    `The folder is not empty (${named}${strangers.length > 3 ? ", …" : ""}). Name another one: keelson init <folder>`,
+  );
+}
+
+/** Texts of a template by path. A file that npm would take for its own has another name there. */
+async function filesOf(template: string): Promise<[path: string, text: string][]> {
+  const root = join(packageRoot(), "templates", template);
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+  return Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async ({ name, parentPath }): Promise<[string, string]> => {
+        const path = join(parentPath, name === "gitignore" ? ".gitignore" : name).slice(root.length + 1);
+        return [path, await readFile(join(parentPath, name), "utf8")];
+      }),
+  );
+}
+
+function secrets(): string {
+  return [
+    "# Secrets of this machine. Other machines have others; none of them is in git.",
+    `JWT_SECRET=${randomBytes(48).toString("base64url")}`,
+    `ENCRYPTION_KEY=${generateEncryptionKey()}`,
+    "",
+  ].join("\n");
+}

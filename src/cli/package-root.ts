@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** What the package says about itself. */
+export interface PackageManifest {
+  readonly version: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** The folder of Keelson's own package.json; how far up it is depends on whether this is compiled. */
+export function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  return folder;
+}
+
+/** Keelson's own package.json. */
+export function packageManifest(): PackageManifest {
+  return JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as PackageManifest;
+}
+
+export function keelsonVersion(): string {
+  return packageManifest().version;
+}

@@ -1,0 +1,52 @@
+import { basename } from "node:path";
+import { ConfigurationError, isKeelsonError } from "../../entity/index.ts";
+import type { KeelsonConfig } from "../../index.ts";
+import { findConfig } from "./find-config.ts";
+import { importFromProject } from "./import-from-project.ts";
+import { importTypeScript } from "./import-typescript.ts";
+import { loadEnvironment } from "./load-environment.ts";
+import type { Project } from "./project.ts";
+
+const EXAMPLE = "export default defineConfig({ entities: [...] })";
+
+/**
+ * The project in the working directory. Nothing of it runs but its configuration's file and what that imports.
+ * @param mode what NODE_ENV becomes when nobody has said @default "development"
+ * @throws ConfigurationError when there is no configuration, when it fails, or when it is no configuration
+ */
+export async function loadProject(
+  config: string | undefined,
+  mode: "development" | "production" = "development",
+): Promise<Project> {
+  const file = findConfig(config);
+  loadEnvironment(mode);
+  const library = await importFromProject<Project["library"]>(file, "keelson");
+  return { file, config: configOf(await importConfig(file), basename(file)), library };
+}
+
+async function importConfig(file: string): Promise<unknown> {
+  try {
+    return await importTypeScript(file);
+  } catch (error) {
+    // Ours already say what is wrong with which definition.
+    if (isKeelsonError(error)) throw error;
+    const { name, message, stack } = error instanceof Error ? error : new TypeError(String(error));
+    const [at] = /\n\s+at [^\n]+/.exec(stack ?? "") ?? [""];
+    throw new ConfigurationError(`${basename(file)} failed: ${name}: ${message}${at}`, { cause: error });
+  }
+}
+
+function configOf(module: unknown, name: string): KeelsonConfig {
+  const { default: exported } = module as { readonly default?: unknown };
+  if (exported === undefined) throw new ConfigurationError(`${name} has no default export. Write: ${EXAMPLE}`);
+  if (typeof exported === "function")
+    throw new ConfigurationError(`${name} exports a function. Export what it returns: ${EXAMPLE}`);
+  if (typeof exported !== "object" || exported === null || Array.isArray(exported))
+    throw new ConfigurationError(`The default export of ${name} is no configuration. Write: ${EXAMPLE}`);
+  // An app has begun to connect when it is made, and most commands only want to look.
+  if ("fetch" in exported && "routes" in exported)
+    throw new ConfigurationError(
+      `${name} exports an app. Export its configuration, ${EXAMPLE}, and make the app elsewhere: keelson(config)`,
+    );
+  return exported as KeelsonConfig;
+}

@@ -1,0 +1,17 @@
+import { isKeelsonError } from "../entity/index.ts";
+import type { Output } from "./output.ts";
+
+/**
+ * Says why a command failed. Errors of ours tell what to do; anything else is a fault in the command or in what it was
+ * given, and only KEELSON_DEBUG shows where, because messages of strangers may quote values.
+ */
+export function reportFailure(output: Output, error: unknown): void {
+  if (isKeelsonError(error)) {
+    output.error(error.message);
+    if (process.env.KEELSON_DEBUG && error.cause !== undefined) output.note(String((error.cause as Error).stack));
+    return;
+  }
+  const name = error instanceof Error ? error.name : typeof error;
+  output.error(`The command failed unexpectedly (${name}). KEELSON_DEBUG=1 shows where.`);
+  if (process.env.KEELSON_DEBUG) output.note(String((error as Error | undefined)?.stack ?? error));
+}

@@ -1,0 +1,4 @@
+import { keelson } from "keelson";
+import config from "../keelson.config.ts";
+
+export const api = keelson(config);

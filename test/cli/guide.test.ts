@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkArguments } from "../../src/cli/check-arguments.ts";
+import { COMMANDS, type CommandTree } from "../../src/cli/command-tree.ts";
+import { findCommand } from "../../src/cli/find-command.ts";
+import { LINT_RULES } from "../../src/cli/lint/lint-rules.ts";
+import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+
+let guide: Guide;
+beforeAll(() => {
+  guide = openGuide("cli");
+});
+afterAll(() => guide.remove());
+
+function names(tree: CommandTree, path = ""): string[] {
+  return Object.entries(tree).flatMap(([name, entry]) =>
+    "load" in entry ? [path + name] : names(entry.entries, `${path}${name} `),
+  );
+}
+
+/** First cells of the tables, without back-ticks and what stands in brackets. */
+function firstCells(text: string): string[] {
+  return [...text.matchAll(/^\| `([^`]*)`/gm)].map(([, cell]) => (cell as string).replace(/ [[<].*/, ""));
+}
+
+describe("docs/guides/cli.md", () => {
+  it("lists every command and every rule of the linter, and no other", () => {
+    expect(firstCells(guide.text).sort()).toEqual([...names(COMMANDS), ...LINT_RULES.map(({ id }) => id)].sort());
+  });
+
+  it("calls commands as they want to be called", async () => {
+    const lines = [...guide.text.matchAll(/^keelson (.+)$/gm)].map(([, line]) => (line as string).replace(/ >.*/, ""));
+    expect(lines.length).toBeGreaterThan(8);
+    for (const line of lines) {
+      const found = findCommand(line.split(" "));
+      if (!("entry" in found)) throw new Error(`${line} is no command`);
+      const { args } = await found.entry.load();
+      expect([line, await checkArguments(found.rest, args)]).toEqual([line, undefined]);
+    }
+  });
+
+  it("has a configuration that compiles as it stands", () => {
+    expect(guide.files).toHaveLength(1);
+    expect(compileProblems(guide.files)).toEqual([]);
+  }, 240_000);
+});

@@ -1,0 +1,125 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { HOST_NAMES } from "../../src/cli/init/host.ts";
+import { packageManifest } from "../../src/cli/package-root.ts";
+import { compileProblems } from "../support/guide.ts";
+import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
+import { builtPackage } from "./built-package.ts";
+import { openProject, type TestProject } from "./project.ts";
+import { startCommand } from "./start-process.ts";
+
+async function scaffolded(...words: string[]): Promise<TestProject & { readonly said: string }> {
+  const project = await openProject({}, false);
+  onTestFinished(() => project.remove());
+  const { code, out, err } = await project.run("init", ...words);
+  expect([code, err]).toEqual([0, ""]);
+  return { ...project, said: out };
+}
+
+describe("keelson init", () => {
+  it("writes a project into an empty folder, and names the two commands that test and serve it", async () => {
+    const project = await scaffolded("--name=My Shop");
+    expect(await project.list()).toEqual([
+      ".env",
+      ".gitignore",
+      "README.md",
+      "keelson.config.ts",
+      "package.json",
+      "src",
+      "test",
+      "tsconfig.json",
+      "vitest.config.ts",
+    ]);
+    expect(project.said).toMatch(/^my-shop: \d+ files written\.\n\n {2}npm install && npm test\n {2}npm run dev\n$/);
+    expect(await project.read("src/tokens.ts")).toContain('audience: "my-shop"');
+    expect(await project.read(".env")).toMatch(/^JWT_SECRET=[\w-]{64}\nENCRYPTION_KEY=[0-9a-f]{64}$/m);
+    expect(await project.read(".gitignore")).toContain(".env\n");
+  });
+
+  it("writes into a folder that it makes, and asks nothing where nobody can answer", async () => {
+    const project = await openProject({ "other.txt": "" }, false);
+    onTestFinished(() => project.remove());
+    expect(await project.run("init", "shop/api")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("  cd shop/api\n"),
+    });
+    expect(JSON.parse(await project.read("shop/api/package.json")).scripts.dev).toBe("keelson dev");
+  });
+
+  it("refuses a folder that has something in it, and changes nothing", async () => {
+    const project = await openProject({ "a.txt": "", "b.txt": "", "c.txt": "", "d.txt": "", ".git/HEAD": "" }, false);
+    onTestFinished(() => project.remove());
+    expect(await project.run("init")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        "The folder is not empty (a.txt, b.txt, c.txt, …). Name another one: keelson init <folder>",
+      ),
+    });
+    expect(await project.list()).toEqual([".git", "a.txt", "b.txt", "c.txt", "d.txt"]);
+    expect((await project.run("init", "a.txt")).err).toContain("is no folder");
+  });
+
+  it.each(HOST_NAMES)("pins the versions that this package is tested with, for %s", async (host) => {
+    const project = await scaffolded(`--host=${host}`);
+    const { dependencies, devDependencies, scripts } = JSON.parse(await project.read("package.json"));
+    const { version, peerDependencies } = packageManifest();
+    expect(dependencies.keelson).toBe(version);
+    for (const range of Object.values({ ...dependencies, ...devDependencies })) expect(range).toMatch(/^\d+\.\d+\.\d+/);
+    for (const [name, range] of Object.entries(dependencies))
+      if (name.startsWith("@prisma/")) expect([name, range]).toEqual([name, peerDependencies[name]]);
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["dev", "start", "test", "check"]));
+    expect(await project.read("README.md")).not.toContain("__NAME__");
+  });
+
+  it("has only templates that compile as they are written", async () => {
+    await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
+    const folder = await mkdtemp(join(repositoryRoot, ".cache", "init-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    // Each host on top of what all have, where imports resolve as in this repository.
+    for (const host of HOST_NAMES) {
+      await cp(join(repositoryRoot, "templates/base"), join(folder, host), { recursive: true });
+      if (existsSync(join(repositoryRoot, "templates/hosts", host)))
+        await cp(join(repositoryRoot, "templates/hosts", host), join(folder, host), { recursive: true });
+    }
+    const files = sourceFiles("templates", (path) => path.endsWith(".ts")).flatMap(({ path }) => {
+      const inner = path.replace(/^templates\/(base|hosts\/\w+)\//, "");
+      return HOST_NAMES.map((host) => join(folder, host, inner)).filter((file) => existsSync(file));
+    });
+    expect(files.length).toBeGreaterThan(20);
+    const problems = compileProblems([...new Set(files)]);
+    expect(problems.filter((problem) => problem.startsWith(folder))).toEqual([]);
+  }, 240_000);
+
+  it("makes a project whose own tests pass, and that serves what they promise", { timeout: 240_000 }, async () => {
+    const project = await scaffolded("--host=node");
+    await project.link("vitest", "typescript", "@types/node", "vite");
+    await symlink(await builtPackage(), join(project.folder, "node_modules/keelson"));
+    const { NODE_ENV: _, VITEST: __, ...env } = process.env;
+    const tests = spawnSync(process.execPath, [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run"], {
+      cwd: project.folder,
+      encoding: "utf8",
+      env: env as NodeJS.ProcessEnv,
+    });
+    expect(tests.stdout + tests.stderr).toMatch(/5 passed/);
+    expect(tests.status).toBe(0);
+
+    const command = await startCommand(project.folder, ["dev", "--port=0"]);
+    const [url] = await command.until(/http:\/\/localhost:\d+/);
+    const post = async (path: string, body: unknown, token = "") => {
+      const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+      const response = await fetch(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const ann = { name: "Ann", email: "ann@mail.example", password: "correct horse battery" };
+    expect((await post("/users", ann)).status).toBe(201);
+    const { body } = await post("/users/login", { email: ann.email, password: ann.password });
+    expect((await post("/tasks", { title: "Water the plants" })).status).toBe(401);
+    const made = await post("/tasks", { title: "Water the plants" }, body.token as string);
+    expect(made).toMatchObject({ status: 201, body: { title: "Water the plants", done: false } });
+    // What it was given to start with has nothing that the linter would name.
+    expect(command.said()).not.toContain("warning");
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Finding } from "../../src/cli/lint/finding.ts";
+import { LINT_RULES } from "../../src/cli/lint/lint-rules.ts";
+import { openProject } from "./project.ts";
+
+async function lint(entities: string, options = "", ...words: string[]) {
+  const project = await openProject({
+    "keelson.config.ts": `
+      import { action, belongsTo, bool, createPlugin, defineConfig, endpoint, entity, enums, hasMany, string } from "keelson";
+      ${entities}
+      export default defineConfig({ entities: Object.values(all), encryption: { key: "5eed".repeat(16) }, ${options} });
+    `,
+  });
+  onTestFinished(() => project.remove());
+  return { ...(await project.run("lint", ...words)), project };
+}
+
+const RULES = '{ read: ["authenticated"], create: ["authenticated"], update: ["admin"], delete: ["admin"] }';
+
+/** Definitions that a rule finds something in, with the place; and the same put right. */
+const CASES: Readonly<
+  Record<string, readonly [found: string, at: string, right: string, options?: readonly [string, string]]>
+> = {
+  "entity-without-rules": [
+    'const all = { note: entity("note", { title: string }) };',
+    "note",
+    `const all = { note: entity("note", { title: string }).rules(${RULES}), inner: entity("inner", { title: string }).internal() };`,
+  ],
+  "open-protected-entity": [
+    'const all = { note: entity("note", { iban: string.encrypted() }).rules({ read: ["everyone"], create: ["admin"] }) };',
+    "note.iban",
+    'const all = { note: entity("note", { iban: string.encrypted().readable("admin") }).rules({ read: ["everyone"], create: ["admin"] }) };',
+  ],
+  "anonymous-write": [
+    'const all = { note: entity("note", { title: string }).rules({ read: ["everyone"], delete: ["everyone"] }) };',
+    "note.rules.delete",
+    'const all = { note: entity("note", { title: string }).rules({ read: ["everyone"], delete: ["admin"] }) };',
+  ],
+  "writable-admin-flag": [
+    'const all = { user: entity("user", { role: enums("person", "admin") }).ownedBy("id").rules({ read: ["owner"], update: ["owner"] }) };',
+    "user.role",
+    'const all = { user: entity("user", { role: enums("person", "admin").writable("admin") }).ownedBy("id").rules({ read: ["owner"], update: ["ownerOrAdmin"] }) };',
+  ],
+  "route-without-rules": [
+    `const all = { note: entity("note", { title: string }).rules(${RULES}).actions({ shut: action().rules().handler(() => 1) }) };`,
+    "POST /api/notes/shut",
+    `const all = { note: entity("note", { title: string }).rules(${RULES}).actions({ shut: action().rules("admin").handler(() => 1) }) };`,
+  ],
+  "stricter-include": [
+    `const user = entity("user", { name: string }).rules({ read: ["admin"] });
+     const all = { user, note: entity("note", { title: string, author: belongsTo(() => user) }).rules(${RULES}) };`,
+    "note.author",
+    `const user = entity("user", { name: string }).rules(${RULES});
+     const all = { user, note: entity("note", { title: string, author: belongsTo(() => user) }).rules(${RULES}) };`,
+  ],
+};
+
+describe("keelson lint", () => {
+  it("has a case here for every rule, whose id is the name of its file", () => {
+    expect(LINT_RULES.map(({ id }) => id).sort()).toEqual(Object.keys(CASES).sort());
+    for (const { title, why, fix } of LINT_RULES)
+      for (const text of [title, why, fix]) expect(text.length).toBeGreaterThan(10);
+  });
+
+  it.each(Object.entries(CASES))("finds %s, and nothing once it is put right", async (id, [wrong, at, right]) => {
+    const { level } = LINT_RULES.find((rule) => rule.id === id) as { level: string };
+    const { code, out, project } = await lint(wrong, "", "--json");
+    const found = (JSON.parse(out) as Finding[]).filter((finding) => finding.id === id);
+    expect(found).toEqual([{ id, level, at, what: expect.any(String) }]);
+    expect(code).toBe(level === "warning" ? 1 : 0);
+    expect(await project.list()).toEqual(["keelson.config.ts"]);
+    const { out: after } = await lint(right, "", "--json");
+    expect((JSON.parse(after) as Finding[]).filter((finding) => finding.id === id)).toEqual([]);
+  });
+
+  it("says where, why, and what to write instead", async () => {
+    const { code, out } = await lint('const all = { note: entity("note", { title: string }) };');
+    expect(code).toBe(1);
+    expect(out).toContain("warning  Entity without rules  entity-without-rules");
+    expect(out).toContain("  note: nobody may create, read, update or delete it");
+    expect(out).toContain("Add .rules({");
+    expect(await lint(`const all = { note: entity("note", { title: string }).rules(${RULES}) };`)).toMatchObject({
+      code: 0,
+      out: "Nothing found.\n",
+    });
+  });
+
+  it("names who may change a record with protected fields", async () => {
+    const wrong =
+      'const all = { note: entity("note", { pin: string.password() }).rules({ read: ["everyone"], update: ["everyone"] }) };';
+    const { out } = await lint(wrong);
+    expect(out).toContain("note.rules.update: everybody may update it, and it has protected fields (pin)");
+  });
+
+  it("finds an endpoint of a plugin that nobody may call", async () => {
+    const options =
+      'plugins: [createPlugin({ id: "p", endpoints: { p: endpoint("/p", { method: "GET", handler: () => 1 }) } })]';
+    const { code, out } = await lint("const all = {};", options);
+    expect(code).toBe(1);
+    expect(out).toContain("GET /p: nobody may call it (plugin p)");
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openProject } from "./project.ts";
+import { startCommand } from "./start-process.ts";
+
+const CONFIG = `
+  import { defineConfig } from "keelson";
+  import { note } from "./src/note.ts";
+  export default defineConfig({ entities: [note] });
+`;
+const NOTE = (fields: string) => `
+  import { entity, string } from "keelson";
+  export const note = entity("note", { ${fields} }).rules({ read: ["everyone"], create: ["everyone"] });
+`;
+const URL_PATTERN = /http:\/\/localhost:\d+/;
+/** Processes start slowly on a machine that has other work. */
+const PATIENCE = 120_000;
+
+async function notesProject() {
+  const project = await openProject({ "keelson.config.ts": CONFIG, "src/note.ts": NOTE("title: string") });
+  onTestFinished(() => project.remove());
+  return project;
+}
+
+async function post(url: string, body: unknown): Promise<number> {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return (await fetch(`${url}/api/notes`, init)).status;
+}
+
+describe("keelson dev", { timeout: PATIENCE }, () => {
+  it("pushes the tables, serves, says where, and starts again with what has changed", async () => {
+    const project = await notesProject();
+    const command = await startCommand(project.folder, ["dev", "--port=0"]);
+    const [first] = await command.until(URL_PATTERN);
+    await command.until(/Try/);
+    expect(command.said()).toMatch(/API +http.*\/api {2}\(\d+ routes/);
+    expect(command.said()).toContain(".keelson/app.db");
+    expect(await post(first, { title: "a" })).toBe(201);
+    expect(await post(first, { title: "a", text: "b" })).toBe(400);
+
+    let mark = command.said().length;
+    await project.write("src/note.ts", NOTE("title: string, text: string.optional()"));
+    await command.until(/note\.ts changed/, mark);
+    const [second] = await command.until(URL_PATTERN, mark);
+    expect(await post(second, { title: "a", text: "b" })).toBe(201);
+
+    mark = command.said().length;
+    await project.write("src/note.ts", "export const note = ;");
+    await command.until(/Waiting for a change/, mark);
+    expect(command.said().slice(mark)).toContain("keelson.config.ts failed");
+    await project.write("src/note.ts", NOTE("title: string, text: string.optional()"));
+    const [third] = await command.until(URL_PATTERN, mark);
+    expect(((await (await fetch(`${third}/api/notes`)).json()) as unknown[]).length).toBe(2);
+
+    command.child.kill("SIGINT");
+    expect(await command.ended).toBe(0);
+    await expect(fetch(third)).rejects.toThrow();
+  });
+
+  it("warns of what the linter finds, and runs a server of the project's own", async () => {
+    const project = await notesProject();
+    await project.write(
+      "src/note.ts",
+      'import { entity, string } from "keelson"; export const note = entity("note", { title: string });',
+    );
+    const linted = await startCommand(project.folder, ["dev", "--no-watch", "--port=0"]);
+    await linted.until(/warning {2}note: nobody may create, read, update or delete it/);
+    await project.write(
+      "src/server.ts",
+      `import { createServer } from "node:http";
+       const answer: string = process.env.NODE_ENV ?? "";
+       const server = createServer((_request, response) => void response.end(answer));
+       server.listen(0, () => console.log("http://localhost:" + (server.address() as { port: number }).port));`,
+    );
+    const own = await startCommand(project.folder, ["dev", "src/server.ts", "--no-watch"]);
+    const [url] = await own.until(URL_PATTERN);
+    expect(await (await fetch(url)).text()).toBe("development");
+    const none = await startCommand(project.folder, ["start", "src/nowhere.ts"]);
+    expect(await none.ended).toBe(1);
+    expect(none.said()).toContain("There is no file src/nowhere.ts");
+  });
+});
+
+describe("keelson start", { timeout: PATIENCE }, () => {
+  it("changes no table, and refuses to serve until they fit", async () => {
+    const project = await notesProject();
+    const refused = await startCommand(project.folder, ["start", "--port=0"]);
+    expect(await refused.ended).toBe(1);
+    expect(refused.said()).toContain('The database does not fit the entities: table "note" is missing');
+    expect((await project.run("db", "push")).code).toBe(0);
+    const command = await startCommand(project.folder, ["start"], { PORT: "0" });
+    const [url] = await command.until(URL_PATTERN);
+    expect(await post(url, { title: "a" })).toBe(201);
+    command.child.kill("SIGTERM");
+    expect(await command.ended).toBe(0);
+  });
+
+  it("refuses a port that is none", async () => {
+    const project = await notesProject();
+    expect(await project.run("start", "--port=high")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not "high"'),
+    });
+  });
+});
