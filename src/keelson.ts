@@ -42,6 +42,8 @@ import {
   protectDriver,
 } from "./plugins/field-security/index.ts";
 import { health } from "./plugins/health/index.ts";
+import { type OpenApiOptions, openapi } from "./plugins/openapi/index.ts";
+import { type RemoteJoinsOptions, remoteJoins } from "./plugins/remote-joins/index.ts";
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
 import { validation } from "./plugins/validation/index.ts";
@@ -54,6 +56,9 @@ export interface DefaultPluginOptions {
   /** Keys of encrypted fields. */
   readonly encryption?: AppEncryption | undefined;
   readonly workflows?: WorkflowsOptions | undefined;
+  /** How records of other services are joined. */
+  readonly remoteJoins?: RemoteJoinsOptions | undefined;
+  readonly openapi?: OpenApiOptions | undefined;
 }
 
 /** The plugins every app has unless it says otherwise. */
@@ -65,7 +70,9 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     crud(),
     actions(),
     workflows(options.workflows),
+    remoteJoins(options.remoteJoins),
     schema(),
+    openapi(options.openapi),
     health(),
   ]);
 }
@@ -101,6 +108,8 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
    * @default those of KEELSON_ENCRYPTION_KEY, or else the process-wide ones of `initEncryption`
    */
   readonly encryption?: AppEncryption;
+  /** How records of other services are joined: batches, deadline, cache, breaker (spec 4.4). */
+  readonly remoteJoins?: RemoteJoinsOptions;
   /** @default the process-wide logger */
   readonly logger?: Logger;
   /** @default the system's time */
@@ -153,11 +162,24 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   config: KeelsonConfig<TEntities>,
 ): Keelson<TEntities> {
   checkConfig(config);
-  const { plugins, driver, rules: customRules = [], encryption, defaultRules = {}, ...options } = config;
+  const {
+    plugins,
+    driver,
+    rules: customRules = [],
+    encryption,
+    remoteJoins: joins,
+    defaultRules = {},
+    ...options
+  } = config;
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
   // What is no rule among them is reported by the plugin.
   const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
-  const defaults = defaultPlugins({ rules: [...customRules, ...held], encryption, workflows: journalFor(config) });
+  const defaults = defaultPlugins({
+    rules: [...customRules, ...held],
+    encryption,
+    workflows: journalFor(config),
+    remoteJoins: joins,
+  });
   const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
   const kernel = createKernel({
     ...options,

@@ -11,7 +11,7 @@ export type {
   PlainActionContext,
 } from "./action.ts";
 export { canHold } from "./can-hold.ts";
-export { columnsOf, foreignKeyOf } from "./columns.ts";
+export { blindIndexOf, columnsOf, foreignKeyOf } from "./columns.ts";
 export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
   Access,
@@ -58,6 +58,7 @@ export type {
   RelationNames,
 } from "./infer.ts";
 export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
+export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
 export {
   type Cell,

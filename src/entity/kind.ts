@@ -34,7 +34,10 @@ export interface FieldKind<T = unknown> {
   parse(text: string): Parsed<T>;
   /** Whether a value from code (a rule's `where`, the in-process client) may stand in a condition. */
   accepts(value: unknown): value is T;
-  /** zod schema of one input value, without optionality and defaults. */
+  /**
+   * zod schema of one input value, without optionality and defaults. Its metadata says in JSON Schema what is checked by
+   * code, so that `z.toJSONSchema` describes the value on the wire.
+   */
   schema(field: FieldDefinition): ZodType;
   /** All values in order, for kinds with few and no operators for order: what lies beyond one of them can be listed. */
   readonly values?: readonly T[];

@@ -72,7 +72,9 @@ export type {
 } from "./hooks/hook-map.ts";
 export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
 export { baseHeaders } from "./http/base-headers.ts";
+export { cancelBody } from "./http/cancel-body.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
+export { isWebResponse, toWebResponse } from "./http/fetch.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export { jsonShapeProblem } from "./http/json-shape.ts";
 export type { HttpExchange, KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";

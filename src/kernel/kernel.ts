@@ -13,7 +13,7 @@ import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./co
 import type { HookName } from "./hooks/hook-map.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
 import { chooseGetUser } from "./http/choose-get-user.ts";
-import { defaultIsAdmin, type IdentityOptions, toPrincipal } from "./http/find-principal.ts";
+import { defaultIsAdmin, type IdentityOptions, principalOf, toPrincipal } from "./http/find-principal.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 import { ownsUrl } from "./http/owns-url.ts";
 import { RequestHandler } from "./http/request-handler.ts";
@@ -32,7 +32,7 @@ import type { Plugin, PluginConfig, PluginContext } from "./plugin/plugin.ts";
 import type { Clock, IdGenerator } from "./ports/clock.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Logger } from "./ports/logger.ts";
-import { ANONYMOUS, type Principal, SYSTEM, type User } from "./ports/principal.ts";
+import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
 import { taggingDriver } from "./records/tagging-driver.ts";
 import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
@@ -122,7 +122,7 @@ export function createKernel(options: KernelOptions): Kernel {
     }
   };
   for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
-  const bindClients = compileClients(model.entities, (entity) => registry.callsOf(entity));
+  const bindClients = compileClients(model.entities, () => registry.all);
   const contexts = new Map<Plugin, PluginContext>();
   for (const plugin of plugins) {
     const context: PluginContext = Object.freeze({
@@ -132,17 +132,14 @@ export function createKernel(options: KernelOptions): Kernel {
         resolve: <T>(id: string) => container.resolve<T>(id),
         has: (id: string) => container.has(id),
       },
-      hooks: {
-        on: (name, fn, hookOptions) => hooks.on(plugin.id, name, fn, hookOptions),
-      } satisfies PluginContext["hooks"],
-      routes: { add: (route) => registry.add(plugin.id, route) } satisfies PluginContext["routes"],
+      hooks: { on: (name, fn, hookOptions) => hooks.on(plugin.id, name, fn, hookOptions) },
+      routes: { add: (route) => registry.add(plugin.id, route), list: () => registry.all },
       entities: model,
       config,
       log,
       driver: options.driver,
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
-      runAs: (who: User | null | "system", work) =>
-        calls.run(() => (who === "system" ? SYSTEM : who === null ? ANONYMOUS : toPrincipal(who, identity)), work),
+      runAs: (who: User | null | "system", work, when) => calls.run(() => principalOf(who, identity), work, when),
       problem,
     } satisfies PluginContext);
     contexts.set(plugin, context);
@@ -207,9 +204,9 @@ function declare(plugin: Plugin, context: PluginContext): void {
   for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
   for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
     if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-  for (const [action, { path, method, rules, handler, meta, early }] of Object.entries(plugin.endpoints ?? {})) {
-    const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
-    context.routes.add({ method: method ?? "GET", path, action, rules: names, handler, meta, early });
+  for (const [action, { method = "GET", rules = [], ...given }] of Object.entries(plugin.endpoints ?? {})) {
+    const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
+    context.routes.add({ ...given, method, action, rules: names });
   }
   plugin.setup?.(context);
 }

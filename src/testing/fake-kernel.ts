@@ -183,7 +183,7 @@ export function createFakeKernel(): FakeKernel {
             hooks.on(plugin.id, name, fn, options);
           },
         },
-        routes: { add: (route) => addRoute(plugin.id, route) },
+        routes: { add: (route) => addRoute(plugin.id, route), list: () => routes },
         entities: model,
         config: {
           apiPrefix: "/api",
@@ -203,9 +203,9 @@ export function createFakeKernel(): FakeKernel {
       for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);
       for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
         if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-      for (const [action, { path, method, rules, handler, meta, early }] of Object.entries(plugin.endpoints ?? {})) {
-        const names = (rules ?? []).map((rule) => (typeof rule === "string" ? rule : rule.name));
-        addRoute(plugin.id, { method: method ?? "GET", path, action, rules: names, handler, meta, early });
+      for (const [action, { method = "GET", rules = [], ...given }] of Object.entries(plugin.endpoints ?? {})) {
+        const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
+        addRoute(plugin.id, { ...given, method, action, rules: names });
       }
       contexts.set(plugin, context);
       plugin.setup?.(context);

@@ -34,12 +34,15 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
   },
   accepts: isDate,
   schema: () =>
-    z.unknown().transform((value, ctx) => {
-      const date = isDate(value) ? value : typeof value === "string" ? toDate(value) : undefined;
-      if (date !== undefined) return date;
-      ctx.issues.push({ code: "custom", message: MESSAGE, input: value });
-      return z.NEVER;
-    }),
+    z
+      .unknown()
+      .transform((value, ctx) => {
+        const date = isDate(value) ? value : typeof value === "string" ? toDate(value) : undefined;
+        if (date !== undefined) return date;
+        ctx.issues.push({ code: "custom", message: MESSAGE, input: value });
+        return z.NEVER;
+      })
+      .meta({ type: "string", format: "date-time" }),
   compare: (a, b) => a.getTime() - b.getTime(),
   toWire: toIsoText,
   toCell: toIsoText,

@@ -38,6 +38,10 @@ const PASSWORD_BYTES = 1_024;
 /** Fewer code points are no password; `.min()` says otherwise. ASVS 5.0, 6.2.1. */
 const PASSWORD_MIN: Bound = { value: 8 };
 
+function leastOf({ min, length, password }: FieldDefinition): Bound | undefined {
+  return min ?? (password === undefined || length ? undefined : PASSWORD_MIN);
+}
+
 const encoder = new TextEncoder();
 
 /** A UTF-16 unit is at least one byte, so what is far too long is not even encoded. */
@@ -59,7 +63,7 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
     (text) => (isStorableText(text) ? undefined : { message: "must be well-formed text without NUL characters" }),
     field.password === undefined ? atMost({ value: limit }) : atMostBytes(PASSWORD_BYTES),
   ];
-  const least = field.min ?? (field.password === undefined || field.length ? undefined : PASSWORD_MIN);
+  const least = leastOf(field);
   if (least) checks.push(atLeast(least));
   if (field.max) checks.push(atMost(field.max));
   if (field.length) checks.push(atLeast(field.length), atMost(field.length));
@@ -104,9 +108,37 @@ export function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
       }
     })
     .meta({
-      minLength: field.length?.value ?? field.min?.value,
-      maxLength: field.length?.value ?? field.max?.value ?? limit,
+      minLength: (field.length ?? leastOf(field))?.value,
+      maxLength: (field.length ?? field.max)?.value ?? (field.password === undefined ? limit : PASSWORD_BYTES),
+      ...formatOf(field),
+      ...patternsOf(field),
     });
+}
+
+/** A text has one format; that of an e-mail address says more than that of its kind does. */
+function formatOf({ formats, password }: FieldDefinition): Record<string, string> {
+  const [format] = formats;
+  if (format === undefined) return password === undefined ? {} : { format: "password" };
+  return { format: format === "url" ? "uri" : format };
+}
+
+/** Patterns that mean the same without flags, in the Unicode mode that JSON Schema reads them in. */
+function patternsOf({ patterns }: FieldDefinition): Record<string, unknown> {
+  const sources = patterns.filter(({ regex }) => isPlainPattern(regex)).map(({ regex }) => regex.source);
+  return sources.length === 1
+    ? { pattern: sources[0] }
+    : sources.length === 0
+      ? {}
+      : { allOf: sources.map((pattern) => ({ pattern })) };
+}
+
+function isPlainPattern({ source, flags }: RegExp): boolean {
+  if (/[^dgu]/.test(flags)) return false;
+  try {
+    return new RegExp(source, "u").source === source;
+  } catch {
+    return false;
+  }
 }
 
 /** Sorts surrogates, which stand for the highest code points, after all other UTF-16 units. */

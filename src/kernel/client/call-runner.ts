@@ -9,10 +9,14 @@ import type { Principal } from "../ports/principal.ts";
 /** Runs the calls of in-process clients, as RequestHandler answers requests. */
 export interface CallRunner {
   /**
-   * Runs a call in a scope of its own, which ends with it.
+   * Runs a call in a scope of its own, which ends with it. It waits until the app has started, unless it is `early`.
    * @throws UnavailableError after `drain`; what keeps the app from starting
    */
-  run<T>(principal: () => Principal, work: (scope: OperationScope) => Promise<T>): Promise<T>;
+  run<T>(
+    principal: () => Principal,
+    work: (scope: OperationScope) => Promise<T>,
+    options?: { readonly early?: boolean },
+  ): Promise<T>;
   /** Refuses new calls; resolves when those in flight have ended, or after the time that a request may take. */
   drain(): Promise<void>;
 }
@@ -24,8 +28,8 @@ export function createCallRunner(runtime: OperationRuntime, started: () => Promi
   let onIdle: (() => void) | undefined;
 
   return {
-    async run(principal, work) {
-      await started();
+    async run(principal, work, { early = false } = {}) {
+      if (!early) await started();
       if (isClosing) throw new UnavailableError("The app is closed");
       const scope = new RequestScope(runtime, { principal: principal(), requestId: crypto.randomUUID() });
       active += 1;

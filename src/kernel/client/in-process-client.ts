@@ -63,13 +63,14 @@ const kWithin: unique symbol = Symbol("within");
 /** Clients for all entities, bound to a caller by the function returned: one is made when it is first asked for. */
 export function compileClients(
   entities: readonly AnyEntity[],
-  actionsOf: (entity: AnyEntity) => readonly Route[],
+  routes: () => readonly Route[],
 ): (within: WithinScope) => Clients {
   const prototype: Clients = Object.create(null);
   for (const entity of entities)
     Object.defineProperty(prototype, entity.name, {
       get(this: { readonly [kWithin]: WithinScope }) {
-        const value = createEntityClient(entity, this[kWithin], actionsOf(entity));
+        const calls = routes().filter((route) => route.entity === entity && route.call !== undefined);
+        const value = createEntityClient(entity, this[kWithin], calls);
         Object.defineProperty(this, entity.name, { value, enumerable: true });
         return value;
       },

@@ -8,7 +8,7 @@ import type { OperationScope } from "../operations/scope.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { User } from "../ports/principal.ts";
-import type { RouteContext, RouteInput } from "../routes/route.ts";
+import type { Route, RouteContext, RouteInput } from "../routes/route.ts";
 import type { EntitySchema } from "./entity-schema.ts";
 
 /** The part of the app's configuration that plugins may read. */
@@ -19,6 +19,8 @@ export interface PluginConfig {
   readonly isAdmin: (user: User) => boolean;
   readonly defaultRules: EntityRules;
 }
+
+type ScopedWork<T> = (scope: OperationScope) => Promise<T>;
 
 /** Everything a plugin may touch (architecture.md 3.1). */
 export interface PluginContext {
@@ -32,6 +34,8 @@ export interface PluginContext {
   };
   readonly routes: {
     add(route: RouteInput): void;
+    /** Those of all plugins; complete once the app is set up. */
+    list(): readonly Route[];
   };
   /** All entities of the app, those of plugins included, with their relations resolved. */
   readonly entities: EntityModel;
@@ -41,21 +45,21 @@ export interface PluginContext {
   readonly driver: Driver;
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
-  /** Runs work in a scope of its own: of a user, of nobody (null), or of the system. Once the app has started. */
-  runAs<T>(who: User | null | "system", work: (scope: OperationScope) => Promise<T>): Promise<T>;
+  /**
+   * Runs work in a scope of its own: of a user, of nobody (null), or of the system. It waits until the app has started;
+   * `early` work does not, and may find no database.
+   */
+  runAs<T>(who: User | null | "system", work: ScopedWork<T>, options?: { readonly early?: boolean }): Promise<T>;
   /** Reports a problem of the configuration; all are thrown together as one ConfigurationError. */
   problem(sentence: string): void;
 }
 
 /** A plugin endpoint. Without `rules` it denies everybody. */
-export interface EndpointConfig {
+export interface EndpointConfig extends Pick<RouteInput, "meta" | "describe" | "early"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
   handler(context: RouteContext): unknown;
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
-  readonly early?: boolean | undefined;
 }
 
 export interface Endpoint extends EndpointConfig {

@@ -27,5 +27,16 @@ export type {
   RemoteService,
   SharedAnswers,
 } from "./remote-service.ts";
+export type {
+  AnswerDescription,
+  ContentDescription,
+  DescribeRoute,
+  ParameterDescription,
+  RecordForm,
+  RouteDescription,
+  RouteNotes,
+  RouteReader,
+} from "./route-description.ts";
+export type { RouteRules } from "./route-rules.ts";
 export type { RuleLists } from "./rule-lists.ts";
 export type { ActionRun, WorkflowRunner } from "./workflow-runner.ts";

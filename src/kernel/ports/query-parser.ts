@@ -1,6 +1,7 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { OperationQuery } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
+import type { ParameterDescription } from "./route-description.ts";
 
 /**
  * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds
@@ -25,4 +26,12 @@ export interface QueryParser {
    * @param others names of parameters that the surface reads itself
    */
   reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
+  /** The parameters that such a parser takes of a caller; what they may not use is left out. */
+  describe(
+    parts: readonly QueryPart[],
+    entity: AnyEntity,
+    scope: OperationScope,
+  ): Promise<readonly ParameterDescription[]>;
+  /** The relations whose records a caller may include. */
+  includes(entity: AnyEntity, scope: OperationScope): Promise<readonly ResolvedRelation[]>;
 }

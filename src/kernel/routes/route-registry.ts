@@ -40,9 +40,9 @@ export class RouteRegistry {
     );
   }
 
-  /** Routes of an entity that can be called in the process. */
-  callsOf(entity: AnyEntity): readonly Route[] {
-    return this.#routes.filter((route) => route.entity === entity && route.call !== undefined);
+  /** All routes as they were added, in order. */
+  get all(): readonly Route[] {
+    return this.#routes;
   }
 
   /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */

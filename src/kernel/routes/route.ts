@@ -2,6 +2,7 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError } from "../errors/errors.ts";
 import type { KernelRequest } from "../http/messages.ts";
 import type { OperationScope } from "../operations/scope.ts";
+import type { DescribeRoute } from "../ports/route-description.ts";
 
 /** What a route handler gets. */
 export interface RouteContext {
@@ -53,7 +54,10 @@ export interface RouteInput {
   readonly rules?: readonly string[] | undefined;
   /** Rules that its operations obey in place of the entity's; for listings. */
   readonly obeys?: readonly string[] | undefined;
+  /** `summary`, `description` and `tags` for documentation; plugins may keep more of their own in it. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  /** What documentation says besides, for one reader. @default what all routes have in common */
+  readonly describe?: DescribeRoute | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
   /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */

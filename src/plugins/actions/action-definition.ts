@@ -1,5 +1,12 @@
 import type { Access, AnyEntity, PlainAction } from "../../entity/index.ts";
+import type { DescribeRoute, RouteReader } from "../../kernel/index.ts";
 import type { ActionContext } from "./action-context.ts";
+
+/** What a description may be about besides its reader. */
+export interface DescribedAction {
+  readonly entity: AnyEntity;
+  resolve<T = unknown>(service: string): T;
+}
 
 /** An action as data, whatever it was written with: a plain one, and what builders and prebuilt ones say besides. */
 export interface ActionDefinition extends Omit<PlainAction, "handler"> {
@@ -33,6 +40,8 @@ export interface ActionDefinition extends Omit<PlainAction, "handler"> {
   readonly deletesBy?: ((entity: AnyEntity) => string) | undefined;
   /** The client's own method that does the same, so that the action may have its name. @default none */
   readonly sameAs?: "count" | undefined;
+  /** What documentation says about it. @default what `input`, `query` and `output` declare */
+  readonly describe?: ((reader: RouteReader, on: DescribedAction) => ReturnType<DescribeRoute>) | undefined;
   handler(context: ActionContext): unknown;
   /** What a call in the process does, where the handler's answer is for HTTP only, such as a stream. @default the handler */
   call?(context: ActionContext): unknown;

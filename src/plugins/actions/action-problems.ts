@@ -41,6 +41,7 @@ const KEYS: Readonly<Record<keyof ActionDefinition, true>> = {
   deletesBy: true,
   sameAs: true,
   call: true,
+  describe: true,
 };
 
 /** What is wrong with an action, as sentences without a full stop. */

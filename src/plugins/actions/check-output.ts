@@ -1,6 +1,7 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   InternalError,
+  isWebResponse,
   type OperationScope,
   presentSettled,
   Reply,
@@ -39,5 +40,5 @@ export async function checkOutput(action: CompiledAction, result: unknown, scope
 /** What leaves the app as it is (architecture.md): nothing can be checked in it. */
 function isUnread(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return value instanceof Response || value instanceof Uint8Array || Symbol.asyncIterator in value;
+  return isWebResponse(value) || value instanceof Uint8Array || Symbol.asyncIterator in value;
 }

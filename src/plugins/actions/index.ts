@@ -11,6 +11,7 @@ import {
 } from "../../kernel/index.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
 import { definitionOf } from "./definition-of.ts";
+import { describeAction } from "./describe-action.ts";
 import { clientCall, routeHandler } from "./run-action.ts";
 import { addSoftDeleteScope } from "./soft-delete-scope.ts";
 
@@ -85,7 +86,8 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const { description, timeout, aliases = [] } = definition;
   const handler = routeHandler(context, action);
   const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
-  const shared = { action: name, entity, access, obeys: rules, timeout, meta, handler };
+  const describe = describeAction(context, action);
+  const shared = { action: name, entity, access, obeys: rules, timeout, meta, describe, handler };
   const root = `/${routeSegment(entity)}`;
   context.routes.add({ ...shared, method, path: root + path, call: clientCall(context, action) });
   for (const alias of aliases) context.routes.add({ ...shared, method: alias.method, path: root + alias.path });

@@ -12,6 +12,7 @@ import {
   type RouteHandler,
   routeSegment,
 } from "../../kernel/index.ts";
+import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
 
 /** Adds the routes of spec 4.1 for one entity. */
@@ -20,12 +21,14 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
   const collection = `/${segment}`;
   const one = `/${segment}/:id`;
   const update = updateHandler(entity, parser.reads(["shape"]));
+  const describe = describeCrud(entity, parser);
   routes.add({
     method: "POST",
     path: collection,
     entity,
     action: "create",
     access: "create",
+    describe: describe.create,
     handler: createHandler(entity, segment, parser.reads(["shape"])),
   });
   routes.add({
@@ -34,6 +37,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     entity,
     action: "list",
     access: "read",
+    describe: describe.list,
     handler: listHandler(entity, segment, parser.reads(["filter", "sort", "page", "shape"])),
   });
   routes.add({
@@ -42,16 +46,19 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     entity,
     action: "read",
     access: "read",
+    describe: describe.read,
     handler: readHandler(entity, parser.reads(["shape", "deleted"])),
   });
-  routes.add({ method: "PUT", path: one, entity, action: "update", access: "update", handler: update });
-  routes.add({ method: "PATCH", path: one, entity, action: "update", access: "update", handler: update });
+  const changes = { path: one, entity, action: "update", access: "update", handler: update } as const;
+  routes.add({ ...changes, method: "PUT", describe: describe.put });
+  routes.add({ ...changes, method: "PATCH", describe: describe.update });
   routes.add({
     method: "DELETE",
     path: one,
     entity,
     action: "delete",
     access: "delete",
+    describe: describe.delete,
     handler: deleteHandler(entity, parser.reads([])),
   });
 }

@@ -1,6 +1,6 @@
 // health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
 // can answer (/health/ready). Not part of the specification; they say nothing but a status.
-import { createPlugin, endpoint, type Plugin } from "../../kernel/index.ts";
+import { createPlugin, endpoint, type Plugin, type RouteDescription } from "../../kernel/index.ts";
 import { createReadiness } from "./readiness.ts";
 
 /** Options of `health`. */
@@ -19,10 +19,11 @@ export function health(options: HealthOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     endpoints: {
-      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], early: true, handler: () => OK }),
+      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], early: true, describe, handler: () => OK }),
       ready: endpoint("/health/ready", {
         method: "GET",
         rules: ["everyone"],
+        describe,
         async handler({ scope }) {
           await ready(scope.driver);
           return OK;
@@ -33,3 +34,8 @@ export function health(options: HealthOptions = {}): Plugin {
 }
 
 const OK = Object.freeze({ status: "ok" });
+const STATUS = Object.freeze({ type: "object", required: ["status"], properties: { status: { const: "ok" } } });
+
+function describe(): RouteDescription {
+  return { answers: { 200: { description: "All is well.", content: { "application/json": STATUS } } } };
+}

@@ -1,6 +1,6 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5; public-api.md "Rules"; security.md items 1, 2 and 6.
-import { createPlugin, type Plugin } from "../../kernel/index.ts";
+import { createPlugin, type Plugin, type RouteAuthorization, type RouteRules } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
 import { decide } from "./decide.ts";
@@ -35,6 +35,8 @@ export interface RulesOptions {
 const FIELDS_SERVICE = "rules.fields";
 /** Service: `RuleLists`, for surfaces with rules of their own. */
 const LISTS_SERVICE = "rules.lists";
+/** Service: `RouteRules`, for whoever tells callers which routes are theirs. */
+const ROUTES_SERVICE = "rules.routes";
 
 /** Authorization: without it, every operation of callers is denied. */
 export function rules(options: RulesOptions = {}): Plugin {
@@ -55,10 +57,22 @@ export function rules(options: RulesOptions = {}): Plugin {
         const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
         return plan === undefined ? undefined : decide(plan, operation);
       });
-      hooks.on("route:authorize", createRouteAuthorizer(table, log));
+      const authorizeRoute = createRouteAuthorizer(table, log);
+      services.register(ROUTES_SERVICE, () => routeRules(authorizeRoute));
+      hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
       });
     },
   });
+}
+
+function routeRules(authorize: (payload: RouteAuthorization) => void | Promise<void>): RouteRules {
+  return {
+    async allow(route, scope) {
+      const payload: RouteAuthorization = { route, rules: route.rules ?? [], scope, allowed: false };
+      await authorize(payload);
+      return payload.allowed;
+    },
+  };
 }

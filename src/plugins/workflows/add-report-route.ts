@@ -9,6 +9,7 @@ import {
   presentSettled,
   type RouteContext,
 } from "../../kernel/index.ts";
+import { describeReport } from "./describe-report.ts";
 import { RUN } from "./engine/journal-entities.ts";
 import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
@@ -59,6 +60,8 @@ export function addReportRoute(
     entity: entities.get(RUN) as AnyEntity,
     action: "workflow-run",
     rules: ["authenticated"],
+    meta: { summary: "Read the report of a workflow's run" },
+    describe: describeReport,
     handler: ({ params, scope }: RouteContext) => reportTo(params.id as string, scope),
   });
 }

@@ -1,5 +1,12 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { entityOfRecord, type OperationScope, Reply, type Row, satisfiesAlone } from "../../kernel/index.ts";
+import {
+  entityOfRecord,
+  isWebResponse,
+  type OperationScope,
+  Reply,
+  type Row,
+  satisfiesAlone,
+} from "../../kernel/index.ts";
 
 /** As deep as answers may be. */
 const MAX_DEPTH = 64;
@@ -19,7 +26,7 @@ export async function readableOnly(value: unknown, scope: OperationScope): Promi
 /** What a value is made of; undefined for what is no container. */
 function partsOf(value: unknown): readonly unknown[] | undefined {
   if (typeof value !== "object" || value === null || value instanceof Date) return undefined;
-  if (value instanceof Response || ArrayBuffer.isView(value) || Symbol.asyncIterator in value) return undefined;
+  if (isWebResponse(value) || ArrayBuffer.isView(value) || Symbol.asyncIterator in value) return undefined;
   if (value instanceof Reply) return [value.body];
   if (value instanceof Map) return [...value.values()];
   if (Array.isArray(value) || value instanceof Set) return [...value];

@@ -4,7 +4,8 @@ import type { ExportFormat } from "./export-format.ts";
 import { jsonFormat } from "./json-format.ts";
 import { ndjsonFormat } from "./ndjson-format.ts";
 
-const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
+/** By the name that requests ask for them by. */
+export const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
   ["json", jsonFormat],
   ["csv", csvFormat],
   ["ndjson", ndjsonFormat],

@@ -1,5 +1,5 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
-import { readBulk } from "./bulk-input.ts";
+import { describeBulk, readBulk } from "./bulk-input.ts";
 
 interface BulkDeleteInput {
   readonly ids: readonly string[];
@@ -19,6 +19,7 @@ export function bulkDeleteAction(): ActionBuilder<PlainShape<{ readonly count: n
     readsBody: true,
     access: "delete",
     authorizes: "operations",
+    describe: ({ scope }) => describeBulk(scope.limits.bulk),
     async handler({ scope, entity, input, rules }) {
       const { ids } = readBulk(input, ["ids"], scope.limits.bulk);
       return scope.transaction(async (inner) => {

@@ -1,10 +1,29 @@
-import { BadRequestError } from "../../../kernel/index.ts";
+import type { JsonSchema } from "../../../entity/index.ts";
+import { type AnswerDescription, BadRequestError, type RouteDescription } from "../../../kernel/index.ts";
+import { answerWith } from "../answer-with.ts";
 
 /** Body of a bulk request that has passed. */
 export interface BulkInput {
   /** Distinct, in ascending order: whoever locks several records locks them in the same order. */
   readonly ids: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What documentation says about a bulk request. */
+export function describeBulk(
+  limit: number,
+  data?: JsonSchema,
+  headers?: AnswerDescription["headers"],
+): Pick<RouteDescription, "body" | "answers" | "errors"> {
+  const ids: JsonSchema = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1, maxItems: limit };
+  const properties = { ids, ...(data === undefined ? {} : { data }) };
+  const schema = { type: "object", required: Object.keys(properties), properties, additionalProperties: false };
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  return {
+    body: { required: true, content: { "application/json": schema } },
+    answers: answerWith(200, "How many records it was done to.", { count }, headers),
+    errors: [403, 409],
+  };
 }
 
 /**

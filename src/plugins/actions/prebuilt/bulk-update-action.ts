@@ -1,6 +1,6 @@
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
-import { readBulk } from "./bulk-input.ts";
+import { describeBulk, readBulk } from "./bulk-input.ts";
 
 interface BulkUpdateInput {
   readonly ids: readonly string[];
@@ -21,6 +21,10 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
     readsBody: true,
     access: "update",
     authorizes: "operations",
+    describe: ({ scope, record }, { entity }) =>
+      describeBulk(scope.limits.bulk, record(entity, "update"), {
+        "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
+      }),
     async handler({ scope, entity, input, rules }) {
       const { ids, data } = readBulk(input, ["ids", "data"], scope.limits.bulk);
       // Each record needs a hash of its own, which takes the better part of a second.

@@ -24,6 +24,12 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
       const unknown = fieldsToExclude.find((name) => !Object.hasOwn(entity.columns, name));
       return unknown === undefined ? undefined : `there is no field "${unknown}" to leave out`;
     },
+    describe({ reads, record }, { entity }) {
+      if (!reads(entity)) return undefined;
+      const content = { "application/json": record(entity, "record") };
+      const answers = { 201: { description: "The copy.", content, headers: { Location: "Where it is." } } };
+      return { answers, errors: [403, 404, 409] };
+    },
     async handler({ scope, entity, params, rules, root }) {
       const read = await scope.run({ kind: "read", entity, id: params.id, rules });
       const copied = await copyable(read.records[0] as Row, entity, scope, fieldsToExclude);

@@ -1,5 +1,6 @@
 import type { ParseQuery, QueryParser } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
+import { answerWith } from "../answer-with.ts";
 
 /** `GET /count` counts the records that the caller may read, with the filters of the list (spec 4.2 rule 4). */
 export function countAction(): ActionBuilder<PlainShape<{ readonly count: number }>> {
@@ -10,6 +11,10 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     authorizes: "operations",
     sameAs: "count",
     needs: ["crud.query"],
+    async describe({ scope }, { entity, resolve }) {
+      const parameters = await resolve<QueryParser>("crud.query").describe(["filter"], entity, scope);
+      return { parameters, answers: COUNTED };
+    },
     async handler({ scope, entity, rules, search, resolve }) {
       const parse: ParseQuery = resolve<QueryParser>("crud.query").reads(["filter"]);
       const { total } = await scope.run({
@@ -23,3 +28,5 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     },
   });
 }
+
+const COUNTED = answerWith(200, "How many there are.", { count: { type: "integer", minimum: 0 } });

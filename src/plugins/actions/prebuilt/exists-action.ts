@@ -1,4 +1,5 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
+import { answerWith } from "../answer-with.ts";
 
 /** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */
 export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: boolean }, true>> {
@@ -9,6 +10,7 @@ export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: bool
     query: {},
     authorizes: "operations",
     takesAnyId: true,
+    describe: () => ({ answers: answerWith(200, "Whether there is one.", { exists: { type: "boolean" } }) }),
     async handler({ scope, entity, params, rules }) {
       if ((params.id as string).length > scope.limits.idLength) return { exists: false };
       const query = { select: ["id"] };

@@ -3,6 +3,7 @@ import { type OperationQuery, type QueryParser, Reply, type Row } from "../../..
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext } from "../action-context.ts";
 import { createBatchReader } from "../export/create-batch-reader.ts";
+import { describeExport, FORMAT } from "../export/describe-export.ts";
 import { type ExportOptions, exportCall } from "../export/export-call.ts";
 import { readFormat } from "../export/read-format.ts";
 import { FIRST_BATCH, writeBatches } from "../export/write-batches.ts";
@@ -19,6 +20,12 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
     description: "Exports records",
     authorizes: "operations",
     needs: ["crud.query"],
+    async describe({ scope, record }, { entity, resolve }) {
+      const parser = resolve<QueryParser>("crud.query");
+      const parameters = await parser.describe(["filter", "sort", "select"], entity, scope);
+      const rows = { anyOf: [record(entity, "record"), record(entity, "selection")] };
+      return { parameters: [...parameters, FORMAT], answers: { 200: describeExport(rows) } };
+    },
     handler: streamExport,
     call: exportCall,
   });

@@ -9,6 +9,7 @@ import {
 } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext } from "../action-context.ts";
+import { describeImport } from "../import/describe-import.ts";
 import { importRows } from "../import/import-rows.ts";
 import { type ImportResult, ImportTally } from "../import/import-tally.ts";
 import { readRows } from "../import/read-rows.ts";
@@ -55,6 +56,7 @@ export function importAction(
     authorizes: "operations",
     readsBody: "raw",
     timeout,
+    describe: ({ record }, { entity }) => describeImport(record(entity, "create")),
     check(entity) {
       const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
       if (unknown !== undefined) return `there is no option "${unknown}".${didYouMean(unknown, Object.keys(OPTIONS))}`;

@@ -1,4 +1,5 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
+import { SUCCESS } from "../answer-with.ts";
 import { deletionField, deletionProblem } from "./deletion-field.ts";
 
 /**
@@ -15,6 +16,7 @@ export function restoreAction(fieldName?: string): ActionBuilder<PlainShape<{ re
     authorizes: "operations",
     restores: true,
     check: (entity) => deletionProblem(entity, fieldName),
+    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);
       await scope.run({

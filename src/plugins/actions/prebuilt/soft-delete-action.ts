@@ -1,4 +1,5 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
+import { SUCCESS } from "../answer-with.ts";
 import { deletionField, deletionProblem } from "./deletion-field.ts";
 
 /**
@@ -16,6 +17,7 @@ export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{
     authorizes: "operations",
     deletesBy: (entity) => deletionField(entity, fieldName),
     check: (entity) => deletionProblem(entity, fieldName),
+    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);
       await scope.run({

@@ -9,6 +9,7 @@ import {
 } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext } from "../action-context.ts";
+import { answerWith } from "../answer-with.ts";
 import { columnProblem } from "./column-problem.ts";
 
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;
@@ -29,6 +30,11 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
     readsBody: false,
     authorizes: "operations",
     check: (entity) => columnProblem(entity, field, { kind: "bool", shown: true }),
+    describe(reader, { entity }) {
+      if (!reader.scope.mask(entity).readable.has(field)) return undefined;
+      const answers = answerWith(200, "The new value.", { [field]: { type: "boolean" } });
+      return { answers, errors: [403, 404, 409] };
+    },
     handler: (context) => toggle(context, field),
   });
 }

@@ -11,10 +11,13 @@ import {
 } from "../../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";
 import { DELETED, readDeleted } from "./deleted.ts";
+import { describeQuery } from "./describe-query.ts";
+import { includable } from "./includable.ts";
 import { readPage } from "./page.ts";
 import { compileQueryTable, type QueryTable } from "./query-table.ts";
+import { readableTargets } from "./readable-targets.ts";
 import { type Reading, type Subject, throwProblems } from "./reading.ts";
-import { readInclude, readSelect, seesRelation } from "./shape.ts";
+import { readInclude, readSelect } from "./shape.ts";
 import { readSort } from "./sort.ts";
 
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
@@ -39,6 +42,11 @@ export function createQueryParser(model: EntityModel): QueryParser {
       made.set(key, parse);
       return parse;
     },
+    async describe(parts: readonly QueryPart[], entity: AnyEntity, scope: OperationScope) {
+      const table = tables.get(entity);
+      return table === undefined ? [] : await describeQuery(new Set(parts), table, scope, tables);
+    },
+    includes: (entity: AnyEntity, scope: OperationScope) => includable(tables.get(entity), scope),
   });
 }
 
@@ -101,35 +109,4 @@ function relationsNamed(parameters: QueryParameters): readonly string[] {
     if (dot !== -1) named.add(name.slice(0, dot));
   }
   return [...named];
-}
-
-/**
- * Relations that conditions may look through: those named. As soon as one of them is not for this caller, all relations
- * are asked about, so that what is suggested instead does not depend on whether it exists.
- */
-async function readableTargets(
-  named: readonly string[],
-  table: QueryTable,
-  scope: OperationScope,
-  tables: ReadonlyMap<AnyEntity, QueryTable>,
-): Promise<ReadonlyMap<string, Subject>> {
-  const found = await targetsOf(named, table, scope, tables);
-  return found.size === named.length ? found : targetsOf(table.relations.keys(), table, scope, tables);
-}
-
-async function targetsOf(
-  names: Iterable<string>,
-  table: QueryTable,
-  scope: OperationScope,
-  tables: ReadonlyMap<AnyEntity, QueryTable>,
-): Promise<ReadonlyMap<string, Subject>> {
-  const targets = new Map<string, Subject>();
-  for (const name of names) {
-    const relation = table.relations.get(name);
-    const target = relation === undefined ? undefined : tables.get(relation.target);
-    if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
-    if ((await scope.readDecision(relation.target)).allowed)
-      targets.set(name, { table: target, mask: scope.mask(relation.target) });
-  }
-  return targets;
 }

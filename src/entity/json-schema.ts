@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { type FieldDefinition, plainField } from "./field-definition.ts";
+import type { FieldKind } from "./kind.ts";
+
+/** A JSON Schema of draft 2020-12, which is what OpenAPI 3.1 has. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const made = new WeakMap<FieldDefinition | FieldKind, JsonSchema>();
+
+/**
+ * The JSON Schema of one value as it is on the wire, which the kind's own zod schema knows.
+ * @param field whose limits and formats count; without one, any value of the kind
+ */
+export function jsonSchemaOf(kind: FieldKind, field?: FieldDefinition): JsonSchema {
+  const known = made.get(field ?? kind);
+  if (known !== undefined) return known;
+  // What is read is described, not what it becomes; a check that has no keyword is none of the schema's.
+  const { $schema: _, ...schema } = z.toJSONSchema(kind.schema(field ?? plainField(kind)), {
+    io: "input",
+    unrepresentable: "any",
+  });
+  const said = Object.entries(schema).filter(([, value]) => value !== undefined);
+  const frozen: JsonSchema = Object.freeze(Object.fromEntries(said));
+  made.set(field ?? kind, frozen);
+  return frozen;
+}

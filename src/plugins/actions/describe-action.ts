@@ -1,0 +1,84 @@
+import type { ActionFields, FieldDefinition } from "../../entity/index.ts";
+import { jsonSchemaOf } from "../../entity/index.ts";
+import type {
+  AnswerDescription,
+  DescribeRoute,
+  ParameterDescription,
+  PluginContext,
+  RouteDescription,
+  RouteReader,
+} from "../../kernel/index.ts";
+import { answerWith } from "./answer-with.ts";
+import type { CompiledAction } from "./compile-action.ts";
+
+/** What documentation says about an action: what it says itself, or else what it declares. */
+export function describeAction({ services }: PluginContext, action: CompiledAction): DescribeRoute {
+  const { entity, definition } = action;
+  const { resolve } = services;
+  return (reader) =>
+    definition.describe === undefined ? declared(action, reader) : definition.describe(reader, { entity, resolve });
+}
+
+function declared(action: CompiledAction, reader: RouteReader): RouteDescription {
+  const { definition, method, onResource } = action;
+  const asks = definition.workflow !== undefined && reader.scope.principal.kind !== "anonymous";
+  return {
+    parameters: [...parameters(definitions(definition.query)), ...(asks ? [PREFER] : [])],
+    body: body(action, reader),
+    answers: answers(action, reader, asks),
+    // A handler may refuse what it is given as it likes.
+    errors: [403, ...(onResource ? [404] : []), ...(method === "GET" ? [] : [409]), "4XX"],
+  };
+}
+
+function definitions(fields: ActionFields = {}): Readonly<Record<string, FieldDefinition>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { definition }]) => [name, definition]));
+}
+
+function parameters(fields: Readonly<Record<string, FieldDefinition>>): ParameterDescription[] {
+  return Object.entries(fields).map(([name, field]) => ({
+    name,
+    schema: jsonSchemaOf(field.kind, field),
+    description: field.description,
+    required: isRequired(field),
+  }));
+}
+
+function isRequired({ optional, default: given }: FieldDefinition): boolean {
+  return !optional && given === undefined;
+}
+
+function body({ definition, method }: CompiledAction, reader: RouteReader): RouteDescription["body"] {
+  const { input, readsBody = method !== "GET" && method !== "DELETE" } = definition;
+  if (input === undefined)
+    return readsBody === false ? undefined : { required: readsBody === true, content: { "application/json": {} } };
+  const fields = definitions(input);
+  const content = { "application/json": reader.fields(fields, "input") };
+  return { required: Object.values(fields).some(isRequired), content };
+}
+
+/** Without an output nobody knows what a handler gives; with one its status may still be another one. */
+function answers({ definition }: CompiledAction, reader: RouteReader, asks: boolean): RouteDescription["answers"] {
+  if (definition.output === undefined) return undefined;
+  const content = { "application/json": reader.fields(definitions(definition.output), "output") };
+  const answer: AnswerDescription = { description: "What the action gives.", content };
+  return {
+    200: answer,
+    "2XX": { ...answer, description: "The same, under a status of the action's own." },
+    ...(asks ? ACCEPTED : {}),
+  };
+}
+
+const PREFER: ParameterDescription = Object.freeze({
+  name: "Prefer",
+  in: "header",
+  schema: { type: "string", enum: ["respond-async"] },
+  description: "Asks for an answer before the work is done (RFC 7240), where runs are remembered.",
+});
+
+const ACCEPTED = answerWith(
+  202,
+  "The work has begun, as `Prefer` asked.",
+  { runId: { type: "string" }, status: { const: "running" }, location: { type: "string" } },
+  { Location: "Where the report of the run is.", "Preference-Applied": "`respond-async`." },
+);

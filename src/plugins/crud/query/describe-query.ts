@@ -1,0 +1,126 @@
+import { type AnyEntity, isKeelsonError, type JsonSchema } from "../../../entity/index.ts";
+import type { Limits, OperationScope, ParameterDescription, QueryPart } from "../../../kernel/index.ts";
+import { DELETED } from "./deleted.ts";
+import { describeConditions } from "./describe-conditions.ts";
+import { includable } from "./includable.ts";
+import type { QueryTable } from "./query-table.ts";
+import { targetsOf } from "./readable-targets.ts";
+import type { Subject } from "./reading.ts";
+
+const TEXT: JsonSchema = { type: "string" };
+const count = (minimum: number, maximum?: number): JsonSchema => ({
+  type: "integer",
+  minimum,
+  ...(maximum === undefined ? {} : { maximum }),
+});
+
+/** What describing needs to know. */
+interface Asked extends Subject {
+  readonly scope: OperationScope;
+  readonly tables: ReadonlyMap<AnyEntity, QueryTable>;
+}
+
+/** The parameters of some parts of the dialect that a caller may use (http.md, "List queries"). */
+export async function describeQuery(
+  parts: ReadonlySet<QueryPart>,
+  table: QueryTable,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): Promise<readonly ParameterDescription[]> {
+  const asked: Asked = { table, mask: scope.mask(table.entity), scope, tables };
+  const takesDeleted = parts.has("filter") || parts.has("deleted");
+  return [
+    ...(parts.has("filter") ? await filters(asked) : []),
+    ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
+    ...(parts.has("sort") ? order(asked) : []),
+    ...(parts.has("page") ? page(scope.limits) : []),
+    ...(parts.has("shape") ? await included(asked) : []),
+    ...(parts.has("shape") || parts.has("select") ? [selected(asked)] : []),
+  ];
+}
+
+/** Who may restore no record is refused when they ask for deleted ones. */
+async function mayRestore({ table: { entity }, scope }: Asked): Promise<boolean> {
+  if (entity.softDelete === undefined) return false;
+  try {
+    return (await scope.decide({ kind: "list", entity, query: { deleted: "with" } })).allowed;
+  } catch (error) {
+    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
+    throw error;
+  }
+}
+
+const DELETED_PARAMETER: ParameterDescription = {
+  name: DELETED,
+  schema: { enum: ["with", "only"] },
+  description: "Shows softly deleted records, too, or nothing but these: those that the caller may restore.",
+};
+
+async function filters({ table, mask, scope, tables }: Asked): Promise<ParameterDescription[]> {
+  const targets = await targetsOf(table.relations.keys(), table, scope, tables);
+  const searchable = table.searchable.filter((name) => mask.filterable.has(name));
+  return [
+    ...describeConditions({ table, mask }, "", scope.limits),
+    ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.limits)),
+    ...(searchable.length === 0
+      ? []
+      : [{ name: "q", schema: TEXT, description: `Text that ${searchable.join(" or ")} contains.` }]),
+  ];
+}
+
+function order({ mask, scope }: Asked): ParameterDescription[] {
+  const names = [...mask.sortable].flatMap((name) => [name, `-${name}`]);
+  const most = scope.limits.sortKeys;
+  const list = (words: readonly string[]): JsonSchema => ({
+    type: "array",
+    items: { type: "string", enum: words },
+    maxItems: most,
+  });
+  return [
+    {
+      name: "_sort",
+      schema: list(names),
+      commas: true,
+      description: "Fields to sort by; a minus turns the order around. The id is always the last one.",
+    },
+    {
+      name: "_order",
+      schema: list(["asc", "desc"]),
+      commas: true,
+      description: "Directions of `_sort`, in place of minuses.",
+    },
+  ];
+}
+
+function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
+  return [
+    { name: "_page", schema: count(1), description: "Which page, from 1." },
+    { name: "_limit", schema: { ...count(1, maxPageSize), default: pageSize }, description: "Records of a page." },
+    { name: "_start", schema: count(0), description: "How many records to skip, in place of `_page`." },
+    { name: "_end", schema: count(1), description: "Where to stop, in place of `_limit`." },
+    { name: "_after", schema: TEXT, description: "The `X-Next-Cursor` of the page before, in place of `_page`." },
+    {
+      name: "_total",
+      schema: { enum: ["none"] },
+      description: "Leaves `X-Total-Count` out, and the work of counting.",
+    },
+  ];
+}
+
+async function included({ table, scope }: Asked): Promise<ParameterDescription[]> {
+  const names = (await includable(table, scope)).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const { includes, includeDepth } = scope.limits;
+  const description = `Related records to add: ${names.join(", ")}, and theirs after a dot, ${includeDepth} levels deep.`;
+  return [{ name: "include", schema: { type: "array", items: TEXT, maxItems: includes }, commas: true, description }];
+}
+
+function selected({ mask }: Asked): ParameterDescription {
+  const items = { type: "string", enum: [...mask.readable] };
+  return {
+    name: "select",
+    schema: { type: "array", items },
+    commas: true,
+    description: "Fields to show, and no others but the id.",
+  };
+}

@@ -1,0 +1,145 @@
+import type { JsonSchema } from "../../entity/index.ts";
+import {
+  type AnswerDescription,
+  camelCase,
+  type ParameterDescription,
+  pascalCase,
+  pluralize,
+  type Route,
+  type RouteDescription,
+} from "../../kernel/index.ts";
+import type { OperationObject } from "./document.ts";
+import { errorResponseName } from "./error-responses.ts";
+
+/** What an operation is made of besides its route. */
+export interface OperationParts {
+  readonly described: RouteDescription;
+  /** What plugins have noted about the route. */
+  readonly notes: readonly Pick<RouteDescription, "errors" | "parameters">[];
+  /** Rules that decide about it; undefined where only its operations know. */
+  readonly rules: readonly string[] | undefined;
+  /** Names of the ways to say who calls. */
+  readonly schemes: readonly string[];
+  /** Longest id of a record, in characters. */
+  readonly idLength: number;
+}
+
+const REQUEST_ID = Object.freeze({ "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } });
+
+/** One operation of the document; parameters and all else in full. */
+export function describeOperation(route: Route, operationId: string, parts: OperationParts): OperationObject {
+  const { described, notes, rules, schemes, idLength } = parts;
+  const { meta = {} } = route;
+  const summary = (meta.summary ?? described.summary) as string | undefined;
+  const description = (meta.description ?? described.description) as string | undefined;
+  const given = [...(described.parameters ?? []), ...notes.flatMap((note) => note.parameters ?? [])];
+  const parameters = [...pathParameters(route, idLength), ...given.map(parameter)];
+  const { body, answers = ANY_SUCCESS } = described;
+  return {
+    operationId,
+    tags: (meta.tags as readonly string[] | undefined) ?? [tagOf(route)],
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: body.required, content: contents(body.content) } }),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
+      ...Object.fromEntries(errorsOf(route, parts).map((status) => [status, errorRef(status)])),
+    },
+    ...securityOf(route, rules, schemes),
+  };
+}
+
+/** An answer, or an error, with the headers of all of them. */
+export function response({ description, content, headers = {} }: AnswerDescription): JsonSchema {
+  const own = Object.entries(headers).map(([name, says]) => [name, { description: says, schema: { type: "string" } }]);
+  return {
+    description,
+    headers: { ...Object.fromEntries(own), ...REQUEST_ID },
+    ...(content === undefined ? {} : { content: contents(content) }),
+  };
+}
+
+/** Unique as long as names are: the method tells apart what has several addresses. */
+export function operationIdOf(
+  { action, entity, plugin, method }: Route,
+  wanted: string | undefined,
+  taken: Set<string>,
+) {
+  const name = entity === undefined ? camelCase(`${plugin} ${action}`) : camelCase(action) + pascalCase(entity.name);
+  let id = wanted ?? name;
+  if (taken.has(id)) id += `By${pascalCase(method.toLowerCase())}`;
+  for (let n = 2; taken.has(id); n++) id = `${wanted ?? name}${n}`;
+  taken.add(id);
+  return id;
+}
+
+/** Code that nobody has described gives what it likes, of any type, or sends callers elsewhere. */
+const ANY_SUCCESS: Readonly<Record<string, AnswerDescription>> = Object.freeze({
+  "2XX": { description: "What the code behind this route gives.", content: { "*/*": {} } },
+  "3XX": { description: "Where to go instead.", headers: { Location: "The address." } },
+});
+
+function tagOf({ entity, plugin }: Route): string {
+  return entity === undefined ? plugin : pascalCase(entity.plural ?? pluralize(entity.name));
+}
+
+function pathParameters({ path }: Route, idLength: number): JsonSchema[] {
+  const names = path.split("/").filter((segment) => segment.startsWith(":"));
+  return names.map((name) => ({
+    name: name.slice(1),
+    in: "path",
+    required: true,
+    schema: { type: "string", minLength: 1, ...(name === ":id" ? { maxLength: idLength } : {}) },
+  }));
+}
+
+function parameter({
+  name,
+  in: place = "query",
+  schema,
+  description,
+  required,
+  commas,
+}: ParameterDescription): JsonSchema {
+  return {
+    name,
+    in: place,
+    ...(description === undefined ? {} : { description }),
+    ...(required === true ? { required } : {}),
+    schema,
+    ...(commas === true ? { style: "form", explode: false } : {}),
+  };
+}
+
+function contents(content: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }]));
+}
+
+/** The statuses of all routes, and what each of them adds. */
+function errorsOf(route: Route, { described, notes, rules }: OperationParts): string[] {
+  const statuses = new Set<string>(["400", "500", "503"]);
+  const { early, describe } = route;
+  if (early !== true) statuses.add("401");
+  if (early !== true && rules?.includes("everyone") !== true) statuses.add("403");
+  if (described.body !== undefined) for (const status of ["413", "415"]) statuses.add(status);
+  // Nobody has said what code that is not ours may refuse.
+  if (describe === undefined) statuses.add("4XX");
+  for (const { errors = [] } of [described, ...notes]) for (const status of errors) statuses.add(String(status));
+  return [...statuses].sort();
+}
+
+function errorRef(status: string): JsonSchema {
+  return { $ref: `#/components/responses/${errorResponseName(status)}` };
+}
+
+function securityOf(
+  { early }: Route,
+  rules: readonly string[] | undefined,
+  schemes: readonly string[],
+): Pick<OperationObject, "security"> {
+  if (schemes.length === 0) return {};
+  if (early === true) return { security: [] };
+  const any = schemes.map((name) => ({ [name]: [] }));
+  return { security: rules?.includes("everyone") === true ? [{}, ...any] : any };
+}

@@ -1,0 +1,113 @@
+// openapi: a document of OpenAPI 3.1 that says what an API takes and gives, for whoever reads it, and a page to read it
+// on (Swagger UI). Not part of the specification; made from the entities, the routes and what their owners say about them.
+import { ruleName } from "../../entity/index.ts";
+import {
+  BadRequestError,
+  createPlugin,
+  type OperationScope,
+  type Plugin,
+  type PluginContext,
+  type RouteContext,
+  type RouteDescription,
+  type RouteNotes,
+  readParameters,
+} from "../../kernel/index.ts";
+import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
+import { addDocsPage } from "./docs/add-docs-page.ts";
+import type { OpenApiDocument } from "./document.ts";
+import { DOCUMENT_SERVICE, type DocumentMaker } from "./openapi-document.ts";
+import type { OpenApiOptions } from "./openapi-options.ts";
+
+export type { OpenApiDocument, OperationObject } from "./document.ts";
+export { type DocumentOptions, openapiDocument } from "./openapi-document.ts";
+export type { DocumentInfo, OpenApiOptions } from "./openapi-options.ts";
+
+// No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
+
+/** Service: {@link RouteNotes}, for plugins whose hooks answer in place of routes. */
+const NOTES_SERVICE = "openapi.routes";
+
+/** `GET /openapi.json`, and `GET /docs` to read it. */
+export function openapi(options: OpenApiOptions = {}): Plugin {
+  return createPlugin({
+    id: "openapi",
+    version: "1.0.0",
+    requires: ["rules"],
+    setup(context) {
+      const notes: Parameters<RouteNotes["add"]>[0][] = [];
+      const source: DocumentSource = { context, options, notes };
+      context.services.register(NOTES_SERVICE, () => ({ add: (note) => void notes.push(note) }) satisfies RouteNotes);
+      context.services.register(DOCUMENT_SERVICE, () => documentMaker(source));
+      addRoutes(source);
+    },
+  });
+}
+
+function addRoutes(source: DocumentSource): void {
+  const { context, options } = source;
+  const { docs = !context.config.production, served = !context.config.production || docs !== false } = options;
+  if (docs !== false && !served && options.docs !== undefined)
+    context.problem("openapi: the page needs the document; leave out `served: false`, or say `docs: false`");
+  if (!served) return;
+  const path = options.path ?? "/openapi.json";
+  const rules = (options.rules ?? ["everyone"]).flat().map(ruleName);
+  context.routes.add({
+    method: "GET",
+    path,
+    action: "document",
+    rules,
+    describe: describeDocument,
+    handler: (request: RouteContext) => readDocument(source, request),
+  });
+  if (docs === false) return;
+  addDocsPage(context, {
+    path: docs === true ? "/docs" : docs.path,
+    document: path,
+    rules,
+    title: options.info?.title,
+  });
+}
+
+function documentMaker({ context, options, notes }: DocumentSource): DocumentMaker {
+  const { apiPrefix: prefix } = context.config;
+  return ({ as = "system", info }) => {
+    const source = { context, notes, options: { ...options, info: { ...options.info, ...info } } };
+    const build = (scope: OperationScope): Promise<OpenApiDocument> =>
+      buildDocument(source, scope, { prefix, base: "" });
+    return context.runAs(as === "public" ? null : as, build, { early: true });
+  };
+}
+
+/** The document for whoever asks, or with `?as=public` for nobody in particular. */
+async function readDocument(
+  source: DocumentSource,
+  { search, scope, root, request }: RouteContext,
+): Promise<OpenApiDocument> {
+  const place: Place = { prefix: root, base: request.base ?? "" };
+  const isPublic = asksForPublic(search, source.context);
+  if (!isPublic) return await buildDocument(source, scope, place);
+  return await source.context.runAs(null, (nobody) => buildDocument(source, nobody, place));
+}
+
+/** @throws BadRequestError for other parameters and other values */
+function asksForPublic(search: string, { config }: PluginContext): boolean {
+  const { _, as, ...others } = Object.fromEntries(readParameters(search, config.limits.parameters));
+  if (Object.keys(others).length > 0 || (as !== undefined && (as.length > 1 || as[0] !== "public")))
+    throw new BadRequestError('The document takes "as=public" and no other parameter');
+  return as !== undefined;
+}
+
+function describeDocument(): RouteDescription {
+  const parameter = {
+    name: "as",
+    schema: { enum: ["public"] },
+    description: "Shows what callers without a name may use.",
+  };
+  const content = { "application/json": { type: "object", required: ["openapi", "info", "paths"] } };
+  return {
+    operationId: "readOpenApi",
+    summary: "Read this document",
+    parameters: [parameter],
+    answers: { 200: { description: "What the caller may use.", content } },
+  };
+}

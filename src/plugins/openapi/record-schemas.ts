@@ -1,0 +1,119 @@
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type JsonSchema,
+  jsonSchemaOf,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
+import { type OperationScope, pascalCase, type RecordForm } from "../../kernel/index.ts";
+import { ERROR_SCHEMAS } from "./error-responses.ts";
+import { nullable, requiredNames, sentSchema, shownSchema } from "./field-schema.ts";
+
+const SUFFIXES: Readonly<Record<RecordForm, string>> = {
+  record: "",
+  selection: "Selection",
+  create: "Create",
+  update: "Update",
+};
+const FORMS = Object.keys(SUFFIXES) as RecordForm[];
+
+/** What records of one entity are related to, as far as the reader may include it. */
+type RelationsOf = (entity: AnyEntity) => readonly ResolvedRelation[];
+
+/** The schemas of records, for one reader: each is made when somebody refers to it. */
+export interface RecordSchemas {
+  ref(entity: AnyEntity, form: RecordForm): JsonSchema;
+  /** Those that were referred to, by name. */
+  readonly made: Readonly<Record<string, JsonSchema>>;
+}
+
+/** @param scope the reader's, with masks that are final */
+export function createRecordSchemas(scope: OperationScope, relationsOf: RelationsOf): RecordSchemas {
+  const { model } = scope;
+  const names = nameAll([...model.entities, ...model.foreign]);
+  const made: Record<string, JsonSchema> = {};
+
+  function ref(entity: AnyEntity, form: RecordForm): JsonSchema {
+    const name = `${names.get(entity)}${SUFFIXES[form]}`;
+    if (made[name] === undefined) {
+      made[name] = {}; // it may refer to itself
+      made[name] = form === "record" || form === "selection" ? shown(entity, form) : sent(entity, form);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  function shown(entity: AnyEntity, form: "record" | "selection"): JsonSchema {
+    const columns = columnsOf(entity, scope.mask(entity).readable);
+    const needed = form === "record" ? columns.filter((column) => isAlwaysShown(scope, entity, column)) : [];
+    const isId = ({ role }: ColumnDefinition): boolean => role === "id";
+    return {
+      type: "object",
+      ...(form === "record" ? {} : { description: "With the fields that were selected, and the id." }),
+      properties: {
+        ...Object.fromEntries(columns.map((column) => [column.name, readable(column)])),
+        ...Object.fromEntries(relationsOf(entity).map((relation) => [relation.name, related(relation)])),
+      },
+      ...requiredNames((form === "record" ? needed : columns.filter(isId)).map(({ name }) => name)),
+    };
+  }
+
+  /** What another service leaves out of its records is up to that service. */
+  function related({ target, many, remote }: ResolvedRelation): JsonSchema {
+    const record = ref(target, remote === undefined ? "record" : "selection");
+    return many ? { type: "array", items: record } : nullable(record);
+  }
+
+  function sent(entity: AnyEntity, form: "create" | "update"): JsonSchema {
+    const columns = columnsOf(entity, scope.mask(entity).writable);
+    const links = relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+    return {
+      type: "object",
+      properties: {
+        ...Object.fromEntries(columns.map((column) => [column.name, sentSchema(column)])),
+        ...Object.fromEntries(links.map((relation) => [`${relation.name}Ids`, linked(relation)])),
+      },
+      ...(form === "create" ? requiredNames(columns.filter(isNeeded(entity)).map(({ name }) => name)) : {}),
+    };
+  }
+
+  function linked({ name, target }: ResolvedRelation): JsonSchema {
+    const id = target.columns.id as ColumnDefinition;
+    return { type: "array", items: jsonSchemaOf(id.kind), description: `Ids of all of ${name}.` };
+  }
+
+  return { ref, made };
+}
+
+function columnsOf(entity: AnyEntity, names: ReadonlySet<string>): readonly ColumnDefinition[] {
+  return Object.values(entity.columns).filter(({ name }) => names.has(name));
+}
+
+/** What depends on the record, or on who asks, is not in every record. */
+function isAlwaysShown(scope: OperationScope, entity: AnyEntity, { name, field }: ColumnDefinition): boolean {
+  const { readablePerRow } = scope.mask(entity);
+  return readablePerRow?.has(name) !== true && (scope.principal.kind !== "system" || field?.readable === undefined);
+}
+
+function readable(column: ColumnDefinition): JsonSchema {
+  const isKept = column.role !== "field" && column.role !== "foreignKey";
+  return { ...shownSchema(column), ...(isKept || column.field?.readonly === true ? { readOnly: true } : {}) };
+}
+
+/** Without it a record cannot be created. Whoever creates a record owns it, and need not say so. */
+function isNeeded({ ownedBy }: AnyEntity): (column: ColumnDefinition) => boolean {
+  return ({ optional, field, relation }) =>
+    !optional && field?.default === undefined && (relation === undefined || relation !== ownedBy);
+}
+
+/** A name for each entity from which no two schemas get the same one. */
+function nameAll(entities: readonly AnyEntity[]): ReadonlyMap<AnyEntity, string> {
+  const taken = new Set(Object.keys(ERROR_SCHEMAS));
+  const names = new Map<AnyEntity, string>();
+  for (const entity of entities) {
+    let name = pascalCase(entity.name);
+    while (FORMS.some((form) => taken.has(name + SUFFIXES[form]))) name += "Entity";
+    for (const form of FORMS) taken.add(name + SUFFIXES[form]);
+    names.set(entity, name);
+  }
+  return names;
+}

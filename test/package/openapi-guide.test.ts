@@ -1,0 +1,72 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Keelson, keelson, memoryDriver, type OpenApiDocument, openapiDocument, type Plugin } from "keelson";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+
+let guide: Guide;
+let folder = "";
+
+beforeAll(() => {
+  guide = openGuide("openapi");
+  folder = dirname(guide.files[0] as string);
+  // The page calls its files by name.
+  for (const [i, name] of ["api.ts", "write-document.ts", "limit.ts"].entries())
+    writeFileSync(join(folder, name), readFileSync(guide.files[i] as string, "utf8"));
+});
+afterAll(() => guide.remove());
+
+const load = async <T>(name: string): Promise<T> => (await import(pathToFileURL(join(folder, name)).href)) as T;
+
+describe("docs/guides/openapi.md", () => {
+  it("has blocks that compile as they stand", () => {
+    expect(guide.files).toHaveLength(3);
+    expect(compileProblems(guide.files)).toEqual([]);
+  }, 120_000);
+
+  it("has an API that is described as the page says", async () => {
+    const { api } = await load<{ api: Keelson }>("api.ts");
+    onTestFinished(() => api.close());
+    const { info, paths, components } = await openapiDocument(api);
+    expect(info).toEqual({ title: "Blog", version: "2.0.0" });
+    const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    for (const id of /stable ids: ([\s\S]*?)\n- /.exec(guide.text)?.[1]?.match(/(?<=`)\w+Posts?(?=`)/g) ?? [])
+      if (id !== "deletePost") expect(ids).toContain(id); // nobody may delete one there
+    expect(paths["/api/posts/{id}/rename"]?.post).toMatchObject({
+      summary: "Give it another title",
+      tags: ["Editing"],
+    });
+    expect(paths["/weather"]?.get?.responses).toHaveProperty("200.content");
+    expect(components.schemas).toHaveProperty("PostSelection");
+    const file = join(folder, "openapi.json");
+    const { writeDocument } = await load<{ writeDocument(file: string): Promise<void> }>("write-document.ts");
+    await writeDocument(file);
+    const written = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
+    expect(Object.keys(written.paths)).toEqual([
+      "/api/posts",
+      "/api/posts/{id}",
+      "/openapi.json",
+      "/health/live",
+      "/health/ready",
+      "/weather",
+    ]);
+    rmSync(file);
+  });
+
+  it("has a plugin that adds its answer to all routes", async () => {
+    const { limit } = await load<{ limit: Plugin }>("limit.ts");
+    const api = keelson({ entities: [], driver: memoryDriver(), plugins: [limit] });
+    onTestFinished(() => api.close());
+    await api.ready;
+    const { paths } = await openapiDocument(api);
+    expect(paths["/health/ready"]?.get?.responses).toHaveProperty("429");
+  });
+
+  it("names every option", async () => {
+    const source = readFileSync(new URL("../../src/plugins/openapi/openapi-options.ts", import.meta.url), "utf8");
+    const declared = source.slice(source.indexOf("interface OpenApiOptions")).match(/(?<=^ {2}readonly )\w+(?=\?:)/gm);
+    const named = guide.text.match(/(?<=^\| `)\w+(?=` \|)/gm);
+    expect(named).toEqual(declared);
+  });
+});

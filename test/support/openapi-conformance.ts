@@ -1,0 +1,91 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import type { OpenApiDocument } from "keelson";
+
+/** An answer as it came, and what it is the answer to. */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query, as they were requested. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+/** Headers of all answers, which say nothing about the route. */
+const COMMON = new Set(["x-content-type-options", "cache-control", "vary", "content-type", "content-length", "allow"]);
+
+/**
+ * What is wrong with an answer as far as a document goes: a route, a status, a type, a header or a member of the body that
+ * is not documented, or a value that does not fit. Members that schemas leave open are problems here, too.
+ */
+export function createConformance(document: OpenApiDocument): (exchange: Exchange) => string[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  (formats as unknown as (ajv: Ajv2020) => void)(ajv);
+  ajv.addSchema({ $id: "document:", ...(closed(document) as object) });
+  const compiled = new Map<string, ValidateFunction>();
+
+  function validate(pointer: string): ValidateFunction {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `document:#${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  }
+
+  return ({ method, url, status, headers, text }) => {
+    const at = `${method} ${url} -> ${status}`;
+    const path = findPath(document, (url.split("?", 1)[0] as string).replace(/\/$/, ""));
+    const operation = path === undefined ? undefined : document.paths[path]?.[method.toLowerCase()];
+    if (path === undefined || operation === undefined) return [`${at}: not documented`];
+    const { responses } = operation;
+    const key = [String(status), `${Math.floor(status / 100)}XX`].find((name) => Object.hasOwn(responses, name));
+    if (key === undefined) return [`${at}: the status is not documented`];
+    const { pointer, value } = follow(document, ["paths", path, method.toLowerCase(), "responses", key]);
+    const { content, headers: documented = {} } = value as DocumentedResponse;
+    const names = new Set(Object.keys(documented).map((name) => name.toLowerCase()));
+    const strangers = [...headers.keys()].filter((name) => !COMMON.has(name) && !names.has(name));
+    const problems = strangers.map((name) => `${at}: the header ${name} is not documented`);
+    const type = headers.get("content-type")?.split(";", 1)[0] as string;
+    if (content?.["*/*"] !== undefined) return problems;
+    if (text === "") return content === undefined || status === 204 ? problems : [...problems, `${at}: no body`];
+    if (content === undefined || content[type] === undefined) return [...problems, `${at}: ${type} is not documented`];
+    if (!/[/+]json$/.test(type)) return problems;
+    const check = validate(`${pointer}/content/${type.replaceAll("/", "~1")}/schema`);
+    if (check(JSON.parse(text))) return problems;
+    return [...problems, ...(check.errors ?? []).map((error) => `${at}: ${error.instancePath} ${error.message}`)];
+  };
+}
+
+/** The path of the document that a path is one of; static segments win. */
+function findPath(document: OpenApiDocument, path: string): string | undefined {
+  const fitting = Object.keys(document.paths).filter((pattern) =>
+    new RegExp(`^${pattern.replaceAll(/\{[^}]+\}/g, "[^/]+").replaceAll(".", "\\.")}$`).test(path),
+  );
+  return fitting.sort((a, b) => a.split("{").length - b.split("{").length)[0];
+}
+
+/** What stands at some place of a document, and its pointer, with a reference followed. */
+function follow(document: OpenApiDocument, keys: readonly string[]): { pointer: string; value: unknown } {
+  let value: unknown = document;
+  for (const key of keys) value = (value as Record<string, unknown>)[key];
+  const { $ref } = value as { readonly $ref?: string };
+  if ($ref !== undefined) return follow(document, $ref.slice(2).split("/"));
+  return {
+    pointer: keys.map((key) => `/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join(""),
+    value,
+  };
+}
+
+/** The same document, with objects that have no other members than those that are named. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== "object" || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, closed(child)]));
+  const isObject = copy.type === "object" && typeof copy.properties === "object";
+  return isObject && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
