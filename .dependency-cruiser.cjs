@@ -88,7 +88,7 @@ module.exports = {
       name: "only-the-roots-name-plugins",
       comment: "Deleting a plugin's folder breaks src/keelson.ts and src/index.ts and nothing else.",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(plugins/|keelson\\.ts$|index\\.ts$)" },
+      from: { path: "^src/", pathNot: "^src/(plugins/|cli/|keelson\\.ts$|index\\.ts$)" },
       to: { path: "^src/plugins/" },
     },
     {
@@ -103,12 +103,29 @@ module.exports = {
       },
     },
     {
+      name: "cli-uses-the-doors",
+      comment: "The command is a composition root: it may name everything, through the doors that a user has too.",
+      severity: "error",
+      from: { path: "^src/cli/" },
+      to: {
+        path: "^src/",
+        pathNot: "^src/(cli/|index\\.ts$|(kernel|entity|client|(plugins|adapters|drivers)/[^/]+)/index\\.ts$)",
+      },
+    },
+    {
+      name: "nobody-imports-the-cli",
+      comment: "The library is loaded by servers, which have no use for a command and what it brings along.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/cli/" },
+      to: { path: ["^src/cli/", npm("citty|@clack/[^/]+|jiti")] },
+    },
+    {
       name: "adapter-uses-the-doors",
       comment:
-        "Adapters translate in, call the app, translate out; what they share with the kernel is in its door. Hosts built on node:http may use what that adapter shares with them.",
+        "Adapters translate in, call the app, translate out; what they share with the kernel is in its door. Hosts built on node:http may use what that adapter shares with them, and those that speak Request and Response what is theirs.",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },
-      to: { path: "^src/", pathNot: [DOORS, "^src/adapters/$1/", "^src/adapters/node/host\\.ts$"] },
+      to: { path: "^src/", pathNot: [DOORS, "^src/adapters/$1/", "^src/adapters/(node|web)/host\\.ts$"] },
     },
     {
       name: "driver-uses-the-doors",
@@ -121,6 +138,7 @@ module.exports = {
     ownPeerOnly("adapters/hono", "hono"),
     ownPeerOnly("adapters/next", "next"),
     ownPeerOnly("adapters/node"),
+    ownPeerOnly("adapters/web"),
     ownPeerOnly("drivers/prisma", "@prisma/[^/]+|pg"),
     ownPeerOnly("drivers/memory"),
     {

@@ -9,7 +9,7 @@ export default defineConfig({
     alias: [
       { find: /^keelson$/, replacement: source("index.ts") },
       { find: /^keelson\/kernel$/, replacement: source("kernel.ts") },
-      { find: /^keelson\/(express|node)$/, replacement: source("adapters/$1/index.ts") },
+      { find: /^keelson\/(express|hono|next|node)$/, replacement: source("adapters/$1/index.ts") },
       { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },
       { find: /^keelson\/testing$/, replacement: source("testing/index.ts") },
     ],

@@ -1,6 +1,7 @@
 /**
  * Packs what `npm publish` would, installs it in an empty folder without any optional peer, and uses it there: every
- * subpath can be imported, and a strict project that checks the declarations of its libraries compiles.
+ * subpath can be imported, the command writes a project, and a strict project that checks the declarations of its
+ * libraries compiles.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +11,12 @@ import { fileURLToPath } from "node:url";
 
 /** Compiled code and declarations, without source maps. */
 const MAX_CODE_BYTES = 750_000;
+/** What the package brings for browsers: the documentation page. */
+const MAX_ASSET_BYTES = 2_100_000;
 const MAX_FILE_BYTES = 2_000_000;
+/** The page, and whose it is. */
+const ASSETS = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
+const ASSET = /^dist\/assets\/swagger-ui\/[\w.-]+$/;
 
 interface Packed {
   readonly filename: string;
@@ -35,15 +41,20 @@ function fail(message: string): never {
 }
 
 function checkFiles({ files }: Packed): void {
-  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w-]+\.(js|d\.ts|js\.map))$/;
-  const strangers = files.filter(({ path }) => !expected.test(path)).map(({ path }) => path);
+  const expected = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/[\w-]+\.(js|d\.ts|js\.map)|templates\/.+)$/;
+  const assets = files.filter(({ path }) => ASSET.test(path));
+  const others = files.filter((file) => !assets.includes(file));
+  const strangers = others.filter(({ path }) => !expected.test(path)).map(({ path }) => path);
   if (strangers.length > 0) fail(`the tarball has files that do not belong there: ${strangers.join(", ")}`);
-  const missing = ["README.md", "LICENSE", "CHANGELOG.md"].filter((name) => !files.some(({ path }) => path === name));
+  const needed = ["README.md", "LICENSE", "CHANGELOG.md", ...ASSETS.map((name) => `dist/assets/swagger-ui/${name}`)];
+  const missing = needed.filter((name) => !files.some(({ path }) => path === name));
   if (missing.length > 0) fail(`the tarball lacks ${missing.join(", ")}`);
   const large = files.filter(({ size }) => size > MAX_FILE_BYTES).map(({ path }) => path);
   if (large.length > 0) fail(`no file may be larger than ${MAX_FILE_BYTES} bytes: ${large.join(", ")}`);
-  const code = files.filter(({ path }) => path.endsWith(".js")).reduce((total, { size }) => total + size, 0);
+  const bytes = (of: Packed["files"]): number => of.reduce((total, { size }) => total + size, 0);
+  const code = bytes(others.filter(({ path }) => path.endsWith(".js")));
   if (code > MAX_CODE_BYTES) fail(`${code} bytes of code; the limit is ${MAX_CODE_BYTES}`);
+  if (bytes(assets) > MAX_ASSET_BYTES) fail(`${bytes(assets)} bytes of assets; the limit is ${MAX_ASSET_BYTES}`);
 }
 
 function checkImports(subpaths: readonly string[]): void {
@@ -52,6 +63,11 @@ function checkImports(subpaths: readonly string[]): void {
   );
   writeFileSync(join(consumer, "imports.mjs"), script.join("\n"));
   node("imports.mjs");
+}
+
+/** The command runs without any peer, and finds the templates that come with it. */
+function checkCommand(): void {
+  node("node_modules/keelson/dist/cli.js", "init", "project", "--host=next");
 }
 
 function checkDeclarations(subpaths: readonly string[]): void {
@@ -90,6 +106,7 @@ try {
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   npm(consumer, "install", "--prefer-offline", "--no-audit", "--no-fund", `./${packed.filename}`);
   checkImports(subpaths);
+  checkCommand();
   checkDeclarations(subpaths);
   console.log(
     `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers`,

@@ -20,7 +20,9 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   crud: "works",
   actions: "works",
   workflows: "works",
+  "remote-joins": "works",
   schema: "works",
+  openapi: "works",
   health: "works",
 };
 

@@ -16,23 +16,28 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     archiveAction authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize
     clearEncryptionKeys clearGlobalContainer cloneAction conflictError consoleLogger countAction
     countValuesPerKey createEnhancedDriver createEntityStep createKeyRing createPasswordHasher createPlugin
-    createPluginFactory createPrefixedLogger createScope createService createTokenSigner crud datetime
-    dbosEngine decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType email
-    embedded encryptValue endpoint entity entityOfRecord enums everyone executeWorkflow existsAction
+    createPluginFactory createPrefixedLogger createRemoteJoiner createScope createService createTokenSigner crud
+    datetime dbosEngine decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType
+    email embedded encryptValue endpoint entity entityOfRecord enums everyone executeWorkflow existsAction
     exportAction expressAdapter fieldSecurity filterReadableFields filterWritableFields float forbiddenError
-    generateEncryptionKey getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds handleError
-    hasMany hasOne hashPassword health importAction initEncryption int internalError isEncrypted isKeelsonError
+    generateEncryptionKey getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds
+    getRemoteRelationFields gracefully handleError hasMany hasOne hasRemoteRelations hashPassword health
+    honoAdapter httpService importAction initEncryption int internalError isEncrypted isKeelsonError
     isValidEntityName isValidIdentifier isValidPlugin journalEngine json jsonTyped jwtAuth kebabCase keelson
-    lazyService manyToMany matchRoute memoryDriver memoryEngine needsRehash noopLogger notFoundError owner
+    lazyService manyToMany matchRoute memoryDriver memoryEngine needsRehash noopLogger notFoundError openapi openapiDocument owner
     ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord reEncryptValue registerEncryptionKey
-    removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules runWorkflow schema
-    schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger setPrimaryEncryptionKey
-    singularize snakeCase softDeleteAction step string tagRecord text toPrismaSchema toggleAction
-    unarchiveAction unauthorizedError updateEntityStep validateCrossFields validation validationError
-    valuesNeeding verifyPassword withOptions workflow workflows
+    remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules
+    runWorkflow schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger
+    setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord text
+    toNextHandler toPrismaSchema toggleAction unarchiveAction unauthorizedError updateEntityStep
+    validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword
+    withOptions workflow workflows
   `),
   "keelson/express": words(`
     expressAdapter
+  `),
+  "keelson/hono": words(`
+    honoAdapter
   `),
   "keelson/kernel": words(`
     ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError CLIENT_METHODS ConfigurationError
@@ -40,26 +45,29 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     EntityNotFoundError HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
     PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError ReferencedError Reply
     RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
-    ValidationFailedError WorkflowFailedError allOf baseHeaders baseMask belongsTo bool boolean camelCase
-    canHold canonicalize capitalize clearGlobalContainer columnsOf compileClients compileRuntime compileWhere
+    ValidationFailedError WorkflowFailedError allOf baseHeaders baseMask belongsTo blindIndexOf bool boolean camelCase
+    canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients compileRuntime compileWhere
     conflictError consoleLogger createKernel createModel createPlugin createPluginFactory createPrefixedLogger
     createScope createSerialQueue createService datetime decodeCursor defaultIds defaultIsAdmin describeError
     detectPluginType didYouMean email encodeCursor endpoint entity entityName entityOfRecord enums
-    expectUnchanged featuresOf float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger
+    expectUnchanged explainRemote featuresOf float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger
     handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
-    isValidEntityName isValidIdentifier isValidPlugin json jsonShapeProblem jsonTyped kebabCase keysetWhere
+    isWebResponse    isValidEntityName isValidIdentifier isValidPlugin json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere
     knownOf layerDriver lazyService manyToMany markShown matchRoute matches nearest newDefault noopLogger
     notFoundError noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
     publishedFields readParameters resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
     satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize snakeCase
-    soleId stackFrames streamByKeyset string tagRecord taggingDriver text totalOrder unauthorizedError
+    soleId stackFrames streamByKeyset string tagRecord taggingDriver text toWebResponse totalOrder unauthorizedError
     validationError withDeadline
   `),
+  "keelson/next": words(`
+    toNextHandler
+  `),
   "keelson/node": words(`
-    serve toNodeHandler
+    gracefully serve toNodeHandler
   `),
   "keelson/prisma": words(`
-    embedded postgres prisma toPrismaSchema
+    embedded openMigrations postgres prisma toPrismaSchema
   `),
   "keelson/testing": words(`
     createFakeKernel createTestApp pathOf recordingLogger
@@ -85,6 +93,7 @@ const SPECIFIED = words(`
     initEncryption generateEncryptionKey registerEncryptionKey setPrimaryEncryptionKey getRegisteredKeyIds reEncryptValue
     reEncryptRecord getEncryptionKeyId removeEncryptionKey
     expressAdapter prisma
+    createRemoteJoiner hasRemoteRelations getRemoteRelationFields splitIncludes validateRemoteRelations
 `);
 
 describe("the package", () => {

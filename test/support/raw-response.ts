@@ -1,6 +1,8 @@
 /** A response as it came over the wire. */
 export interface RawResponse {
   readonly status: number;
+  /** What the status line says besides. */
+  readonly reason: string;
   /** Names in lower case, in the order they came; repeated lines are repeated. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Bytes after the header, without the framing of chunks. */
@@ -28,7 +30,8 @@ export function parseResponses(bytes: Buffer, bodyless = false): RawResponse[] {
     const end = rest.indexOf("\r\n\r\n");
     if (end < 0) throw new Error(`No end of header in ${JSON.stringify(rest.toString("latin1"))}`);
     const [statusLine = "", ...lines] = rest.toString("latin1", 0, end).split("\r\n");
-    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
+    const [, code, reason = ""] = /^HTTP\/1\.1 (\d{3}) ?(.*)/.exec(statusLine) ?? [];
+    const status = Number(code);
     const headers = lines.map((line) => {
       const colon = line.indexOf(":");
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
@@ -36,7 +39,7 @@ export function parseResponses(bytes: Buffer, bodyless = false): RawResponse[] {
     rest = rest.subarray(end + 4);
     if (status >= 100 && status < 200) continue;
     const { body, after, complete } = takeBody(rest, bodyless ? new Map() : new Map(headers));
-    responses.push({ status, headers, bytes: body, body: body.toString(), complete });
+    responses.push({ status, reason, headers, bytes: body, body: body.toString(), complete });
     rest = after;
   }
   return responses;

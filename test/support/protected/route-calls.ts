@@ -28,6 +28,9 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "crud delete": deleteCalls,
   "health live": plainCall,
   "health ready": plainCall,
+  "openapi document": plainCall,
+  "openapi docs": plainCall,
+  "openapi docs-file": plainCall,
   ...Object.fromEntries(
     ["find", "one", "stream", "transaction", "written", "operation", "nested", "selected", "service", "text"].map(
       (name) => [`raw ${name}`, plainCall],
