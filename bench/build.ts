@@ -38,6 +38,16 @@ function checkOut(commit: string): string {
   return folder;
 }
 
+/**
+ * Compiles one benchmark that runs in a process of its own, and runs it there.
+ * @param name file in this folder, without its extension
+ */
+export async function runCompiled(name: string): Promise<void> {
+  const outDir = `${outputFolder}${name}/`;
+  await compile(outDir, { [name]: fileURLToPath(new URL(`${name}.ts`, import.meta.url)) });
+  execFileSync(process.execPath, [join(outDir, `${name}.mjs`)], { stdio: "inherit" });
+}
+
 async function compile(outDir: string, entry: Record<string, string>, tsconfig?: string): Promise<void> {
   await build({
     entry,

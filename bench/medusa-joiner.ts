@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Row } from "../src/index.ts";
 
 /** Answers by ids, as the services of this benchmark do. */
@@ -65,7 +66,8 @@ export function medusaStitch(
 
 function loadMedusa(): Medusa | undefined {
   try {
-    return createRequire(new URL("./peers/package.json", import.meta.url))("@medusajs/orchestration") as Medusa;
+    // From the repository's root: compiled, this file is somewhere else.
+    return createRequire(join(process.cwd(), "bench/peers/package.json"))("@medusajs/orchestration") as Medusa;
   } catch {
     return undefined;
   }
