@@ -33,6 +33,9 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword
     withOptions workflow workflows
   `),
+  "keelson/client": words(`
+    KeelsonClientError clientRoutes createClient serializeListQuery
+  `),
   "keelson/express": words(`
     expressAdapter
   `),
@@ -45,20 +48,20 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     EntityNotFoundError HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
     PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError ReferencedError Reply
     RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
-    ValidationFailedError WorkflowFailedError allOf baseHeaders baseMask belongsTo blindIndexOf bool boolean camelCase
-    canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients compileRuntime compileWhere
-    conflictError consoleLogger createKernel createModel createPlugin createPluginFactory createPrefixedLogger
-    createScope createSerialQueue createService datetime decodeCursor defaultIds defaultIsAdmin describeError
-    detectPluginType didYouMean email encodeCursor endpoint entity entityName entityOfRecord enums
-    expectUnchanged explainRemote featuresOf float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger
-    handleError hasMany hasOne int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId
-    isWebResponse    isValidEntityName isValidIdentifier isValidPlugin json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere
-    knownOf layerDriver lazyService manyToMany markShown matchRoute matches nearest newDefault noopLogger
-    notFoundError noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
-    publishedFields readParameters resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger
-    satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize snakeCase
-    soleId stackFrames streamByKeyset string tagRecord taggingDriver text toWebResponse totalOrder unauthorizedError
-    validationError withDeadline
+    ValidationFailedError WorkflowFailedError allOf answerWeb baseHeaders baseMask belongsTo blindIndexOf bool
+    boolean camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients
+    compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
+    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
+    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity
+    entityName entityOfRecord enums expectUnchanged explainRemote featuresOf float forDecisions forbiddenError
+    foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne int internalError isAlways isJsonValue
+    isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json
+    jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere knownOf layerDriver lazyService manyToMany
+    markShown matchRoute matches nearest newDefault noopLogger notFoundError noteUndecryptable observe
+    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields readParameters refusal
+    resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities
+    selfRef setGlobalContainer setLogger shownName singularize snakeCase soleId stackFrames streamByKeyset string
+    tagRecord taggingDriver text totalOrder unauthorizedError validationError withDeadline
   `),
   "keelson/next": words(`
     toNextHandler

@@ -35,8 +35,8 @@ describe("size", () => {
     expect(linesOf(core)).toBeLessThan(1_600);
   });
 
-  it("keeps all of the kernel under 4,100 lines of code", () => {
-    expect(linesOf(kernelFiles)).toBeLessThan(4_100);
+  it("keeps all of the kernel under 4,200 lines of code", () => {
+    expect(linesOf(kernelFiles)).toBeLessThan(4_200);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

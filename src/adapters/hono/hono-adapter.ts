@@ -1,5 +1,5 @@
 import type { HandlingApp } from "../node/host.ts";
-import { answerWeb, WebRequest } from "../web/host.ts";
+import { answerWebRequest, WebRequest } from "../web/host.ts";
 import { type HonoContext, viewOf } from "./hono-view.ts";
 
 export interface HonoAdapterOptions<TContext = HonoContext> {
@@ -28,7 +28,10 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
       return undefined;
     }
     const kept = () => req.arrayBuffer();
-    return answerWeb(api, new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, kept, getUser }));
+    return answerWebRequest(
+      api,
+      new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, kept, getUser }),
+    );
   };
   // The list of its routes is all that `app.route` asks of an app.
   const routes = [{ method: "ALL", path: "/*", basePath: "/", handler }];

@@ -1,5 +1,5 @@
 import { basePath, type HandlingApp } from "../node/host.ts";
-import { answerWeb, pathOf, placeOf, WebRequest } from "../web/host.ts";
+import { answerWebRequest, pathOf, placeOf, WebRequest } from "../web/host.ts";
 
 export interface NextHandlerOptions<TRequest extends Request = Request> {
   /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
@@ -38,7 +38,10 @@ export function toNextHandler<TRequest extends Request = Request>(
   const handler: NextHandler = async (request, { params }) => {
     const target = pathOf(request.url);
     const place = placeOf(base === undefined ? folderOf(target, await params) : told, target);
-    return answerWeb(api, new WebRequest(request, { adapter: "toNextHandler", ...place, raw: request, getUser }));
+    return answerWebRequest(
+      api,
+      new WebRequest(request, { adapter: "toNextHandler", ...place, raw: request, getUser }),
+    );
   };
   return Object.freeze(Object.fromEntries(METHODS.map((method) => [method, handler]))) as NextHandlers;
 }

@@ -1,18 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cancelBody, describeError, type KernelRequest, type KernelResponse, type Logger } from "../../kernel/index.ts";
+import { type Answering, cancelBody, describeError, type KernelResponse, refusal } from "../../kernel/index.ts";
 import { type HostView, NodeRequest } from "./node-request.ts";
-import { refusal } from "./refusal.ts";
 import { writeReply } from "./write-reply.ts";
 
 /** What an adapter needs of an app. */
-export interface HandlingApp {
-  /** Answers a request; every error is an answer too. */
-  handle(request: KernelRequest): Promise<KernelResponse>;
+export interface HandlingApp extends Answering {
   /** Whether a path is the app's, however it answers there; `base` as in KernelRequest. @default every path is */
   owns?(url: string, base?: string): boolean;
-  /** @default nothing is logged */
-  readonly log?: Logger | undefined;
 }
 
 /** Has the app answer a request of node:http, or of a host that is built on it. Never rejects. */

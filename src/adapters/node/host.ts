@@ -2,5 +2,4 @@
 export { answer, type HandlingApp } from "./answer.ts";
 export { basePath } from "./base-path.ts";
 export { announcesBody, type HostView, unreadBody } from "./node-request.ts";
-export { refusal } from "./refusal.ts";
 export { originForm, pathBelow } from "./request-target.ts";

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { KeelsonError } from "../../entity/index.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "../../kernel/index.ts";
 
 const STATUS_BY_CODE: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request's header is too large"],

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { EntityNotFoundError } from "../../kernel/index.ts";
+import { EntityNotFoundError, refusal } from "../../kernel/index.ts";
 import { answer, type HandlingApp } from "./answer.ts";
 import { basePath } from "./base-path.ts";
-import { refusal } from "./refusal.ts";
 import { originForm, pathBelow } from "./request-target.ts";
 
 export interface NodeHandlerOptions {

@@ -1,16 +1,26 @@
 import { InternalError } from "../errors/errors.ts";
+import { describeError } from "../errors/handle-error.ts";
+import type { Logger } from "../ports/logger.ts";
 import { cancelBody } from "./cancel-body.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
+import { refusal } from "./refusal.ts";
+
+/** What answers requests, as far as hosts need it. */
+export interface Answering {
+  /** Answers a request; every error is an answer too. */
+  handle(request: KernelRequest): Promise<KernelResponse>;
+  /** @default nothing is logged */
+  readonly log?: Logger | undefined;
+}
 
 /** A web-standard request as the kernel takes it. The body is not read. */
 export function fromWebRequest(request: Request): KernelRequest {
   const { method, url, signal, body } = request;
   const start = url.indexOf("/", url.indexOf("://") + 3);
-  const headers = Object.fromEntries(request.headers);
   return {
     method,
     url: start === -1 ? "/" : url.slice(start),
-    headers,
+    headers: Object.fromEntries(request.headers),
     body: body === null ? undefined : { kind: "stream", stream: body as unknown as AsyncIterable<Uint8Array> },
     signal,
     raw: request,
@@ -18,11 +28,34 @@ export function fromWebRequest(request: Request): KernelRequest {
 }
 
 /**
+ * Has an app answer a request of a host that speaks Request and Response. Never rejects.
+ * @param answered runs before the answer is handed over
+ */
+export async function answerWeb(
+  app: Answering,
+  request: KernelRequest,
+  answered?: () => Promise<void>,
+): Promise<Response> {
+  const failed = (error: unknown) => app.log?.error("An answer could not be sent", describeError(error));
+  let reply: KernelResponse | undefined;
+  try {
+    reply = await app.handle(request);
+    await answered?.();
+    return toWebResponse(reply, request, failed);
+  } catch (error) {
+    // An answer that cannot be written, such as one with a line break in a header.
+    failed(error);
+    if (reply !== undefined) void cancelBody(reply);
+    return toWebResponse(refusal(error), request, failed);
+  }
+}
+
+/**
  * The kernel's answer as a web-standard response.
  * @param failed hears why a stream failed, unless the client has gone: whoever reads it may be far away
- * @throws TypeError for an answer that cannot be written, such as one with a line break in a header
+ * @throws TypeError for an answer that cannot be written
  */
-export function toWebResponse(
+function toWebResponse(
   { status, headers, body }: KernelResponse,
   request: Pick<KernelRequest, "method" | "signal">,
   failed: (error: unknown) => void,
@@ -86,4 +119,18 @@ function webBody(
 /** By its name: hosts such as @hono/node-server put a class of their own in the place of the global one. */
 export function isWebResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === "[object Response]";
+}
+
+/** An answer that a handler gives as it is. */
+export function fromWebResponse(response: Response): Pick<KernelResponse, "status" | "headers" | "body"> {
+  const { status, url, body } = response;
+  const headers: KernelResponse["headers"] = Object.fromEntries(response.headers);
+  const cookies = response.headers.getSetCookie();
+  if (cookies.length > 0) headers["set-cookie"] = cookies;
+  // What was fetched is unpacked already, and as long as that makes it.
+  if (url !== "" && headers["content-encoding"] !== undefined) {
+    delete headers["content-encoding"];
+    delete headers["content-length"];
+  }
+  return { status, headers, body: body as unknown as AsyncIterable<Uint8Array> | null };
 }

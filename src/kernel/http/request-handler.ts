@@ -22,7 +22,7 @@ import { cancelBody, isStream } from "./cancel-body.ts";
 import { canonicalize, decodeParams } from "./canonicalize.ts";
 import { endWith } from "./end-with.ts";
 import { Exchange } from "./exchange.ts";
-import { fromWebRequest, isWebResponse, toWebResponse } from "./fetch.ts";
+import { answerWeb, fromWebRequest, fromWebResponse, isWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
 import { readJsonBody } from "./read-body.ts";
@@ -73,11 +73,9 @@ export class RequestHandler {
     return response;
   }
 
-  async fetch(request: Request): Promise<Response> {
+  fetch(request: Request): Promise<Response> {
     const { log } = this.#options.runtime;
-    return toWebResponse(await this.handle(fromWebRequest(request)), request, (error) =>
-      log.error("An answer could not be sent", describeError(error)),
-    );
+    return answerWeb({ handle: (given) => this.handle(given), log }, fromWebRequest(request));
   }
 
   /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
@@ -224,7 +222,10 @@ function dropBody(response: KernelResponse): void {
 
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
 async function finish(result: unknown, requestId: string, scope: RequestScope): Promise<KernelResponse> {
-  if (isWebResponse(result)) return fromWebResponse(result, requestId);
+  if (isWebResponse(result)) {
+    const { status, headers, body } = fromWebResponse(result);
+    return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
+  }
   const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
@@ -238,18 +239,4 @@ function respond(requestId: string, reply: Reply, body: KernelResponse["body"], 
   const headers = baseHeaders(requestId);
   if (type !== undefined) headers["content-type"] = type;
   return { status: reply.status, headers: Object.assign(headers, reply.headers), body };
-}
-
-async function fromWebResponse(response: Response, requestId: string): Promise<KernelResponse> {
-  const headers: Record<string, string | readonly string[]> = {
-    ...baseHeaders(requestId),
-    ...Object.fromEntries(response.headers),
-  };
-  const cookies = response.headers.getSetCookie();
-  if (cookies.length > 0) headers["set-cookie"] = cookies;
-  return {
-    status: response.status,
-    headers,
-    body: response.body === null ? null : (response.body as unknown as AsyncIterable<Uint8Array>),
-  };
 }
