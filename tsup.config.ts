@@ -7,6 +7,7 @@ export default defineConfig({
     index: "src/index.ts",
     // The command: a program, not a subpath.
     cli: "src/cli/main.ts",
+    client: "src/client/index.ts",
     express: "src/adapters/express/index.ts",
     hono: "src/adapters/hono/index.ts",
     kernel: "src/kernel.ts",

@@ -8,6 +8,7 @@ export default defineConfig({
     // The same names as `paths` in tsconfig.json: tests and examples import the package as its users do.
     alias: [
       { find: /^keelson$/, replacement: source("index.ts") },
+      { find: /^keelson\/client$/, replacement: source("client/index.ts") },
       { find: /^keelson\/kernel$/, replacement: source("kernel.ts") },
       { find: /^keelson\/(express|hono|next|node)$/, replacement: source("adapters/$1/index.ts") },
       { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },

@@ -1,19 +1,23 @@
 /**
  * Packs what `npm publish` would, installs it in an empty folder without any optional peer, and uses it there: every
- * subpath can be imported, the command writes a project, and a strict project that checks the declarations of its
- * libraries compiles.
+ * subpath can be imported, the command writes a project, a strict project that checks the declarations of its libraries
+ * compiles, and the client makes a small bundle for browsers.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { bundleForBrowser } from "./browser-bundle.ts";
 
 /** Compiled code and declarations, without source maps. */
 const MAX_CODE_BYTES = 1_000_000;
 /** What the package brings for browsers: the documentation page. */
 const MAX_ASSET_BYTES = 2_100_000;
 const MAX_FILE_BYTES = 2_000_000;
+/** All of the client, minified and compressed. */
+const MAX_CLIENT_BYTES = 5_000;
 /** The page, and whose it is. */
 const ASSETS = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
 const ASSET = /^dist\/assets\/swagger-ui\/[\w.-]+$/;
@@ -93,6 +97,14 @@ function checkDeclarations(subpaths: readonly string[]): void {
   node(join(root, "node_modules/typescript/bin/tsc"), "--project", "tsconfig.json");
 }
 
+/** @returns the size of the client in a browser, compressed */
+async function checkClient(): Promise<number> {
+  const code = await bundleForBrowser(join(consumer, "node_modules/keelson/dist/client.js"), join(consumer, "bundle"));
+  const { length } = gzipSync(code);
+  if (length > MAX_CLIENT_BYTES) fail(`${length} bytes of client, compressed; the limit is ${MAX_CLIENT_BYTES}`);
+  return length;
+}
+
 try {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     name: string;
@@ -108,8 +120,9 @@ try {
   checkImports(subpaths);
   checkCommand();
   checkDeclarations(subpaths);
+  const clientBytes = await checkClient();
   console.log(
-    `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers`,
+    `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers; ${clientBytes} bytes of client, compressed`,
   );
 } catch (error) {
   console.error(`package: ${error instanceof Error ? error.message : String(error)}`);

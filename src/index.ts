@@ -23,6 +23,13 @@ export {
   type ServeOptions,
   serve,
 } from "./adapters/node/index.ts";
+export {
+  type ListOperators,
+  type ListQuery,
+  type ListValue,
+  type ListWhere,
+  serializeListQuery,
+} from "./client/index.ts";
 export { memoryDriver, type Seed } from "./drivers/memory/index.ts";
 export {
   type AnyPrismaClient,
@@ -283,14 +290,7 @@ export {
   toggleAction,
   unarchiveAction,
 } from "./plugins/actions/index.ts";
-export {
-  crud,
-  type ListOperators,
-  type ListQuery,
-  type ListValue,
-  type ListWhere,
-  serializeListQuery,
-} from "./plugins/crud/index.ts";
+export { crud } from "./plugins/crud/index.ts";
 export {
   type AppEncryption,
   type BindingContext,

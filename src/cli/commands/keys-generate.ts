@@ -1,4 +1,4 @@
-import { generateEncryptionKey } from "../../plugins/field-security/index.ts";
+import { generateEncryptionKey } from "../../index.ts";
 import { defineCommand } from "../command.ts";
 
 /** `keelson keys generate`: a new key, and nothing else, so that a script can take it. */

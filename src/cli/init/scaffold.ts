@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
-import { generateEncryptionKey } from "../../plugins/field-security/index.ts";
+import { generateEncryptionKey } from "../../index.ts";
 import { packageRoot } from "../package-root.ts";
 import type { HostName } from "./host.ts";
 import { projectManifest } from "./project-manifest.ts";

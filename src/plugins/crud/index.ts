@@ -6,14 +6,6 @@ import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
 import { addCrudRoutes } from "./routes.ts";
 
-export {
-  type ListOperators,
-  type ListQuery,
-  type ListValue,
-  type ListWhere,
-  serializeListQuery,
-} from "./query/serialize-list-query.ts";
-
 /** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
 const QUERY_SERVICE = "crud.query";
 

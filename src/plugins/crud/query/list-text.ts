@@ -1,11 +1,7 @@
-/** Joins values for `field_in` and `field_nin`: by commas, with commas and backslashes inside a value escaped. */
-export function joinList(values: readonly string[]): string {
-  // No text at all is the empty list, so the list of one empty text says it twice, which means the same.
-  if (values.length === 1 && values[0] === "") return ",";
-  return values.map((value) => value.replace(/[\\,]/g, "\\$&")).join(",");
-}
-
-/** Splits what `joinList` made. A backslash before anything but a comma or a backslash stands for itself. */
+/**
+ * Splits the values of `field_in` and `field_nin` at commas; commas and backslashes inside a value come escaped. A backslash
+ * before anything but a comma or a backslash stands for itself.
+ */
 export function splitList(text: string): string[] {
   if (text === "") return [];
   if (!text.includes("\\")) return text.split(",");

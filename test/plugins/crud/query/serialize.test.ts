@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type ListQuery, type ListWhere, serializeListQuery } from "../../../../src/client/index.ts";
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import type { AnyEntity } from "../../../../src/entity/index.ts";
 import { DEFAULT_LIMITS, type OperationQuery } from "../../../../src/kernel/index.ts";
-import { type ListQuery, type ListWhere, serializeListQuery } from "../../../../src/plugins/crud/index.ts";
 import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { library } from "../library.ts";

@@ -1,4 +1,4 @@
-import { joinList } from "./list-text.ts";
+import { joinList } from "./join-list.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
 export type ListValue = string | number | boolean | Date | null;

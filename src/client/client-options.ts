@@ -1,0 +1,33 @@
+import type { EntityRoutes } from "./client-routes.ts";
+
+/** What a client needs to know of an app's types. */
+export interface TypedApp {
+  readonly entities: object;
+}
+
+/** What `createClient` takes. */
+export interface ClientOptions<TApi extends TypedApp = TypedApp> {
+  /** Where the API begins, with its prefix: `"https://shop.example/api"`; `"/api"` on a page of the same host. */
+  readonly baseUrl: string;
+  /** Token of the caller, asked for before each request; null and undefined for nobody. @default nobody */
+  readonly getToken?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
+  /** @default the platform's, as it is when a request is made */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether cookies go along, as `fetch` takes it. @default as `fetch` does: to the page's own host */
+  readonly credentials?: RequestCredentials | undefined;
+  /**
+   * Where entities and their actions are, as `clientRoutes(api)` tells.
+   * @default regular plurals; actions are a POST to their name
+   */
+  readonly routes?: { readonly [N in keyof TApi["entities"]]?: EntityRoutes | undefined } | undefined;
+}
+
+/** The last argument of every call. */
+export interface CallOptions {
+  /** Gives the call up. */
+  readonly signal?: AbortSignal | undefined;
+  /** Headers of this request, over those of the client. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}

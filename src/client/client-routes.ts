@@ -1,0 +1,82 @@
+import type { TypedApp } from "./client-options.ts";
+
+/** Where an action is, and where what it is given goes. */
+export interface ActionRoute {
+  readonly method: string;
+  /** Below the entity's path: `"/:id/publish"`. */
+  readonly path: string;
+  /** Names that are query parameters. */
+  readonly query?: readonly string[] | undefined;
+  /** Names that are in the body. @default all but query parameters */
+  readonly input?: readonly string[] | undefined;
+  /** Whether it takes what a list takes. @default false */
+  readonly filters?: boolean | undefined;
+}
+
+/** Where an entity is. */
+export interface EntityRoutes {
+  /** Segment of its records: `"order-items"`. @default the regular plural of its name */
+  readonly path?: string | undefined;
+  readonly actions?: Readonly<Record<string, ActionRoute>> | undefined;
+}
+
+/** What `clientRoutes` reads of an app. */
+export interface RoutedApp extends TypedApp {
+  readonly routes: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly entity: string | undefined;
+    readonly action: string;
+  }[];
+}
+
+interface Declared {
+  readonly query?: object | undefined;
+  readonly input?: object | undefined;
+  readonly needs?: readonly string[] | undefined;
+  readonly readsBody?: unknown;
+}
+
+/**
+ * Where entities and actions of an app are, as plain JSON for the `routes` of its clients. It tells addresses and names
+ * of parameters, no rules; it runs where the app does.
+ * @example
+ * writeFileSync("routes.json", JSON.stringify(clientRoutes(api)))
+ */
+export function clientRoutes({ routes, entities }: RoutedApp): Readonly<Record<string, EntityRoutes>> {
+  const entries = Object.entries(entities as Readonly<Record<string, { readonly actions: object }>>);
+  return Object.fromEntries(
+    entries.flatMap(([name, entity]) => {
+      const own = routes.filter((route) => route.entity === name);
+      const collection = own.find(({ action, method }) => action === "list" && method === "GET")?.path;
+      if (collection === undefined) return []; // internal: it has no routes
+      const actions = Object.entries(entity.actions).flatMap(([action, value]) => {
+        // An action may have a second address; the first one is its own.
+        const route = own.find((one) => one.action === action && one.path.startsWith(`${collection}/`));
+        return route === undefined ? [] : [[action, actionRoute(route, collection, declaredBy(value))] as const];
+      });
+      const path = collection.slice(collection.lastIndexOf("/") + 1);
+      return [[name, actions.length === 0 ? { path } : { path, actions: Object.fromEntries(actions) }]];
+    }),
+  );
+}
+
+function declaredBy(value: unknown): Declared {
+  const made: unknown = typeof value === "function" ? value() : value; // a prebuilt one that was not called
+  return ((made as { readonly definition?: Declared }).definition ?? made) as Declared;
+}
+
+function actionRoute(
+  { method, path }: RoutedApp["routes"][number],
+  collection: string,
+  { query, input, needs, readsBody }: Declared,
+): ActionRoute {
+  const isBody = input === undefined && (query === undefined || readsBody === true);
+  return {
+    method,
+    path: path.slice(collection.length),
+    ...(query === undefined || isBody ? {} : { query: Object.keys(query) }),
+    ...(input === undefined ? {} : { input: Object.keys(input) }),
+    ...(needs?.includes("crud.query") ? { filters: true } : {}),
+  };
+}

@@ -1,0 +1,86 @@
+import type { ClientList } from "../entity/index.ts";
+import type { Answer } from "./answer.ts";
+import type { CallOptions } from "./client-options.ts";
+import type { Outgoing, Send } from "./create-sender.ts";
+import { expectJson } from "./expect-json.ts";
+import type { KeelsonClientError } from "./keelson-client-error.ts";
+import { segmentOf } from "./segment-of.ts";
+import { type ListQuery, type ListWhere, serializeListQuery } from "./serialize-list-query.ts";
+import { unexpectedAnswer } from "./unexpected-answer.ts";
+
+/** Records of a request of `pages` and `all`; said in each, so that a full page is known from a last one. */
+const DEFAULT_LIMIT = 100;
+
+/**
+ * The calls that every entity has.
+ * @param collection path of its records
+ * @param isAssumed whether nobody told the client this path
+ */
+export function createEntityCalls(send: Send, collection: string, isAssumed: boolean): object {
+  const ask = async (request: Outgoing): Promise<unknown> => expectJson(await send(request));
+
+  async function list(query: ListQuery = {}, options?: CallOptions): Promise<ClientList<unknown>> {
+    const search = serializeListQuery(query);
+    return readPage(query, await send({ method: "GET", path: collection, search, options, isAssumed }));
+  }
+
+  async function* pages(query: ListQuery = {}, options?: CallOptions): AsyncGenerator<unknown[], void> {
+    const { page: _, limit = DEFAULT_LIMIT, after, ...asked } = query;
+    let cursor: string | null | undefined = after;
+    while (cursor !== null) {
+      const { data, nextCursor } = await list({ ...asked, limit, after: cursor, total: false }, options);
+      if (data.length > 0) yield data;
+      cursor = nextCursor;
+    }
+  }
+
+  return Object.freeze({
+    list,
+    pages,
+    async *all(query?: ListQuery, options?: CallOptions): AsyncGenerator<unknown, void> {
+      for await (const records of pages(query, options)) yield* records;
+    },
+    async get(id: string, query: ListQuery = {}, options?: CallOptions): Promise<unknown> {
+      const path = collection + segmentOf(id);
+      return await ask({ method: "GET", path, search: serializeListQuery(query), options });
+    },
+    async create(data: unknown, options?: CallOptions): Promise<unknown> {
+      return await ask({ method: "POST", path: collection, body: data, options, isAssumed });
+    },
+    async update(id: string, data: unknown, options?: CallOptions): Promise<unknown> {
+      return await ask({ method: "PATCH", path: collection + segmentOf(id), body: data, options });
+    },
+    async delete(id: string, options?: CallOptions): Promise<void> {
+      await ask({ method: "DELETE", path: collection + segmentOf(id), options });
+    },
+    /** A list of one: that needs no action of the entity, which `GET /count` would. */
+    async count(where?: ListWhere, options?: CallOptions): Promise<number> {
+      const search = serializeListQuery({ where, select: ["id"], limit: 1 });
+      const answer = await send({ method: "GET", path: collection, search, options, isAssumed });
+      expectJson(answer);
+      return totalOf(answer);
+    },
+  });
+}
+
+/** @throws KeelsonClientError when a header is missing: read as the end of the list, that would hide records */
+function readPage({ limit = Number.POSITIVE_INFINITY, total }: ListQuery, answer: Answer): ClientList<unknown> {
+  const data = expectJson(answer) as unknown[];
+  const nextCursor = answer.headers.get("x-next-cursor");
+  // A full page has a cursor, whether records follow or not.
+  if (nextCursor === null && data.length >= limit) throw hiddenHeader(answer, "X-Next-Cursor");
+  return { data, total: total === false ? 0 : totalOf(answer), nextCursor };
+}
+
+function totalOf(answer: Answer): number {
+  const total = answer.headers.get("x-total-count");
+  if (total === null) throw hiddenHeader(answer, "X-Total-Count");
+  return Number(total);
+}
+
+function hiddenHeader(answer: Answer, name: string): KeelsonClientError {
+  return unexpectedAnswer(
+    answer,
+    `${answer.of} was answered without ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
+  );
+}

@@ -1,0 +1,89 @@
+import type { Answer } from "./answer.ts";
+import { badCall } from "./bad-call.ts";
+import type { CallOptions, ClientOptions } from "./client-options.ts";
+import { type ClientErrorContent, KeelsonClientError } from "./keelson-client-error.ts";
+import { unexpectedAnswer } from "./unexpected-answer.ts";
+
+/** A request below the API's root. */
+export interface Outgoing {
+  readonly method: string;
+  readonly path: string;
+  /** Query string without `?`. */
+  readonly search?: string | undefined;
+  /** Sent as JSON; none when undefined. */
+  readonly body?: unknown;
+  readonly prefer?: string | undefined;
+  readonly options?: CallOptions | undefined;
+  /** Whether nobody told the client this path, and nothing but the path can be missing. */
+  readonly isAssumed?: boolean | undefined;
+}
+
+/** @throws KeelsonClientError for answers that are errors; what `fetch` throws */
+export type Send = (request: Outgoing) => Promise<Answer>;
+
+export function createSender({ baseUrl, getToken, headers: shared, credentials, ...given }: ClientOptions): Send {
+  const root = baseUrl.replace(/\/+$/, "");
+  // Looked up at each request: a page may replace it, and a browser's own wants to be called as a global.
+  const ask = given.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
+
+  return async (request) => {
+    const { method, path, search, body, prefer, options } = request;
+    const text = body === undefined ? undefined : toJson(body);
+    const token = await getToken?.();
+    const headers = new Headers(shared);
+    headers.set("accept", "application/json");
+    if (text !== undefined) headers.set("content-type", "application/json");
+    if (token) headers.set("authorization", `Bearer ${token}`);
+    if (prefer !== undefined) headers.set("prefer", prefer);
+    for (const [name, value] of Object.entries(options?.headers ?? {})) headers.set(name, value);
+    const init: RequestInit = { method, headers };
+    if (text !== undefined) init.body = text;
+    if (credentials !== undefined) init.credentials = credentials;
+    if (options?.signal) init.signal = options.signal;
+    const response = await ask(root + path + (search ? `?${search}` : ""), init);
+    const answer = await readAnswer(response, `${method} ${path}`);
+    if (!response.ok) throw errorOf(answer, request);
+    return answer;
+  };
+}
+
+/** JSON has no NaN, no infinity and no invalid moment, and would quietly say null. */
+function toJson(body: unknown): string {
+  return JSON.stringify(body, function (this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
+    const given = this[name]; // moments are text by now
+    if (typeof given === "number" && !Number.isFinite(given)) throw badCall(`"${name}" must be a finite number`);
+    if (given instanceof Date && value === null) throw badCall(`"${name}" must be a valid date`);
+    return value;
+  });
+}
+
+async function readAnswer(response: Response, of: string): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const isJson = text !== "" && /\bjson\b/i.test(headers.get("content-type") ?? "");
+  const answer: Answer = { status, headers, of, isJson, body: text === "" ? undefined : text };
+  if (!isJson) return answer;
+  try {
+    return { ...answer, body: JSON.parse(text) };
+  } catch {
+    throw unexpectedAnswer(answer, `${of} was answered with JSON that does not parse`);
+  }
+}
+
+function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
+  const { status, headers, body, of, isJson } = answer;
+  if (!isJson || typeof (body as Partial<ClientErrorContent> | null)?.code !== "string")
+    return unexpectedAnswer(answer, `${of} was answered with status ${status}, and not by the API`);
+  const { code, message, errors, issues, requestId, status: _, ...details } = body as ClientErrorContent;
+  const hint = isAssumed && (status === 404 || status === 405) ? ` (${of} was assumed; give the client routes)` : "";
+  return new KeelsonClientError({
+    code,
+    status,
+    message: message + hint,
+    errors,
+    issues,
+    requestId: requestId ?? headers.get("x-request-id") ?? undefined,
+    details,
+    headers,
+  });
+}

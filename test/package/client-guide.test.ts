@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Keelson } from "keelson";
+import { type clientRoutes, createClient } from "keelson/client";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { freshSqliteFile } from "../support/databases.ts";
+import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+
+let guide: Guide;
+let folder = "";
+
+beforeAll(() => {
+  guide = openGuide("client");
+  folder = dirname(guide.files[0] as string);
+  // The page calls its files by name.
+  for (const [i, name] of ["api.ts", "client.ts", "write-routes.ts"].entries())
+    writeFileSync(join(folder, name), readFileSync(guide.files[i] as string, "utf8"));
+});
+afterAll(() => guide.remove());
+
+const load = async <T>(name: string): Promise<T> => (await import(pathToFileURL(join(folder, name)).href)) as T;
+
+describe("docs/guides/client.md", () => {
+  it("has blocks that compile as they stand", () => {
+    expect(guide.files).toHaveLength(4);
+    expect(compileProblems(guide.files)).toEqual([]);
+  }, 120_000);
+
+  it("shows calls that give what the page says", async () => {
+    const { api } = await load<{ api: Keelson }>("api.ts");
+    onTestFinished(() => api.close());
+    const { tour, client } = await load<{
+      tour(): Promise<unknown>;
+      client: Record<"post", { get(id: string): Promise<unknown> } & Record<string, unknown>>;
+    }>("client.ts");
+    expect(await tour()).toEqual({
+      total: 1,
+      nextCursor: null,
+      names: ["Ann"],
+      published: 2,
+      titles: ["First", "Second post"],
+      code: "VALIDATION_FAILED",
+      errors: { title: "must be at least 3 characters" },
+    });
+    expect(await client.post.get("p1")).toMatchObject({ publishedAt: "2026-01-02T03:04:05.000Z" });
+    for (const name of guide.text.match(/(?<=^\| .*`)\w+(?=\([^)]*\)`.*\| )/gm) ?? [])
+      expect(client.post[name], name).toBeTypeOf("function");
+  });
+
+  it("writes routes that a client takes", async () => {
+    const { writeRoutes } = await load<{ writeRoutes(file: string): void }>("write-routes.ts");
+    const file = join(folder, "routes.json");
+    writeRoutes(file);
+    const routes = JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof clientRoutes>;
+    expect(routes).toMatchObject({
+      person: { path: "people" },
+      post: { actions: { softDelete: { path: "/:id/soft" } } },
+    });
+  });
+
+  it("starts a workflow and asks for the report of its run", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const { makeShop, place } = await guide.load<{
+      makeShop(file: string): Keelson;
+      place(client: unknown, item: string): Promise<unknown>;
+    }>("makeShop");
+    const api = makeShop(file);
+    onTestFinished(async () => {
+      await api.close();
+      await remove();
+    });
+    const client = createClient({
+      baseUrl: "http://shop.example/api",
+      fetch: (url, init) => api.fetch(new Request(url, init)),
+    });
+    expect(await place(client, "nut")).toMatchObject({ status: expect.stringMatching(/^(running|completed)$/) });
+  });
+});
