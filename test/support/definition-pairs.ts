@@ -138,11 +138,17 @@ const CHANGES = {
   },
 } as const;
 
-/** The definitions after changes. */
-function changed(before: Definitions, changes: readonly Change[]): Definitions {
+/** Takes away former names, as one does once every database has the new ones. */
+function forgetNames(definitions: Definitions): void {
+  for (const plan of definitions) for (const thing of [plan, ...plan.fields, ...plan.relations]) delete thing.from;
+}
+
+/** The definitions after changes. @param step How many changes there were before */
+function changed(before: Definitions, changes: readonly Change[], step: number): Definitions {
   const after = structuredClone(before);
+  if (step % 2 === 0) forgetNames(after);
   changes.forEach(([name, where, what, how], index) => {
-    CHANGES[name](after, 1000 + 10 * index, where, what, how);
+    CHANGES[name](after, 1000 * (step + 1) + 10 * index, where, what, how);
   });
   return after;
 }
@@ -173,16 +179,22 @@ function beginning(kinds: readonly Kind[], flags: readonly boolean[]): Definitio
   return all;
 }
 
-/** Definitions, and what became of them. */
-export const definitionPairs: fc.Arbitrary<{ before: Definitions; after: Definitions }> = fc
+/** How often definitions change in one history: each of them and the next are a pair. */
+export const STEPS = 3;
+
+/** Definitions, and what became of them in steps. */
+export const histories: fc.Arbitrary<readonly Definitions[]> = fc
   .record({
     kinds: fc.array(fc.constantFrom(...(Object.keys(KINDS) as Kind[])), { minLength: 1, maxLength: 4 }),
     flags: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-    changes: fc.array(change, { minLength: 1, maxLength: 8 }),
+    steps: fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { minLength: STEPS, maxLength: STEPS }),
   })
-  .map(({ kinds, flags, changes }) => {
-    const before = beginning(kinds, flags);
-    return { before, after: changed(before, changes) };
+  .map(({ kinds, flags, steps }) => {
+    const history = [beginning(kinds, flags)];
+    steps.forEach((changes, step) => {
+      history.push(changed(history.at(-1) as Definitions, changes, step));
+    });
+    return history;
   });
 
 function fieldOf({ kind, optional, unique, hasDefault, from }: FieldPlan): AnyField {
@@ -216,25 +228,37 @@ export function entitiesOf(definitions: Definitions): readonly EntityLike[] {
   return [...built.values()];
 }
 
-/** A row of every entity, by entity; keys lead to the row of the other one. */
-export function rowsOf(definitions: Definitions): readonly (readonly [entity: string, row: Row])[] {
-  return definitions.map(({ key, name, fields, relations }) => {
-    const row: Record<string, unknown> = { id: `row${key}` };
-    for (const field of fields) row[field.name] = KINDS[field.kind].value;
-    for (const relation of relations)
-      if (relation.type === "belongsTo")
-        row[`${relation.name}Id`] = relation.target === key ? null : `row${relation.target}`;
-    return [name, row];
-  });
+/** What a database holds: a row of every entity, and a pair of every manyToMany relation, by the numbers of both. */
+export interface Contents {
+  readonly rows: ReadonlyMap<number, Row>;
+  readonly pairs: ReadonlySet<number>;
 }
 
-/** The same rows after the change: values of what stayed, defaults and nulls of what came. */
-export function keptRowsOf(before: Definitions, after: Definitions): readonly (readonly [entity: string, row: Row])[] {
-  const values = new Map(rowsOf(before).map(([name, row]) => [name, row]));
-  return after.flatMap(({ key, name, fields, relations }) => {
+/** What a database of definitions holds once all of it is written: keys lead to the row of the other entity. */
+export function fullContents(definitions: Definitions, { rows }: Contents): Contents {
+  const full = new Map<number, Row>();
+  for (const { key, fields, relations } of definitions) {
+    const was = rows.get(key);
+    const row: Record<string, unknown> = { id: `row${key}` };
+    for (const field of fields) row[field.name] = was?.[field.name] ?? KINDS[field.kind].value;
+    for (const relation of relations)
+      if (relation.type === "belongsTo") {
+        const to = relation.target === key ? null : `row${relation.target}`;
+        row[`${relation.name}Id`] = was === undefined ? to : was[`${relation.name}Id`];
+      }
+    full.set(key, row);
+  }
+  const links = definitions.flatMap(({ relations }) => relations.filter(({ type }) => type === "manyToMany"));
+  return { rows: full, pairs: new Set(links.map(({ key }) => key)) };
+}
+
+/** Contents after a change: values of what stayed, defaults and nulls of what came. */
+export function keptContents(before: Definitions, after: Definitions, { rows, pairs }: Contents): Contents {
+  const kept = new Map<number, Row>();
+  for (const { key, fields, relations } of after) {
     const old = before.find((plan) => plan.key === key);
-    if (old === undefined) return [];
-    const was = values.get(old.name) as Row;
+    const was = rows.get(key);
+    if (old === undefined || was === undefined) continue;
     const row: Record<string, unknown> = { id: was.id };
     for (const field of fields) {
       const former = old.fields.find((one) => one.key === field.key);
@@ -246,6 +270,8 @@ export function keptRowsOf(before: Definitions, after: Definitions): readonly (r
       const former = old.relations.find((one) => one.key === relation.key);
       row[`${relation.name}Id`] = former === undefined ? null : was[`${former.name}Id`];
     }
-    return [[name, row] as const];
-  });
+    kept.set(key, row);
+  }
+  const links = new Set(after.flatMap(({ relations }) => relations.map(({ key }) => key)));
+  return { rows: kept, pairs: new Set([...pairs].filter((key) => links.has(key))) };
 }

@@ -35,7 +35,8 @@ async function placeOf(
   };
 }
 
-async function openSqlitePlace(): Promise<MigrationPlace> {
+/** A SQLite file. */
+export async function openSqlitePlace(): Promise<MigrationPlace> {
   const { file, remove } = await freshSqliteFile();
   const rows: MigrationPlace["rows"] = async (statement) => {
     const client = createClient({ url: `file:${file}` });

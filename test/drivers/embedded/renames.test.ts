@@ -13,18 +13,7 @@ import {
 } from "../../../src/entity/index.ts";
 import type { Driver } from "../../../src/kernel/index.ts";
 import { driverContext } from "../../support/connect-driver.ts";
-import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-
-const DATABASES = {
-  async embedded() {
-    const { file, remove } = await freshSqliteFile();
-    return { make: () => embedded({ file }), drop: remove };
-  },
-  async postgres() {
-    const { url, drop } = await freshPostgres();
-    return { make: () => postgres(url), drop };
-  },
-} as const;
+import { openPostgresPlace, openSqlitePlace } from "../../support/migration-databases.ts";
 
 describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (name) => {
   const open: Driver[] = [];
@@ -35,17 +24,23 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     for (const drop of drops.splice(0)) await drop();
   });
 
-  /** A database; `start` starts an app with other entities on it. */
-  async function database() {
-    const { make, drop } = await DATABASES[name]();
+  /** A database past the framework, and a function that starts an app with other entities on it. */
+  async function place() {
+    const { target, rows, drop } = await (name === "embedded" ? openSqlitePlace() : openPostgresPlace());
     drops.push(drop);
-    return async (entities: readonly unknown[]): Promise<Driver> => {
+    const { url } = target;
+    async function start(entities: readonly unknown[]): Promise<Driver> {
       for (const driver of open.splice(0)) await driver.disconnect();
-      const driver = make();
+      const driver = name === "embedded" ? embedded({ file: url.slice("file:".length) }) : postgres(url);
       await driver.connect(driverContext(entities as readonly EntityLike[]));
       open.push(driver);
       return driver;
-    };
+    }
+    return { start, rows };
+  }
+
+  async function database() {
+    return (await place()).start;
   }
 
   /** Pushes what differs, and shows that nothing does afterwards. */
@@ -157,6 +152,129 @@ describe.each(["embedded", "postgres"] as const)("what has a new name on %s", (n
     const after = await start([renamed]);
     await push(after);
     expect(await after.links("member", "peers", ["p1"])).toEqual([{ source: "p1", target: "p2" }]);
+  });
+
+  it("keeps the pairs of a relation when another one comes between the same two entities, and when it goes", async () => {
+    const start = await database();
+    const tag = entity("tag", {}).timestamps(false);
+    const one = entity("post", { tags: manyToMany(() => tag) }).timestamps(false);
+    const before = await start([one, tag]);
+    await push(before);
+    await before.create("post", { id: "p1" });
+    await before.create("tag", { id: "t1" });
+    await before.link("post", "tags", "p1", ["t1"]);
+    const two = entity("post", { hidden: manyToMany(() => tag), tags: manyToMany(() => tag) }).timestamps(false);
+    const between = await start([two, tag]);
+    await push(between);
+    expect(await between.links("post", "tags", ["p1"])).toEqual([{ source: "p1", target: "t1" }]);
+    expect(await between.links("post", "hidden", ["p1"])).toEqual([]);
+    const after = await start([one, tag]);
+    await push(after);
+    expect(await after.links("post", "tags", ["p1"])).toEqual([{ source: "p1", target: "t1" }]);
+  });
+
+  it("keeps the pairs of a relation when its other side is declared, and when that one goes", async () => {
+    const start = await database();
+    const label = entity("label", {}).timestamps(false);
+    const post = entity("post", { labels: manyToMany(() => label) }).timestamps(false);
+    const before = await start([post, label]);
+    await push(before);
+    await before.create("post", { id: "p1" });
+    await before.create("label", { id: "l1" });
+    await before.link("post", "labels", "p1", ["l1"]);
+    const labelled = entity("post", { labels: manyToMany(() => used) }).timestamps(false);
+    const used = entity("label", { posts: manyToMany(() => labelled) }).timestamps(false);
+    const both = await start([labelled, used]);
+    expect(await both.schema?.pending()).toEqual(['table "_post_labels" is to be renamed to "_label_posts"']);
+    await push(both);
+    expect(await both.links("label", "posts", ["l1"])).toEqual([{ source: "l1", target: "p1" }]);
+    const told = entity("post", { labels: manyToMany(() => label).renamedFrom("label_posts") }).timestamps(false);
+    const after = await start([told, label]);
+    await push(after);
+    expect(await after.links("post", "labels", ["p1"])).toEqual([{ source: "p1", target: "l1" }]);
+  });
+
+  it.each([
+    ["zeta", "yields"],
+    ["follows", "readers"],
+  ])(
+    "keeps the direction of %s when %s is declared as its other side, and when only that stays",
+    async (own, other) => {
+      const start = await database();
+      const alone = entity("person", { [own]: manyToMany(() => alone) }).timestamps(false);
+      const before = await start([alone]);
+      await push(before);
+      await before.createMany("person", [{ id: "p1" }, { id: "p2" }]);
+      await before.link("person", own, "p1", ["p2"]);
+      const both = entity("person", {
+        [own]: manyToMany(() => both).inverse(other),
+        [other]: manyToMany(() => both),
+      }).timestamps(false);
+      const between = await start([both]);
+      await between.schema?.push();
+      expect(await between.schema?.pending()).toEqual([]);
+      expect(await between.links("person", own, ["p1", "p2"])).toEqual([{ source: "p1", target: "p2" }]);
+      expect(await between.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
+      const first = [own, other].sort()[0];
+      const rest = entity("person", {
+        [other]: manyToMany(() => rest).renamedFrom(first === other ? "unheard" : `person_${first}`),
+      }).timestamps(false);
+      const after = await start([rest]);
+      await after.schema?.push();
+      expect(await after.schema?.pending()).toEqual([]);
+      expect(await after.links("person", other, ["p1", "p2"])).toEqual([{ source: "p2", target: "p1" }]);
+    },
+  );
+
+  it("keeps the pairs of a relation whose target has a new name, before and behind its own in the alphabet", async () => {
+    const start = await database();
+    const tag = entity("tag", {}).timestamps(false);
+    const post = entity("post", { tags: manyToMany(() => tag) }).timestamps(false);
+    const before = await start([post, tag]);
+    await push(before);
+    await before.create("post", { id: "p1" });
+    await before.create("tag", { id: "t1" });
+    await before.link("post", "tags", "p1", ["t1"]);
+    const label = entity("label", {}).renamedFrom("tag").timestamps(false);
+    const labelled = entity("post", { tags: manyToMany(() => label) }).timestamps(false);
+    const after = await start([labelled, label]);
+    await push(after);
+    expect(await after.links("post", "tags", ["p1"])).toEqual([{ source: "p1", target: "t1" }]);
+    await after.unlink("post", "tags", "p1", ["t1"]);
+    expect(await after.links("post", "tags", ["p1"])).toEqual([]);
+  });
+
+  it("keeps pairs in the table that Prisma calls after the two models, once it is clear whose they are", async () => {
+    const { start, rows } = await place();
+    const tag = entity("tag", {}).timestamps(false);
+    const entities = (...relations: readonly string[]) => {
+      const members = relations.map((relation) => [relation, manyToMany(() => tag)] as const);
+      return [entity("post", Object.fromEntries(members)).timestamps(false), tag];
+    };
+    const before = await start(entities("tags"));
+    await push(before);
+    await before.create("post", { id: "p1" });
+    await before.create("tag", { id: "t1" });
+    await before.link("post", "tags", "p1", ["t1"]);
+    await rows('ALTER TABLE "_post_tags" RENAME TO "_postTotag"');
+    const several = await start(entities("tags", "topics"));
+    const failure = await several.schema?.push().catch((error: unknown) => error);
+    expect((failure as ConfigurationError).problems).toEqual(
+      ["tags", "topics"].map(
+        (relation) =>
+          `post.${relation}: the database has the table "_postTotag" from when one relation connected the two entities; say which one it was with .renamedFrom("postTotag")`,
+      ),
+    );
+    const told = entity("post", {
+      tags: manyToMany(() => tag).renamedFrom("postTotag"),
+      topics: manyToMany(() => tag),
+    }).timestamps(false);
+    const after = await start([told, tag]);
+    await push(after);
+    expect(await after.links("post", "tags", ["p1"])).toEqual([{ source: "p1", target: "t1" }]);
+    await rows('ALTER TABLE "_post_tags" RENAME TO "_postTotag"');
+    const alone = await start(entities("tags"));
+    expect(await alone.schema?.pending()).toEqual(['table "_postTotag" is to be renamed to "_post_tags"']);
   });
 
   it("may have been called by its column", async () => {

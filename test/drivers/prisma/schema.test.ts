@@ -124,7 +124,7 @@ describe("toPrismaSchema", () => {
         author       user     @relation(name: "post_author", fields: [authorId], references: [id], onDelete: NoAction)
         reviewer     user?    @relation(name: "post_reviewer", fields: [reviewerId], references: [id], onDelete: SetNull)
         parent       post?    @relation(name: "post_parent", fields: [parentId], references: [id], onDelete: SetNull)
-        tags         tag[]
+        tags         tag[]    @relation(name: "post_tags")
         post__parent post[]   @relation(name: "post_parent")
 
         @@unique([authorId, title])
@@ -138,7 +138,7 @@ describe("toPrismaSchema", () => {
       model tag {
         id         String @id @db.VarChar(128)
         name       String @unique @db.VarChar(255)
-        post__tags post[]
+        post__tags post[] @relation(name: "post_tags")
       }
       "
     `);
@@ -229,18 +229,32 @@ describe("toPrismaSchema", () => {
     if (provider !== "mysql") expect(defaults.data).toBe('{"a":["\'",{"b":null}]}');
   });
 
-  it("calls a link table the same whichever sides are declared", () => {
-    const one = entity("article", { labels: manyToMany(() => label) });
-    const both = entity("article", { labels: manyToMany(() => labelled) });
+  it("calls a link table after its relation, however many there are between the two entities", () => {
+    const alone = entity("article", { labels: manyToMany(() => label) });
     const label = entity("label", { name: string });
-    const labelled = entity("label", { name: string, articles: manyToMany(() => both) });
-    const alone = toPrismaSchema([one, label], { provider: "sqlite" });
-    const paired = toPrismaSchema([both, labelled], { provider: "sqlite" });
-    for (const schema of [alone, paired]) expect(schema).not.toContain("@relation");
-    const keyed = entity("label", { name: string, best: belongsTo(() => both).optional() });
-    expect(modelOf(toPrismaSchema([both, keyed], { provider: "sqlite" }), "article")).toContain(
-      'labels label[] @relation(name: "articleTolabel")',
-    );
+    const several = entity("article", {
+      labels: manyToMany(() => label),
+      topics: manyToMany(() => label),
+      best: belongsTo(() => label).optional(),
+    });
+    for (const article of [alone, several]) {
+      const schema = toPrismaSchema([article, label], { provider: "sqlite" });
+      expect(modelOf(schema, "article")).toContain('labels label[] @relation(name: "article_labels")');
+      expect(complaints(schema)).toBe("");
+    }
+  });
+
+  it.each(PROVIDERS)("gives link tables names that %s takes, and that still differ", (provider) => {
+    const name = "a".repeat(40);
+    const long = entity(name, {
+      [`${"b".repeat(40)}1`]: manyToMany(() => tag),
+      [`${"b".repeat(40)}2`]: manyToMany(() => tag),
+    });
+    const schema = toPrismaSchema([long, tag], { provider });
+    expect(complaints(schema)).toBe("");
+    const names = [...new Set(schema.match(/(?<=name: ")[^"]*/g))];
+    expect(names).toHaveLength(2);
+    for (const relation of names) expect(relation).toHaveLength(62);
   });
 
   it("keeps values unique among records that are not softly deleted, but for MySQL", () => {

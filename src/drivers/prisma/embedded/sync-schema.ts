@@ -1,5 +1,6 @@
 import { ConfigurationError, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
-import { type Rename, renamesOf } from "../schema/renames.ts";
+import type { Rename } from "../schema/rename.ts";
+import { renamesOf } from "../schema/renames.ts";
 import { sentencesOf } from "./differences.ts";
 import { openingError } from "./opening-error.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";

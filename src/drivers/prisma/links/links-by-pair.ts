@@ -18,7 +18,7 @@ export async function* linksByPair(
   relation: ResolvedRelation,
   wanted: WantedLinks,
 ): AsyncGenerator<Link[]> {
-  const { table, own, other } = linkTable(session.connection().model, relation);
+  const { table, own, other } = linkTable(relation);
   const { ids, limit } = wanted;
   const take = isAlways(wanted.condition) ? Math.min(PAIRS, limit) : PAIRS;
   let last: Link | undefined;

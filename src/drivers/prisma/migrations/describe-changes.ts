@@ -3,7 +3,7 @@ import { type Difference, readOutline, type Sign } from "../embedded/differences
 import type { Catalog, ColumnShape } from "../schema/catalog.ts";
 import { columnTypeOf, isWidening } from "../schema/column-type.ts";
 import { defaultAttribute } from "../schema/default-attribute.ts";
-import type { Rename } from "../schema/renames.ts";
+import type { Rename } from "../schema/rename.ts";
 import type { SchemaChange, SchemaChangeKind } from "./migrations.ts";
 
 /** What is compared. */

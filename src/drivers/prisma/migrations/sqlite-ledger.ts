@@ -12,8 +12,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "logs" TEXT, "rolled_back_at" DATETIME, "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
   "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0)`;
 
-/** Milliseconds, as Prisma writes them. */
+/** Milliseconds, as Prisma's command writes them. */
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/** Its adapters write text, and all text would come behind all numbers. */
+const STARTED = `CASE typeof("started_at") WHEN 'text' THEN unixepoch("started_at", 'subsec') * 1000 ELSE "started_at" END`;
 const CURRENT = `"finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`;
 
 function quoted(text: string): string {
@@ -54,7 +56,7 @@ export async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
     const { rows } = await run(
       adapter,
       `SELECT "migration_name", "checksum", "finished_at" IS NOT NULL, "rolled_back_at" IS NOT NULL
-       FROM "_prisma_migrations" ORDER BY "started_at", "migration_name"`,
+       FROM "_prisma_migrations" ORDER BY ${STARTED}, "migration_name"`,
     );
     return rows.map(([name, checksum, finished, rolledBack]) => ({
       name: String(name),

@@ -1,5 +1,6 @@
-import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { linkTableName, otherSideName } from "./relation-sides.ts";
+import type { ResolvedRelation } from "../../../entity/index.ts";
+import { linkName, linkTableName } from "./link-name.ts";
+import { otherSideName } from "./relation-sides.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
 export interface LinkTable {
@@ -11,12 +12,12 @@ export interface LinkTable {
 const found = new WeakMap<ResolvedRelation, LinkTable>();
 
 /** Worked out once per relation: Prisma's first column is for the model that comes first, or its field. */
-export function linkTable(model: EntityModel, relation: ResolvedRelation): LinkTable {
+export function linkTable(relation: ResolvedRelation): LinkTable {
   let known = found.get(relation);
   if (known === undefined) {
     const { source, target, name } = relation;
     const isFirst = source === target ? name < otherSideName(relation) : source.name < target.name;
-    const table = linkTableName(model, relation);
+    const table = linkTableName(linkName(relation));
     known = Object.freeze(isFirst ? { table, own: "A", other: "B" } : { table, own: "B", other: "A" });
     found.set(relation, known);
   }

@@ -1,4 +1,5 @@
 import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import { firstSide, linkName, linkTableName } from "./link-name.ts";
 
 /** One relation field of a printed model. */
 export interface RelationField {
@@ -45,14 +46,18 @@ export function isPrintedAsList({ type, many, target }: ResolvedRelation): boole
   return many || (type === "hasOne" && target.softDelete !== undefined);
 }
 
-/** Entity names have no double underscores, so nobody can declare a field of this name. */
+/** Names have no double underscores, so nobody can declare a field of this name. */
 function hiddenName({ source, name }: ResolvedRelation): string {
   return `${source.name}__${name}`;
 }
 
-/** The name of the other side of a manyToMany relation, whether an entity declares it or not. */
+/**
+ * The name of the other side of a manyToMany relation, whether an entity declares it or not. Prisma's first column is for
+ * the field that comes first where both are of one model, so there an undeclared side has to come last.
+ */
 export function otherSideName(relation: ResolvedRelation): string {
-  return relation.inverse ?? hiddenName(relation);
+  const { source, target, name, inverse } = relation;
+  return inverse ?? (source === target ? `${name}___${source.name}` : hiddenName(relation));
 }
 
 function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
@@ -77,20 +82,18 @@ function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
 }
 
 /** Undefined when the other side comes first and makes the pair. */
-function listPair(model: EntityModel, relation: ResolvedRelation): Pair | undefined {
+function listPair(relation: ResolvedRelation): Pair | undefined {
   const { source, target, name, inverse } = relation;
-  const other = inverse === undefined ? undefined : model.relation(target, inverse);
-  const own = `${source.name}_${name}`;
-  if (other !== undefined && `${other.source.name}_${other.name}` < own) return undefined;
+  if (firstSide(relation) !== `${source.name}_${name}`) return undefined;
   const near: RelationField = { on: source.name, name, target: target.name, list: true, hidden: false };
   const far: RelationField = {
     on: target.name,
     name: otherSideName(relation),
     target: source.name,
     list: true,
-    hidden: other === undefined,
+    hidden: inverse === undefined,
   };
-  return { name: own, isLinkTable: true, between: [source.name, target.name], sides: [near, far] };
+  return { name: linkName(relation), isLinkTable: true, between: [source.name, target.name], sides: [near, far] };
 }
 
 function pairsOf(model: EntityModel): Pair[] {
@@ -98,7 +101,7 @@ function pairsOf(model: EntityModel): Pair[] {
     model.relationsOf(entity).flatMap((relation) => {
       if (relation.remote !== undefined) return [];
       if (relation.type === "belongsTo") return [keyPair(model, relation)];
-      return relation.type === "manyToMany" ? (listPair(model, relation) ?? []) : [];
+      return relation.type === "manyToMany" ? (listPair(relation) ?? []) : [];
     }),
   );
 }
@@ -108,16 +111,14 @@ function connects(pair: Pair): string {
 }
 
 /**
- * Names of relations; undefined when Prisma needs none. A link table is called after its relation, so its name stays
- * what it is when the other side is declared, or a key is added between the same two models.
+ * Names of relations; undefined when Prisma needs none. Prisma would call a table of pairs after its two models as long as
+ * it is the only one between them, and lose it with the second: so it always has a name of its own.
  */
 function nameOf(pair: Pair, pairs: readonly Pair[]): string | undefined {
   const [first, second] = pair.between;
-  if (first === second) return pair.name;
+  if (pair.isLinkTable || first === second) return pair.name;
   const alongside = pairs.filter((other) => connects(other) === connects(pair));
-  if (alongside.length === 1) return undefined;
-  const isOnlyTable = pair.isLinkTable && alongside.filter(({ isLinkTable }) => isLinkTable).length === 1;
-  return isOnlyTable ? connects(pair) : pair.name;
+  return alongside.length === 1 ? undefined : pair.name;
 }
 
 /** Every relation field to print, both sides of each relation, in the order of the definitions. */
@@ -129,21 +130,8 @@ export function relationFields(model: EntityModel): readonly RelationField[] {
   });
 }
 
-/** Prisma names the table of a manyToMany relation after the relation. */
-function tableOf(pair: Pair, pairs: readonly Pair[]): string {
-  return `_${nameOf(pair, pairs) ?? connects(pair)}`;
-}
-
-/** The name of the table that holds the pairs of a manyToMany relation. */
-export function linkTableName(model: EntityModel, { source, name }: ResolvedRelation): string {
-  const pairs = pairsOf(model);
-  const has = ({ sides }: Pair): boolean => sides.some((side) => side.on === source.name && side.name === name);
-  return tableOf(pairs.find(has) as Pair, pairs);
-}
-
 /** Names of all tables: one per entity, and one per manyToMany relation. */
 export function tableNames(model: EntityModel): readonly string[] {
-  const pairs = pairsOf(model);
-  const links = pairs.filter(({ isLinkTable }) => isLinkTable);
-  return [...model.entities.map(({ name }) => name), ...links.map((pair) => tableOf(pair, pairs))];
+  const links = pairsOf(model).filter(({ isLinkTable }) => isLinkTable);
+  return [...model.entities.map(({ name }) => name), ...links.map(({ name }) => linkTableName(name))];
 }

@@ -1,0 +1,106 @@
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import type { Catalog } from "./catalog.ts";
+import { type FormerNames, formerModel } from "./former-model.ts";
+import { linkTableName } from "./link-name.ts";
+import { type LinkTable, linkTable } from "./link-table.ts";
+
+/** A table that may hold the pairs of a relation, and the column that holds its own end there. */
+export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
+  /** Whether somebody said so with `.renamedFrom()`. */
+  readonly asked: boolean;
+}
+
+/** Both names may have changed, or one of them before the other. */
+const FORMER: readonly FormerNames[] = [
+  { entities: true, relations: true },
+  { entities: true, relations: false },
+  { entities: false, relations: true },
+];
+
+/** One relation per table of pairs. */
+export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
+  const relations = model.entities
+    .flatMap((entity) => model.relationsOf(entity))
+    .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+  return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
+}
+
+/** What Prisma calls the only table of pairs between two models when nobody gives it a name. */
+export function plainTableName({ source, target }: ResolvedRelation): string {
+  return linkTableName([source.name, target.name].sort().join("To"));
+}
+
+/** Whether two relations connect the same two entities. */
+export function isAlongside(one: ResolvedRelation, other: ResolvedRelation): boolean {
+  return plainTableName(one) === plainTableName(other);
+}
+
+/** What the table was called while only one side was declared, or while it had the name that Prisma gives by itself. */
+function outgrownLinks(model: EntityModel, relation: ResolvedRelation): LinkTable[] {
+  const { source, target, inverse, ...rest } = relation;
+  const links: LinkTable[] = [];
+  if (inverse !== undefined) {
+    const { table, own, other } = linkTable({ ...rest, source: target, target: source, name: inverse });
+    links.push(linkTable({ ...rest, source, target }), { table, own: other, other: own });
+  }
+  const isOnly = linkRelations(model).filter((other) => isAlongside(other, relation)).length === 1;
+  if (isOnly && source !== target) links.push({ ...linkTable(relation), table: plainTableName(relation) });
+  return links;
+}
+
+/** A model with some of the former names. */
+interface FormerModel {
+  readonly names: FormerNames;
+  readonly model: EntityModel;
+}
+
+function hasFormerNames({ renamedFrom, relations }: AnyEntity): boolean {
+  return renamedFrom !== undefined || Object.values(relations).some((relation) => relation.renamedFrom !== undefined);
+}
+
+/** The models that a database may still be made for; none when nothing has a former name. */
+export function formerModels(model: EntityModel): readonly FormerModel[] {
+  if (!model.entities.some(hasFormerNames)) return [];
+  return FORMER.map((names) => ({ names, model: formerModel(model, names) }));
+}
+
+/** The tables of the same relation in such a model. */
+function linksIn({ names, model }: FormerModel, { source, name }: ResolvedRelation): LinkTable[] {
+  const entity = model.get((names.entities ? source.renamedFrom : undefined) ?? source.name);
+  const formerName = (names.relations ? source.relations[name]?.renamedFrom : undefined) ?? name;
+  const relation = entity && model.relation(entity, formerName);
+  return relation === undefined ? [] : [linkTable(relation), ...outgrownLinks(model, relation)];
+}
+
+/** Which column a relation's own end has in the database, whose tables may have their former names still. */
+export function ownColumnIn(catalog: Catalog, relation: ResolvedRelation): "A" | "B" {
+  const { source, target } = relation;
+  const current = ({ name, renamedFrom }: AnyEntity): string =>
+    renamedFrom !== undefined && catalog.has(renamedFrom) && !catalog.has(name) ? renamedFrom : name;
+  if (source === target) return linkTable(relation).own;
+  return current(source) < current(target) ? "A" : "B";
+}
+
+/** The table that `.renamedFrom()` names without its underscore: of a side that is gone, or with the name Prisma gives. */
+function namedLinks(catalog: Catalog, relation: ResolvedRelation): FormerLink[] {
+  const { source, target, name, inverse = "" } = relation;
+  // Named after the other side, it has that one in its first column where both sides are of one entity.
+  const own = source === target ? "B" : ownColumnIn(catalog, relation);
+  return [source.relations[name]?.renamedFrom, target.relations[inverse]?.renamedFrom].flatMap((from) =>
+    from === undefined ? [] : [{ table: linkTableName(from), own, asked: true }],
+  );
+}
+
+/** Every table that may hold the pairs of a relation instead of its own. */
+export function formerLinks(
+  { model, former, catalog }: { model: EntityModel; former: readonly FormerModel[]; catalog: Catalog },
+  relation: ResolvedRelation,
+): readonly FormerLink[] {
+  const known = outgrownLinks(model, relation).map((link) => ({ ...link, asked: false }));
+  const automatic = new Set(known.map(({ table }) => table));
+  const asked = former
+    .flatMap((before) => linksIn(before, relation))
+    .filter(({ table }) => !automatic.has(table))
+    .map((link) => ({ ...link, asked: true }));
+  return [...asked, ...namedLinks(catalog, relation), ...known];
+}
