@@ -24,7 +24,11 @@ export async function checkArguments(given: readonly string[], args: ArgsDef): P
       return `There is no option "${flag}".${await suggest(flag, known)}`;
     }
     seen.add(name);
-    if (definition.type === "boolean") continue;
+    if (definition.type === "boolean") {
+      // The parser takes any other word for a yes, `--accept-data-loss=no` too.
+      if (value === undefined || (flag === `--${name}` && /^(true|false)$/.test(value))) continue;
+      return `"${flag}" takes no value; leave out "=${value}".`;
+    }
     const next = value ?? given[++i];
     if (next === undefined || next === "" || (value === undefined && next.startsWith("-")))
       return `"${flag}" needs a value: ${usageOf([name, definition])}.`;

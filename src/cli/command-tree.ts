@@ -44,6 +44,10 @@ export const COMMANDS: CommandTree = {
     description: "Check that everything the app needs is in place",
     load: async () => (await import("./commands/doctor.ts")).doctor,
   },
+  openapi: {
+    description: "Write the OpenAPI document",
+    load: async () => (await import("./commands/openapi.ts")).openapi,
+  },
   generate: {
     description: "Write the Prisma schema of the entities",
     load: async () => (await import("./commands/generate.ts")).generate,

@@ -11,7 +11,18 @@ export function reportFailure(output: Output, error: unknown): void {
     if (process.env.KEELSON_DEBUG && error.cause !== undefined) output.note(String((error.cause as Error).stack));
     return;
   }
+  const refusal = fileRefusal(error);
+  if (refusal !== undefined) {
+    output.error(refusal);
+    return;
+  }
   const name = error instanceof Error ? error.name : typeof error;
   output.error(`The command failed unexpectedly (${name}). KEELSON_DEBUG=1 shows where.`);
   if (process.env.KEELSON_DEBUG) output.note(String((error as Error | undefined)?.stack ?? error));
+}
+
+/** What the system says of a file that it does not let be read or written; of other errors nothing. */
+function fileRefusal(error: unknown): string | undefined {
+  const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return typeof path === "string" && syscall !== undefined ? `${path}: ${syscall} is refused (${code})` : undefined;
 }

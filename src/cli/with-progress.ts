@@ -1,4 +1,3 @@
-import type { Writable } from "node:stream";
 import type { Terminal } from "./terminal.ts";
 
 /** Tells how far work is. @param text what is being done, for a line of its own */
@@ -18,7 +17,7 @@ export async function withProgress<T>(
   title: string,
   work: (report: ReportProgress) => Promise<T>,
 ): Promise<T> {
-  const { report, end } = terminal.interactive ? await bar(terminal, title) : lines(terminal, title);
+  const { report, end } = terminal.interactive ? bar(terminal, title) : lines(terminal, title);
   let said = title;
   try {
     return await work((done, total, text) => {
@@ -30,20 +29,25 @@ export async function withProgress<T>(
   }
 }
 
-async function bar({ stderr }: Terminal, title: string): Promise<Progress> {
-  const { progress } = await import("@clack/prompts");
-  let started: ReturnType<typeof progress> | undefined;
-  let before = 0;
+/** Characters of a full bar. */
+const BAR = 24;
+
+/**
+ * One line that is written over. Not a prompt of a library: those take the keyboard, and Ctrl-C would no longer be the
+ * signal that ends the work, or lets it end between two steps.
+ */
+function bar({ stderr }: Terminal, title: string): Progress {
+  // Some terminals say that they have no columns.
+  const columns = (stderr as Partial<NodeJS.WriteStream>).columns || 80;
+  const overwrite = (text: string): void => void stderr.write(`\r\u001B[2K${text}`);
   return {
     report(done, total, text) {
-      if (started === undefined) {
-        started = progress({ max: Math.max(1, total), output: stderr as Writable });
-        started.start(title);
-      }
-      started.advance(Math.max(0, done - before), text);
-      before = done;
+      const filled = Math.round((BAR * done) / Math.max(1, total));
+      const drawn = `${"█".repeat(filled)}${"░".repeat(Math.max(0, BAR - filled))}`;
+      // A line that wraps could not be written over.
+      overwrite(`${drawn}  ${title}: ${text}`.slice(0, Math.max(BAR, columns - 1)));
     },
-    end: (text) => started?.stop(text),
+    end: (text) => overwrite(`${text}\n`),
   };
 }
 

@@ -112,9 +112,11 @@ describe("keelson access --diff", () => {
       "keelson.config.ts": config('["owner"]'),
       "a.json": "{",
       "b.json": '{"version":2}',
+      "c.json": '{"version":1,"entities":{"note":null},"routes":{}}',
+      "d.json": '{"version":1,"entities":{},"routes":{"GET /api/notes":{"anonymous":"yes"}}}',
     });
     onTestFinished(() => project.remove());
-    for (const name of ["a.json", "b.json", "missing.json"]) {
+    for (const name of ["a.json", "b.json", "c.json", "d.json", "missing.json"]) {
       const { code, err } = await project.run("access", `--diff=${name}`);
       expect(code).toBe(1);
       expect(err).toContain(`keelson access --json > ${name}`);
@@ -123,6 +125,43 @@ describe("keelson access --diff", () => {
 });
 
 describe("the matrix", () => {
+  it("has what only includes lead to: entities of other services and internal ones, for reading", async () => {
+    const plan = entity("plan", { name: string, cost: string.readable("admin") }).rules({
+      read: ["authenticated"],
+      update: ["everyone"],
+    });
+    const badge = entity("badge", { name: string })
+      .rules({ read: ["everyone"], create: ["everyone"] })
+      .internal();
+    const unseen = entity("unseen", { name: string })
+      .rules({ read: ["everyone"] })
+      .internal();
+    const member = entity("member", { badge: belongsTo(() => badge), plan: belongsTo(() => plan).remote("billing") });
+    const services = { billing: () => ({ fetchByIds: () => [] }) };
+    const options = defineConfig({ entities: [member, badge, unseen], services, defaultRules: { read: ["admin"] } });
+    const app = createTestApp({ ...options, driver: memoryDriver() });
+    onTestFinished(() => app.close());
+    const { entities } = createMatrix(partsOf(app.api), options);
+    expect(Object.keys(entities)).toEqual(["badge", "member", "plan"]);
+    const texts = (grants: Readonly<Record<string, Grant>> | undefined) => Object.values(grants ?? {}).map(grantText);
+    expect(texts(entities.plan?.operations.read)).toEqual(["no", "yes", "yes", "yes"]);
+    expect(texts(entities.plan?.fields.cost?.read)).toEqual(["no", "no", "no", "yes"]);
+    expect(texts(entities.plan?.operations.update)).toEqual(["no", "no", "no", "no"]);
+    expect(texts(entities.badge?.operations.read)).toEqual(["yes", "yes", "yes", "yes"]);
+    expect(texts(entities.badge?.operations.create)).toEqual(["no", "no", "no", "no"]);
+  });
+
+  it("says of a route that makes records what the default rules say", () => {
+    const member = entity("member", { name: string }).ownedBy("id");
+    const thing = entity("thing", { holder: belongsTo(() => member) }).ownedBy("holder");
+    const options = defineConfig({ entities: [member, thing], defaultRules: { create: ["owner"] } });
+    const app = createTestApp({ ...options, driver: memoryDriver() });
+    onTestFinished(() => app.close());
+    const { entities, routes } = createMatrix(partsOf(app.api), options);
+    expect(routes["POST /api/things"]).toEqual(entities.thing?.operations.create);
+    expect(grantText(routes["POST /api/things"]?.user as Grant)).toBe("yes");
+  });
+
   const person = entity("person", { name: string })
     .ownedBy("id")
     .rules({ read: ["authenticated"], update: ["owner"] });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "citty";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkArguments } from "../../src/cli/check-arguments.ts";
 import { COMMANDS, type CommandTree } from "../../src/cli/command-tree.ts";
@@ -45,6 +46,8 @@ describe("keelson", () => {
     [["routes", "--config"], '"--config" needs a value: --config=<path>'],
     [["routes", "--config="], '"--config" needs a value'],
     [["routes", "--config", "--json"], '"--config" needs a value'],
+    [["db", "push", "--accept-data-loss=no"], '"--accept-data-loss" takes no value; leave out "=no"'],
+    [["db", "push", "--no-accept-data-loss=false"], '"--no-accept-data-loss" takes no value'],
     [["init", "a", "b"], '"b" is one argument too many'],
     [["init", "--host=expres"], '"--host" is one of node, express, hono, next, not "expres". Did you mean "express"?'],
     [["keys", "remove"], "It needs <id>"],
@@ -85,6 +88,17 @@ describe("keelson", () => {
     expect(of(terminal(true, { NO_COLOR: "1" } as never))).toEqual({ interactive: true, colors: false });
     expect(of(terminal(true, { CI: "true" } as never))).toEqual({ interactive: false, colors: true });
     expect(of(terminal(false, {} as never))).toEqual({ interactive: false, colors: false });
+  });
+});
+
+describe("a flag", () => {
+  it("may be given as true and false", async () => {
+    const { args } = (await import("../../src/cli/commands/db-push.ts")).dbPush;
+    expect(await checkArguments(["--accept-data-loss=false", "--json=true"], args)).toBeUndefined();
+    expect(parseArgs(["--accept-data-loss=false", "--json=true"], args)).toMatchObject({
+      "accept-data-loss": false,
+      json: true,
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { checkNode } from "../../src/cli/doctor/check-node.ts";
@@ -65,14 +66,24 @@ describe("keelson doctor", () => {
   });
 
   it("names secrets that git would take in", async () => {
-    const files = { "keelson.config.ts": noteConfig("title: string", OPEN), ".env": "A=1\n", ".git/HEAD": "" };
-    const { code, of, project } = await examined(files);
-    expect([code, of("Secrets")]).toEqual([
+    const files = { "keelson.config.ts": noteConfig("title: string", OPEN), ".env": "A=1\n" };
+    const { of: outside, project } = await examined(files);
+    expect(outside("Secrets")).toBeUndefined();
+    execFileSync("git", ["init", "--quiet"], { cwd: project.folder });
+    const { code, out } = await project.run("doctor", "--json");
+    expect([code, (JSON.parse(out) as Diagnosis[]).find(({ check }) => check === "Secrets")]).toEqual([
       1,
-      { check: "Secrets", state: "bad", found: "git would take in .env", fix: "Add to .gitignore: .env" },
+      {
+        check: "Secrets",
+        state: "bad",
+        found: "git would take in .env and .keelson",
+        fix: "Add to .gitignore: .env, .keelson",
+      },
     ]);
-    await project.write(".gitignore", "node_modules/\n/.env\n.keelson/\n");
+    await project.write(".gitignore", "node_modules/\n*.env\n!other.env\n.keelson/\n");
     expect(await project.run("doctor")).toMatchObject({ code: 0, out: expect.stringContaining("git ignores them") });
+    await project.write(".gitignore", ".env\n!.env\n.keelson/\n");
+    expect((await project.run("doctor")).out).toContain("git would take in .env");
   });
 
   it("names a database that does not answer", async () => {

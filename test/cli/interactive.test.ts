@@ -39,6 +39,26 @@ describe("a person at the terminal", () => {
     expect(result).toBe("counted");
     expect(said()).toContain("4 of 4");
   });
+
+  it("keeps the keyboard while it grows, so that Ctrl-C is the signal that ends the work", async () => {
+    const listening = () => [process.listenerCount("SIGINT"), process.stdin.listenerCount("keypress")];
+    const before = listening();
+    const { terminal, said } = person();
+    await withProgress(
+      { ...terminal, stderr: Object.assign(terminal.stderr, { columns: 40 }) },
+      "Counting",
+      async (report) => {
+        report(1, 2, "one of two, with a name that is too long for the line");
+        expect(listening()).toEqual(before);
+      },
+    );
+    expect(
+      said()
+        .split(/[\r\n]/)
+        .filter((line) => line.includes("Counting"))
+        .map(({ length }) => length),
+    ).toEqual([39]);
+  });
 });
 
 describe("a log", () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openProject, type TestProject } from "./project.ts";
+import { startCommand } from "./start-process.ts";
 
 // Each command sets a whole app up, and some start Prisma's engine: slow on a machine that has other work.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -112,6 +113,50 @@ describe("keelson keys", () => {
     expect((await project.run("keys", "rotate", config("both"))).out).toBe('20 values were given the key "next".\n');
     await project.write(".keelson/key-rotation.json", "{");
     expect((await project.run("keys", "rotate", config("both"))).code).toBe(0);
+  });
+
+  it("stops a rotation between two records at Ctrl-C, keeps what is done, and goes on from there", async () => {
+    const records = 2_000;
+    await project.write(
+      "more.config.ts",
+      `import { keelson } from "keelson";
+       import config from "./old.config.ts";
+       const api = keelson(config);
+       await api.ready;
+       for (let i = 0; i < ${records}; i++) await api.asSystem().note.create({ title: "m" + i, secret: "s" + i });
+       await api.close();
+       export default config;`,
+    );
+    await project.run("routes", config("more"));
+    const command = await startCommand(project.folder, ["keys", "rotate", config("both")]);
+    await command.until(/^\d+ of \d+ records$/m);
+    command.child.kill("SIGINT");
+    expect(await command.ended).toBe(1);
+    expect(command.said()).toContain("Stopped before the end. Run the command again to go on.");
+    const [, first = "0"] = /^(\d+) values were given the key "next"/m.exec(command.said()) ?? [];
+    expect(Number(first)).toBeGreaterThan(0);
+    expect(Number(first)).toBeLessThan(records + 20);
+    expect(JSON.parse(await project.read(".keelson/key-rotation.json"))).toMatchObject({
+      keyId: "next",
+      entity: "note",
+    });
+
+    const rest = await project.run("keys", "rotate", config("both"));
+    expect(rest.code).toBe(0);
+    expect(JSON.parse((await project.run("keys", "status", "--json", config("next"))).out).usages).toEqual([
+      { entity: "note", field: "secret", keyId: "next", values: records + 20, state: "primary" },
+    ]);
+    await expect(project.read(".keelson/key-rotation.json")).rejects.toThrow();
+  });
+
+  it("says what to do where the tables do not fit", async () => {
+    const empty = await openProject({ "keelson.config.ts": CONFIG(NEXT) });
+    for (const words of [["status"], ["rotate"]]) {
+      const { code, err } = await empty.run("keys", ...words);
+      expect(code).toBe(1);
+      expect(err).toContain('The database does not fit the entities: table "note" is missing. Run: keelson db push');
+    }
+    await empty.remove();
   });
 
   it("knows the keys of the environment too", async () => {

@@ -6,7 +6,7 @@ import { openProject } from "./project.ts";
 async function lint(entities: string, options = "", ...words: string[]) {
   const project = await openProject({
     "keelson.config.ts": `
-      import { action, belongsTo, bool, createPlugin, defineConfig, endpoint, entity, enums, hasMany, string } from "keelson";
+      import { action, belongsTo, bool, createPlugin, defineConfig, endpoint, entity, enums, hasMany, httpService, string } from "keelson";
       ${entities}
       export default defineConfig({ entities: Object.values(all), encryption: { key: "5eed".repeat(16) }, ${options} });
     `,
@@ -17,9 +17,15 @@ async function lint(entities: string, options = "", ...words: string[]) {
 
 const RULES = '{ read: ["authenticated"], create: ["authenticated"], update: ["admin"], delete: ["admin"] }';
 
+/** A relation whose records another service has. */
+const remote = (read: string) => `
+  const plan = entity("plan", { name: string }).rules({ read: ["${read}"] });
+  const all = { note: entity("note", { title: string, plan: belongsTo(() => plan).remote("billing").optional() }).rules(${RULES}) };`;
+const REMOTE = remote("authenticated");
+
 /** Definitions that a rule finds something in, with the place; and the same put right. */
 const CASES: Readonly<
-  Record<string, readonly [found: string, at: string, right: string, options?: readonly [string, string]]>
+  Record<string, readonly [found: string, at: string, right: string, options?: readonly [found: string, right: string]]>
 > = {
   "entity-without-rules": [
     'const all = { note: entity("note", { title: string }) };',
@@ -53,6 +59,15 @@ const CASES: Readonly<
     `const user = entity("user", { name: string }).rules(${RULES});
      const all = { user, note: entity("note", { title: string, author: belongsTo(() => user) }).rules(${RULES}) };`,
   ],
+  "service-without-timeout": [
+    REMOTE,
+    "billing",
+    REMOTE,
+    [
+      'services: { billing: () => httpService({ baseUrl: "http://billing.internal" }) }',
+      'services: { billing: () => httpService({ baseUrl: "http://billing.internal", timeout: 1_000 }) }',
+    ],
+  ],
 };
 
 describe("keelson lint", () => {
@@ -62,16 +77,19 @@ describe("keelson lint", () => {
       for (const text of [title, why, fix]) expect(text.length).toBeGreaterThan(10);
   });
 
-  it.each(Object.entries(CASES))("finds %s, and nothing once it is put right", async (id, [wrong, at, right]) => {
-    const { level } = LINT_RULES.find((rule) => rule.id === id) as { level: string };
-    const { code, out, project } = await lint(wrong, "", "--json");
-    const found = (JSON.parse(out) as Finding[]).filter((finding) => finding.id === id);
-    expect(found).toEqual([{ id, level, at, what: expect.any(String) }]);
-    expect(code).toBe(level === "warning" ? 1 : 0);
-    expect(await project.list()).toEqual(["keelson.config.ts"]);
-    const { out: after } = await lint(right, "", "--json");
-    expect((JSON.parse(after) as Finding[]).filter((finding) => finding.id === id)).toEqual([]);
-  });
+  it.each(Object.entries(CASES))(
+    "finds %s, and nothing once it is put right",
+    async (id, [wrong, at, right, [before, after] = ["", ""]]) => {
+      const { level } = LINT_RULES.find((rule) => rule.id === id) as { level: string };
+      const { code, out, project } = await lint(wrong, before, "--json");
+      const found = (JSON.parse(out) as Finding[]).filter((finding) => finding.id === id);
+      expect(found).toEqual([{ id, level, at, what: expect.any(String) }]);
+      expect(code).toBe(level === "warning" ? 1 : 0);
+      expect(await project.list()).toEqual(["keelson.config.ts"]);
+      const { out: cleared } = await lint(right, after, "--json");
+      expect((JSON.parse(cleared) as Finding[]).filter((finding) => finding.id === id)).toEqual([]);
+    },
+  );
 
   it("says where, why, and what to write instead", async () => {
     const { code, out } = await lint('const all = { note: entity("note", { title: string }) };');
@@ -98,5 +116,31 @@ describe("keelson lint", () => {
     const { code, out } = await lint("const all = {};", options);
     expect(code).toBe(1);
     expect(out).toContain("GET /p: nobody may call it (plugin p)");
+  });
+
+  it("knows the entities of other services: who may not see what an include leads to, and whom nobody sees", async () => {
+    const services = 'services: { billing: () => { throw new RangeError("no such host"); } }';
+    const { code, out } = await lint(remote("admin"), services, "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual([
+      {
+        id: "stricter-include",
+        level: "note",
+        at: "note.plan",
+        what: "user, owner may read note, and not every plan it leads to",
+      },
+    ]);
+    const closed = await lint(remote("admin").replace('.rules({ read: ["admin"] })', ""), services);
+    expect(closed.code).toBe(1);
+    expect(closed.out).toContain("plan: nobody may read it: includes are null");
+  });
+
+  it("reads what a service says of itself, asks it nothing, and waits for none", async () => {
+    const own = (service: string) => lint(REMOTE, `services: { billing: () => (${service}) }`, "--json");
+    const asked = 'fetchByIds() { throw new RangeError("asked"); }';
+    expect(JSON.parse((await own(`{ timeout: 500, ${asked} }`)).out)).toEqual([]);
+    for (const timeout of ["Infinity", "0", '"500"', "undefined"])
+      expect(JSON.parse((await own(`{ timeout: ${timeout}, ${asked} }`)).out)).toMatchObject([{ at: "billing" }]);
+    expect(JSON.parse((await own("new Promise(() => {})")).out)).toEqual([]);
   });
 });

@@ -113,6 +113,7 @@ describe("the configuration of a project", () => {
 
   it("is refused when --config names no file", async () => {
     expect((await routesOf({}, "--config=nowhere.ts")).err).toContain("--config: there is no file nowhere.ts");
+    expect((await routesOf({}, "--config=.")).err).toContain("--config: there is no file .");
   });
 
   it("is refused where Keelson is not installed", async () => {

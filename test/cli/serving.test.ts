@@ -56,6 +56,30 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
     await expect(fetch(third)).rejects.toThrow();
   });
 
+  it("answers what it has begun when Ctrl-C reaches all of it, more than once", async () => {
+    const project = await notesProject();
+    await project.write(
+      "src/note.ts",
+      `import { action, entity, string } from "keelson";
+       const slow = action().rules("everyone").handler(async () => {
+         process.stdout.write("begun\\n");
+         await new Promise((resolve) => setTimeout(resolve, 1_500));
+         return { done: true };
+       });
+       export const note = entity("note", { title: string }).rules({ read: ["everyone"] }).actions({ slow });`,
+    );
+    const command = await startCommand(project.folder, ["dev", "--port=0"], {}, { group: true });
+    const [url] = await command.until(URL_PATTERN);
+    const answer = fetch(`${url}/api/notes/slow`, { method: "POST" });
+    await command.until(/begun/);
+    // The terminal signals every process there, and npm passes it on again.
+    process.kill(-(command.child.pid as number), "SIGINT");
+    command.child.kill("SIGINT");
+    expect((await answer).status).toBe(200);
+    expect(await command.ended).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
   it("warns of what the linter finds, and runs a server of the project's own", async () => {
     const project = await notesProject();
     await project.write(
@@ -77,6 +101,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
     const none = await startCommand(project.folder, ["start", "src/nowhere.ts"]);
     expect(await none.ended).toBe(1);
     expect(none.said()).toContain("There is no file src/nowhere.ts");
+    expect((await project.run("start", "src")).err).toContain("There is no file src");
   });
 });
 

@@ -15,17 +15,22 @@ export interface StartedCommand {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts `keelson` as a user does, and ends it with the test. */
+/**
+ * Starts `keelson` as a user does, and ends it with the test.
+ * @param group whether it and what it starts are a group, as at a terminal: a negative id signals all of them
+ */
 export async function startCommand(
   folder: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  { group = false }: { readonly group?: boolean } = {},
 ): Promise<StartedCommand> {
   const { NODE_ENV: _, VITEST: __, ...rest } = process.env;
   const child = spawn(process.execPath, [join(await builtPackage(), "dist/cli.js"), ...words], {
     cwd: folder,
     env: { ...rest, ...env } as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe"],
+    detached: group,
   });
   let text = "";
   const listeners = new Set<() => void>();

@@ -13,18 +13,33 @@ import { allOf, type Grant, NEVER } from "./grant.ts";
 import { grantOfRules } from "./grant-of-rules.ts";
 import { ROLES, type Role } from "./role.ts";
 
-/** The matrix of an app, from its definitions alone. Internal entities have no routes and are not in it. */
-export function createMatrix({ model, routes }: AppParts, { defaultRules }: KeelsonConfig): AccessMatrix {
-  const entities = model.entities.filter(({ internal }) => !internal);
-  const sorted = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
+type EntityRules = NonNullable<KeelsonConfig["defaultRules"]>;
+
+/**
+ * The matrix of an app, from its definitions alone: of all that has routes, and of what only includes lead to, which are
+ * internal entities and those of other services.
+ */
+export function createMatrix({ model, routes }: AppParts, { defaultRules = {} }: KeelsonConfig): AccessMatrix {
+  const routed = model.entities.filter(({ internal }) => !internal);
+  const shown = new Set(routed);
+  // A set goes on to what is added to it on the way.
+  for (const entity of shown) for (const { target } of model.relationsOf(entity)) shown.add(target);
+  const rulesOf = (entity: AnyEntity): EntityRules => {
+    const rules = entity.rules ?? defaultRules;
+    return routed.includes(entity) ? rules : { read: rules.read ?? [] };
+  };
+  const sorted = [...shown].sort((a, b) => (a.name < b.name ? -1 : 1));
   const paths = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
   return {
     version: 1,
-    entities: Object.fromEntries(sorted.map((entity) => [entity.name, accessOf(entity, defaultRules ?? {})])),
+    entities: Object.fromEntries(sorted.map((entity) => [entity.name, accessOf(entity, rulesOf(entity))])),
     routes: Object.fromEntries(
       paths
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([path, route]) => [path, grantsOfRoute(route, model.get(route.entity ?? ""))]),
+        .map(([path, route]) => {
+          const entity = model.get(route.entity ?? "");
+          return [path, grantsOfRoute(route, entity, entity === undefined ? {} : rulesOf(entity))];
+        }),
     ),
   };
 }
@@ -33,8 +48,7 @@ function perRole(grantOf: (role: Role) => Grant): Grants {
   return Object.fromEntries(ROLES.map((role) => [role, grantOf(role)])) as Grants;
 }
 
-function accessOf(entity: AnyEntity, defaultRules: NonNullable<KeelsonConfig["defaultRules"]>): EntityAccess {
-  const rules = entity.rules ?? defaultRules;
+function accessOf(entity: AnyEntity, rules: EntityRules): EntityAccess {
   const grantsOf = (operation: Operation): Grants =>
     perRole((role) =>
       grantOfRules((rules[operation] ?? []).map(ruleName), { role, entity, isCreate: operation === "create" }),
@@ -75,9 +89,13 @@ function isWritten(entity: AnyEntity, { role: kind, field, relation }: ColumnDef
   return kind === "field" && field?.readonly !== true;
 }
 
-function grantsOfRoute({ method, path, rules }: RouteListing, entity: AnyEntity | undefined): Grants {
+function grantsOfRoute(
+  { method, path, rules }: RouteListing,
+  entity: AnyEntity | undefined,
+  { create = [] }: EntityRules,
+): Grants {
   // A POST without a record makes one when it obeys the entity's rule for that; rules of its own are about the action.
-  const obeysCreate = rules.join() === (entity?.rules?.create ?? []).join();
+  const obeysCreate = rules.join() === create.map(ruleName).join();
   const isCreate = obeysCreate && method === "POST" && !path.includes("/:id");
   return perRole((role) => grantOfRules(rules, { role, entity, isCreate }));
 }

@@ -1,6 +1,16 @@
 import { readFile } from "node:fs/promises";
+import { z } from "zod";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { AccessMatrix } from "./access-matrix.ts";
+
+/** By role, and all that by operation; a role or operation that is not there was never allowed. */
+const GRANTS = z.record(z.string(), z.array(z.array(z.string())));
+const OPERATIONS = z.record(z.string(), GRANTS);
+const MATRIX = z.object({
+  version: z.literal(1),
+  entities: z.record(z.string(), z.object({ operations: OPERATIONS, fields: z.record(z.string(), OPERATIONS) })),
+  routes: OPERATIONS,
+});
 
 /**
  * A matrix that `keelson access --json` printed.
@@ -15,8 +25,7 @@ export async function readMatrix(file: string): Promise<AccessMatrix> {
   } catch (cause) {
     throw unusable("cannot be read as JSON", cause);
   }
-  const { version, entities, routes } = (read ?? {}) as Partial<AccessMatrix>;
-  const isWhole = typeof entities === "object" && entities !== null && typeof routes === "object" && routes !== null;
-  if (version !== 1 || !isWhole) throw unusable("is no access matrix of this version");
-  return read as AccessMatrix;
+  const { success, data } = MATRIX.safeParse(read);
+  if (!success) throw unusable("is no access matrix of this version");
+  return data as unknown as AccessMatrix;
 }

@@ -5,7 +5,6 @@ import { runEntry } from "../dev/run-entry.ts";
 import { serveProject } from "../dev/serve-project.ts";
 import { SERVER_ARGUMENTS } from "../dev/server-arguments.ts";
 import { lintApp } from "../lint/lint-rules.ts";
-import { partsOf } from "../project/app-parts.ts";
 import { loadProject } from "../project/load-project.ts";
 
 /** `keelson dev`: serves, changes the tables to fit the entities, and starts again when a file changes. */
@@ -36,7 +35,7 @@ export const dev = defineCommand({
     const project = await loadProject(args.config);
     const served = await serveProject(project, args);
     printBanner(output, project, served);
-    const warnings = lintApp(partsOf(served.app), project.config).filter(({ level }) => level === "warning");
+    const warnings = lintApp(served.app, project.config).filter(({ level }) => level === "warning");
     for (const { at, what } of warnings) output.note(`${output.style("yellow", "warning")}  ${at}: ${what}`);
     if (warnings.length > 0) output.note(output.style("dim", '"keelson lint" says why, and what to do.'));
     return "serving";

@@ -1,9 +1,9 @@
 import type { RotationFailure, RotationResult } from "../../index.ts";
 import { defineCommand } from "../command.ts";
 import { forgetRotation, readRotation, saveRotation } from "../keys/rotation-file.ts";
+import { withTables } from "../keys/with-tables.ts";
 import type { Output } from "../output.ts";
 import { loadProject } from "../project/load-project.ts";
-import { withDriver } from "../project/with-driver.ts";
 import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
 
 /** `keelson keys rotate`: gives every encrypted value the first key (spec 2.4 rule 11). */
@@ -20,7 +20,7 @@ export const keysRotate = defineCommand({
     const project = await loadProject(args.config);
     const failures: RotationFailure[] = [];
     const stop = stopOnInterrupt();
-    const result = await withDriver(project, async ({ driver, model }) =>
+    const result = await withTables(project, async ({ driver, model }) =>
       output.withProgress("Re-encrypting", async (report) =>
         project.library.rotateEncryptionKeys({
           driver,

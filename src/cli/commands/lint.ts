@@ -3,7 +3,7 @@ import type { Finding } from "../lint/finding.ts";
 import { LINT_RULES, lintApp } from "../lint/lint-rules.ts";
 import type { Output } from "../output.ts";
 import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
+import { withIdleApp } from "../project/with-idle-app.ts";
 import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
 
 /** `keelson lint`: what is likely to be a mistake in the definitions. */
@@ -13,7 +13,7 @@ export const lint = defineCommand({
   args: { ...CONFIG_ARGUMENT, ...JSON_ARGUMENT },
   async run({ args, output }) {
     const project = await loadProject(args.config);
-    const findings = lintApp(await lookAt(project), project.config);
+    const findings = await withIdleApp(project, (app) => lintApp(app, project.config));
     if (args.json) output.json(findings);
     else print(output, findings);
     return findings.some(({ level }) => level === "warning") ? 1 : 0;

@@ -9,7 +9,7 @@ const PATIENCE_MS = 5_000;
 
 /**
  * Runs a command line in a process of its own, and again whenever a source changes: a new process has nothing of the old
- * one left. Ends, with the server, at SIGINT and SIGTERM.
+ * one left. Ends, with the server, at SIGINT, SIGTERM and SIGHUP.
  * @param command for Node, the script first
  */
 export async function restartOnChange(command: readonly string[], output: Output): Promise<void> {
@@ -17,7 +17,9 @@ export async function restartOnChange(command: readonly string[], output: Output
   let isEnding = false;
 
   function start(): void {
-    child = spawn(process.execPath, command, { stdio: "inherit" });
+    // In a group of its own where there are groups: Ctrl-C is for this process, which passes it on once. A server that
+    // hears of its end twice takes the second time for impatience, and cuts what it is answering.
+    child = spawn(process.execPath, command, { stdio: "inherit", detached: process.platform !== "win32" });
     // One that ended by a signal was stopped from here.
     child.once("exit", (code, signal) => {
       if (!isEnding && signal === null && code !== 0) output.note(output.style("dim", "Waiting for a change …"));
@@ -48,9 +50,19 @@ export async function restartOnChange(command: readonly string[], output: Output
   });
   start();
 
-  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  await endSignal();
   isEnding = true;
   unwatch();
   await restarting;
   await stop();
+}
+
+/**
+ * The first signal that is to end this process. Those after it change nothing: npm may pass on what the terminal has sent
+ * already, and a server that does not end is killed all the same.
+ */
+function endSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
+  });
 }

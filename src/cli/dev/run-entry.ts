@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 import { importTypeScript } from "../project/import-typescript.ts";
@@ -9,7 +9,8 @@ import { loadEnvironment } from "../project/load-environment.ts";
  * @throws ConfigurationError when there is no such file; whatever the file throws
  */
 export async function runEntry(entry: string, mode: "development" | "production"): Promise<void> {
-  if (!existsSync(entry)) throw new ConfigurationError(`There is no file ${entry}`);
+  if (statSync(entry, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new ConfigurationError(`There is no file ${entry}`);
   loadEnvironment(mode);
   await importTypeScript(resolve(entry));
 }

@@ -1,8 +1,9 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import { lintApp } from "../lint/lint-rules.ts";
+import { partsOf } from "../project/app-parts.ts";
 import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
 import type { Project } from "../project/project.ts";
+import { withIdleApp } from "../project/with-idle-app.ts";
 import { checkCopies } from "./check-copies.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkIgnored } from "./check-ignored.ts";
@@ -27,8 +28,11 @@ export async function examine(config: string | undefined): Promise<readonly Diag
 }
 
 async function checkApp(project: Project): Promise<Diagnosis> {
-  const parts = await lookAt(project);
-  const warnings = lintApp(parts, project.config).filter(({ level }) => level === "warning").length;
+  const { parts, findings } = await withIdleApp(project, (app) => ({
+    parts: partsOf(app),
+    findings: lintApp(app, project.config),
+  }));
+  const warnings = findings.filter(({ level }) => level === "warning").length;
   const found = `${parts.model.entities.length} entities, ${parts.routes.length} routes`;
   if (warnings === 0) return { check: "Configuration", state: "good", found };
   return {

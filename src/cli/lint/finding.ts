@@ -1,9 +1,12 @@
+import type { RemoteService } from "../../index.ts";
 import type { AccessMatrix } from "../access/access-matrix.ts";
 import type { AppParts } from "../project/app-parts.ts";
 
 /** What rules look at: what an app is made of, and who may do what in it. */
 export interface LintSubject extends AppParts {
   readonly matrix: AccessMatrix;
+  /** Services of remote relations by name, as far as the app itself has them. */
+  readonly services: ReadonlyMap<string, RemoteService>;
 }
 
 /** A rule of the linter, about definitions that work and are likely to be a mistake. */

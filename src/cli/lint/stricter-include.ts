@@ -10,7 +10,7 @@ export const stricterInclude: LintRule = {
   fix: "If that is meant, nothing. Otherwise give both entities the same rule for read.",
   level: "note",
   find: ({ model, matrix }) =>
-    model.entities.flatMap((entity) =>
+    [...model.entities, ...model.foreign].flatMap((entity) =>
       model.relationsOf(entity).flatMap(({ name, target }) => {
         const [from, to] = [entity, target].map((one) => matrix.entities[one.name]?.operations.read);
         if (from === undefined || to === undefined) return [];

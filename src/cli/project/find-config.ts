@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 
@@ -12,7 +12,8 @@ const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((extension) => `keelson.conf
  */
 export function findConfig(given: string | undefined): string {
   if (given !== undefined) {
-    if (!existsSync(given)) throw new ConfigurationError(`--config: there is no file ${given}`);
+    if (statSync(given, { throwIfNoEntry: false })?.isFile() !== true)
+      throw new ConfigurationError(`--config: there is no file ${given}`);
     return resolve(given);
   }
   const found = CONFIG_FILES.find((name) => existsSync(name));

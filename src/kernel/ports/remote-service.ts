@@ -48,4 +48,9 @@ export interface RemoteService {
    * after that. @default false
    */
   readonly shared?: boolean | SharedAnswers | undefined;
+  /**
+   * Milliseconds after which it gives a call up by itself. Says so to whoever reads it, such as `keelson lint`; nothing else
+   * depends on it. @default none: only the deadline of whoever asks ends a call
+   */
+  readonly timeout?: number | undefined;
 }

@@ -20,6 +20,11 @@ function problemsOf(options: object): readonly string[] {
 }
 
 describe("options of httpService", () => {
+  it("say in the service how long a call may take, where they set that", () => {
+    expect(httpService({ baseUrl, timeout: 500 }).timeout).toBe(500);
+    expect(httpService({ baseUrl })).not.toHaveProperty("timeout");
+  });
+
   it.each([
     [{ baseUrl: "http://localhost:3001" }],
     [{ baseUrl: new URL("https://billing.example/v1/") }],

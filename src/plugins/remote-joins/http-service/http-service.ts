@@ -35,6 +35,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
 
   return Object.freeze({
     ...(shared === undefined ? {} : { shared }),
+    ...(timeout === undefined ? {} : { timeout }),
     async fetchByIds(entityName: string, ids: readonly string[], asked: RemoteFetchOptions = {}) {
       if (!isValidEntityName(entityName)) throw new PluginError("Records were asked for by no name of an entity");
       const path = paths.get(entityName)?.replace(/^\//, "") ?? kebabCase(pluralize(entityName));
