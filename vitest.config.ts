@@ -22,8 +22,10 @@ export default defineConfig({
     typecheck: { enabled: true, checker: "tsc", include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
     // One process per file: native database bindings and signal handlers do not share one.
     pool: "forks",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Files wait for databases and processes of their own as much as they work: one core each is not too many.
+    maxWorkers: "100%",
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
