@@ -66,15 +66,18 @@ export function compileClients(
   routes: () => readonly Route[],
 ): (within: WithinScope) => Clients {
   const prototype: Clients = Object.create(null);
-  for (const entity of entities)
+  for (const entity of entities) {
+    let calls: readonly Route[] | undefined;
     Object.defineProperty(prototype, entity.name, {
       get(this: { readonly [kWithin]: WithinScope }) {
-        const calls = routes().filter((route) => route.entity === entity && route.call !== undefined);
+        // Found once, and not before it is asked for: plugins may add routes until the app is set up.
+        calls ??= routes().filter((route) => route.entity === entity && route.call !== undefined);
         const value = createEntityClient(entity, this[kWithin], calls);
         Object.defineProperty(this, entity.name, { value, enumerable: true });
         return value;
       },
     });
+  }
   return (within) => Object.create(prototype, { [kWithin]: { value: within } });
 }
 

@@ -64,7 +64,8 @@ export class Exchange implements HttpExchange {
 
   /** Gives an answer the headers that it was given on the way; its own stay. */
   addHeaders({ headers }: KernelResponse): void {
-    for (const [name, value] of Object.entries(this.#headers ?? {})) headers[name] ??= value;
+    if (this.#headers === undefined) return;
+    for (const [name, value] of Object.entries(this.#headers)) headers[name] ??= value;
   }
 
   expire(): void {
