@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HOST_NAMES } from "../../src/cli/init/host.ts";
 import { packageManifest } from "../../src/cli/package-root.ts";
-import { compileProblems } from "../support/guide.ts";
+import { compileProblems } from "../support/compile-problems.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
 import { builtPackage } from "./built-package.ts";
 import { openProject, type TestProject } from "./project.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openapiDocument } from "keelson";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { expect, it, onTestFinished } from "vitest";
-import { compileProblems } from "../../support/guide.ts";
+import { compileProblems } from "../../support/compile-problems.ts";
 import { repositoryRoot } from "../../support/source-files.ts";
 import { createDocumentedApp } from "./documented-app.ts";
 

@@ -1,32 +1,22 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { dirname } from "node:path";
 import type { Keelson } from "keelson";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
 import { request, startApp } from "../support/http.ts";
+import { openPage, type Page } from "../support/page.ts";
 
-let guide: Guide;
+let guide: Page;
 
 beforeAll(() => {
-  guide = openGuide("workflows");
-  // The page calls its files by name.
-  for (const [i, name] of ["place-order.ts", "orders.ts"].entries())
-    writeFileSync(join(dirname(guide.files[i] as string), name), readFileSync(guide.files[i] as string, "utf8"));
+  guide = openPage("guides/workflows");
 });
 afterAll(() => guide.remove());
 
 describe("docs/guides/workflows.md", () => {
-  it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(4);
-    expect(compileProblems(guide.files)).toEqual([]);
-  }, 120_000);
-
   it("takes an order over HTTP, and none when there is not enough", async () => {
-    const folder = dirname(guide.files[0] as string);
+    const folder = dirname(guide.file("orders.ts"));
     const before = process.cwd();
     process.chdir(folder); // the default database is a file below
-    const { api } = (await import(pathToFileURL(join(folder, "orders.ts")).href)) as { api: Keelson };
+    const { api } = await guide.load<{ api: Keelson }>("orders.ts");
     const { url, close } = await startApp(api);
     const system = api.asSystem() as unknown as Record<string, { create(data: object): Promise<unknown> }>;
     await system.person?.create({ id: "ann", name: "Ann" });
@@ -43,7 +33,7 @@ describe("docs/guides/workflows.md", () => {
 
   it("takes back in memory", async () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => {});
-    await import(pathToFileURL(guide.files[2] as string).href);
+    await guide.load("executeWorkflow(");
     expect(log.mock.calls).toEqual([["untie a knot"], [false, "compensated", "lift", ["tie"], "too heavy"]]);
     log.mockRestore();
   });

@@ -1,32 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { Keelson } from "keelson";
 import ts from "typescript";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { listen } from "../adapters/listen.ts";
 import { request, startApp } from "../support/http.ts";
+import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 
-const guide = readFileSync(join(repositoryRoot, "docs/guides/jwt.md"), "utf8");
-const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map((match) => match[1] as string);
-
-let folder = "";
-let files: string[] = [];
-beforeAll(() => {
-  mkdirSync(join(repositoryRoot, ".cache"), { recursive: true });
-  folder = mkdtempSync(join(repositoryRoot, ".cache", "jwt-"));
-  files = blocks.map((text, i) => join(folder, `block-${i}-${text.length}.ts`));
-  for (const [i, file] of files.entries()) writeFileSync(file, blocks[i] as string);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** What the block with this text exports. */
-async function load<T>(marker: string): Promise<T> {
-  const file = files[blocks.findIndex((block) => block.includes(marker))] as string;
-  return (await import(pathToFileURL(file).href)) as T;
-}
+const guide = openPage("guides/jwt");
+afterAll(() => guide.remove());
 
 async function serve(api: Keelson): Promise<string> {
   const { url, close } = await startApp(api);
@@ -35,19 +19,10 @@ async function serve(api: Keelson): Promise<string> {
 }
 
 describe("docs/guides/jwt.md", () => {
-  it("has blocks that compile as they stand", () => {
-    const config = ts.getParsedCommandLineOfConfigFile(join(repositoryRoot, "tsconfig.json"), {}, ts.sys as never);
-    const program = ts.createProgram(files, { ...config?.options, noEmit: true });
-    expect(files).toHaveLength(2);
-    expect(
-      ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " ")),
-    ).toEqual([]);
-  }, 120_000);
-
   it("has a login whose token opens the caller's own orders", async () => {
     vi.stubEnv("JWT_SECRET", "a secret of this test, long enough");
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { api } = await load<{ api: Keelson }>("createTokenSigner");
+    const { api } = await guide.load<{ api: Keelson }>("createTokenSigner");
     const url = await serve(api);
     const password = "a demo has no secrets";
     const wrong = await request(url, "POST", "/login", { body: { email: "ann@shop.example", password: "guess" } });
@@ -65,7 +40,7 @@ describe("docs/guides/jwt.md", () => {
     const { publicKey, privateKey } = await generateKeyPair("RS256");
     const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k1" }] });
     const port = await listen((_request, response) => void response.end(keys));
-    const { createApi } = await load<{ createApi(jwks: string): Keelson }>("jwks,");
+    const { createApi } = await guide.load<{ createApi(jwks: string): Keelson }>("jwks,");
     const url = await serve(createApi(`http://127.0.0.1:${port}/.well-known/jwks.json`));
     const create = async (subject: string) => {
       const token = await new SignJWT()
@@ -87,7 +62,7 @@ describe("docs/guides/jwt.md", () => {
       (node) => ts.isInterfaceDeclaration(node) && node.name.text === "JwtAuthOptions",
     );
     const names = (options as ts.InterfaceDeclaration).members.map((member) => (member.name as ts.Identifier).text);
-    const table = guide.slice(guide.indexOf("## Options"));
+    const table = guide.text.slice(guide.text.indexOf("## Options"));
     const cells = table.split("\n").filter((row) => row.startsWith("| `"));
     const listed = cells.flatMap((row) => (row.split("|")[1] as string).match(/\w+(?=`)/g) ?? []);
     expect(listed.sort()).toEqual(names.sort());

@@ -12,10 +12,10 @@ import {
   string,
 } from "../../src/index.ts";
 import { listServer } from "../plugins/remote-joins/list-server.ts";
-import { compileProblems, openGuide } from "../support/guide.ts";
 import { request, startApp } from "../support/http.ts";
+import { openPage } from "../support/page.ts";
 
-const guide = openGuide("remote-services");
+const guide = openPage("guides/remote-services");
 afterAll(() => guide.remove());
 
 const secret = "a secret of this test, long enough";
@@ -39,11 +39,6 @@ async function serve(api: Keelson): Promise<string> {
 }
 
 describe("docs/guides/remote-services.md", () => {
-  it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(2);
-    expect(compileProblems(guide.files)).toEqual([]);
-  }, 120_000);
-
   it("joins records of an API that knows this app by its tokens", async () => {
     vi.stubEnv("BILLING_SECRET", secret);
     onTestFinished(() => void vi.unstubAllEnvs());

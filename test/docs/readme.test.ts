@@ -1,29 +1,20 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import ts from "typescript";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 
-const readme = readFileSync(join(repositoryRoot, "README.md"), "utf8");
+const page = openPage("../README");
 const blocks = (language: string): string[] =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+  [...page.text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
     (match) => match[1] as string,
   );
-const programs = blocks("ts").map((code, index) => ({
-  code,
-  file: join(repositoryRoot, ".cache", "readme", `block-${index}.ts`),
-}));
-const folder = join(repositoryRoot, ".cache", "readme");
+const folder = dirname(page.files[0] as string);
 const tsx = createRequire(import.meta.url).resolve("tsx");
 
-beforeAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const { code, file } of programs) writeFileSync(file, code);
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => page.remove());
 
 /** Runs a block from the folder of the repository, where a reader would, but with its data elsewhere. */
 function run(file: string, env: Record<string, string> = {}) {
@@ -35,22 +26,7 @@ function run(file: string, env: Record<string, string> = {}) {
 }
 
 describe("README.md", () => {
-  it("has blocks that compile as they stand", () => {
-    const config = ts.getParsedCommandLineOfConfigFile(join(repositoryRoot, "tsconfig.json"), {}, ts.sys as never);
-    const program = ts.createProgram(
-      programs.map(({ file }) => file),
-      { ...config?.options, noEmit: true },
-    );
-    const problems = ts
-      .getPreEmitDiagnostics(program)
-      .map(
-        ({ file, messageText }) =>
-          `${file?.fileName.split("/").at(-1)}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
-      );
-    expect(problems).toEqual([]);
-  }, 120_000);
-
-  it.each(programs.slice(1).map(({ file }, i) => [i + 1, file] as const))(
+  it.each(page.files.slice(1).map((file, i) => [i + 1, file] as const))(
     "runs block %i to its end",
     async (_index, file) => {
       const child = run(file);
@@ -62,7 +38,7 @@ describe("README.md", () => {
   );
 
   it("answers its curl lines as it says", async () => {
-    const child = run((programs[0] as { file: string }).file, { PORT: "0" });
+    const child = run(page.file("app.ts"), { PORT: "0" });
     try {
       const url = await new Promise<string>((resolve, reject) => {
         let seen = "";
@@ -97,7 +73,7 @@ describe("README.md", () => {
     const { scripts } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
       scripts: Record<string, string>;
     };
-    expect(readme.match(/npm (?:run )?(?:start|test)/g)?.length).toBeGreaterThan(1);
+    expect(page.text.match(/npm (?:run )?(?:start|test)/g)?.length).toBeGreaterThan(1);
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "test", "check", "bench"]));
   });
 });

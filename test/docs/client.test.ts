@@ -1,36 +1,23 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Keelson } from "keelson";
 import { type clientRoutes, createClient } from "keelson/client";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freshSqliteFile } from "../support/databases.ts";
-import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+import { openPage, type Page } from "../support/page.ts";
 
-let guide: Guide;
-let folder = "";
+let guide: Page;
 
 beforeAll(() => {
-  guide = openGuide("client");
-  folder = dirname(guide.files[0] as string);
-  // The page calls its files by name.
-  for (const [i, name] of ["api.ts", "client.ts", "write-routes.ts"].entries())
-    writeFileSync(join(folder, name), readFileSync(guide.files[i] as string, "utf8"));
+  guide = openPage("guides/client");
 });
 afterAll(() => guide.remove());
 
-const load = async <T>(name: string): Promise<T> => (await import(pathToFileURL(join(folder, name)).href)) as T;
-
 describe("docs/guides/client.md", () => {
-  it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(4);
-    expect(compileProblems(guide.files)).toEqual([]);
-  }, 120_000);
-
   it("shows calls that give what the page says", async () => {
-    const { api } = await load<{ api: Keelson }>("api.ts");
+    const { api } = await guide.load<{ api: Keelson }>("api.ts");
     onTestFinished(() => api.close());
-    const { tour, client } = await load<{
+    const { tour, client } = await guide.load<{
       tour(): Promise<unknown>;
       client: Record<"post", { get(id: string): Promise<unknown> } & Record<string, unknown>>;
     }>("client.ts");
@@ -49,8 +36,8 @@ describe("docs/guides/client.md", () => {
   });
 
   it("writes routes that a client takes", async () => {
-    const { writeRoutes } = await load<{ writeRoutes(file: string): void }>("write-routes.ts");
-    const file = join(folder, "routes.json");
+    const { writeRoutes } = await guide.load<{ writeRoutes(file: string): void }>("write-routes.ts");
+    const file = join(dirname(guide.file("api.ts")), "routes.json");
     writeRoutes(file);
     const routes = JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof clientRoutes>;
     expect(routes).toMatchObject({

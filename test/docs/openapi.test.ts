@@ -1,32 +1,19 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type Keelson, keelson, memoryDriver, type OpenApiDocument, openapiDocument, type Plugin } from "keelson";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
+import { openPage, type Page } from "../support/page.ts";
 
-let guide: Guide;
-let folder = "";
+let guide: Page;
 
 beforeAll(() => {
-  guide = openGuide("openapi");
-  folder = dirname(guide.files[0] as string);
-  // The page calls its files by name.
-  for (const [i, name] of ["api.ts", "write-document.ts", "limit.ts"].entries())
-    writeFileSync(join(folder, name), readFileSync(guide.files[i] as string, "utf8"));
+  guide = openPage("guides/openapi");
 });
 afterAll(() => guide.remove());
 
-const load = async <T>(name: string): Promise<T> => (await import(pathToFileURL(join(folder, name)).href)) as T;
-
 describe("docs/guides/openapi.md", () => {
-  it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(3);
-    expect(compileProblems(guide.files)).toEqual([]);
-  }, 120_000);
-
   it("has an API that is described as the page says", async () => {
-    const { api } = await load<{ api: Keelson }>("api.ts");
+    const { api } = await guide.load<{ api: Keelson }>("api.ts");
     onTestFinished(() => api.close());
     const { info, paths, components } = await openapiDocument(api);
     expect(info).toEqual({ title: "Blog", version: "2.0.0" });
@@ -39,8 +26,8 @@ describe("docs/guides/openapi.md", () => {
     });
     expect(paths["/weather"]?.get?.responses).toHaveProperty("200.content");
     expect(components.schemas).toHaveProperty("PostSelection");
-    const file = join(folder, "openapi.json");
-    const { writeDocument } = await load<{ writeDocument(file: string): Promise<void> }>("write-document.ts");
+    const file = join(dirname(guide.file("api.ts")), "openapi.json");
+    const { writeDocument } = await guide.load<{ writeDocument(file: string): Promise<void> }>("write-document.ts");
     await writeDocument(file);
     const written = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
     expect(Object.keys(written.paths)).toEqual([
@@ -55,7 +42,7 @@ describe("docs/guides/openapi.md", () => {
   });
 
   it("has a plugin that adds its answer to all routes", async () => {
-    const { limit } = await load<{ limit: Plugin }>("limit.ts");
+    const { limit } = await guide.load<{ limit: Plugin }>("limit.ts");
     const api = keelson({ entities: [], driver: memoryDriver(), plugins: [limit] });
     onTestFinished(() => api.close());
     await api.ready;

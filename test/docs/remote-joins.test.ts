@@ -1,30 +1,18 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { createRemoteJoiner, type Keelson, type RemoteService } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileProblems, type Guide, openGuide } from "../support/guide.ts";
 import { request, startApp } from "../support/http.ts";
+import { openPage, type Page } from "../support/page.ts";
 
-let guide: Guide;
-let folder: string;
+let guide: Page;
 
 beforeAll(() => {
-  guide = openGuide("remote-joins");
-  folder = dirname(guide.files[0] as string);
-  // One block imports the first by name.
-  writeFileSync(join(folder, "shop.ts"), readFileSync(guide.files[0] as string, "utf8"));
+  guide = openPage("guides/remote-joins");
 });
 afterAll(() => guide.remove());
 
 describe("docs/guides/remote-joins.md", () => {
-  it("has blocks that compile as they stand", () => {
-    expect(guide.files).toHaveLength(3);
-    expect(compileProblems(guide.files)).toEqual([]);
-  }, 120_000);
-
   it("gives over HTTP what it says", async () => {
-    const { api } = (await import(pathToFileURL(join(folder, "shop.ts")).href)) as { api: Keelson };
+    const { api } = await guide.load<{ api: Keelson }>("shop.ts");
     const { url, close } = await startApp(api);
     const path = "/api/customers/ann?include=subscription.plan";
     const shown = JSON.parse(guide.text.match(/^```json\n([\s\S]*?)^```/m)?.[1] as string);

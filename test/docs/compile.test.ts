@@ -1,0 +1,22 @@
+import { afterAll, expect, it } from "vitest";
+import { compileProblems } from "../support/compile-problems.ts";
+import { openPage } from "../support/page.ts";
+import { sourceFiles } from "../support/source-files.ts";
+
+const names = sourceFiles("docs", (path) => path.endsWith(".md")).map(({ path }) => path.slice("docs/".length, -3));
+const pages = ["../README", ...names].map((name) => ({ name, ...openPage(name) }));
+afterAll(() => {
+  for (const page of pages) page.remove();
+});
+
+// One program for all of them: a compilation each would take half a minute each.
+it("every block of every page compiles as it stands", { timeout: 300_000 }, () => {
+  const files = pages.flatMap((page) => page.files);
+  expect(files.length).toBeGreaterThan(50);
+  expect(compileProblems(files)).toEqual([]);
+});
+
+it("every program of a page is in a block that is compiled", () => {
+  const others = pages.filter(({ text }) => /^```(js|javascript|typescript|tsx? .*)$/m.test(text));
+  expect(others.map(({ name }) => name)).toEqual([]);
+});
