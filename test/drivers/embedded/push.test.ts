@@ -285,6 +285,27 @@ describe("a PostgreSQL database that others use too", () => {
     await drop();
   });
 
+  it("keeps tables that others make while ours are changed", async () => {
+    const { url, drop } = await freshPostgres();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    let made = 0;
+    for (const entities of [[first()], [first(), timeless("other", { a: int })], [first()]]) {
+      const driver = postgres(url, { acceptDataLoss: true });
+      const changes = { isOver: false };
+      const changing = connectDriver(driver, entities).finally(() => {
+        changes.isOver = true;
+      });
+      while (!changes.isOver) await admin.query(`CREATE TABLE theirs_${made++} (id int PRIMARY KEY)`);
+      await changing;
+      await driver.disconnect();
+    }
+    const { rows } = await admin.query("SELECT count(*)::int AS n FROM pg_tables WHERE tablename LIKE 'theirs%'");
+    expect(rows).toEqual([{ n: made }]);
+    await admin.end();
+    await drop();
+  });
+
   it("may give ours a schema of its own", async () => {
     const { url, drop } = await freshPostgres();
     const admin = new pg.Client({ connectionString: url });

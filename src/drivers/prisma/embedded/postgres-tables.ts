@@ -5,7 +5,7 @@ import { liveUniqueNames } from "../schema/live-unique.ts";
 import { tableNames } from "../schema/relation-sides.ts";
 import { dropStaleIndexes } from "./drop-stale-indexes.ts";
 import { postgresCatalog } from "./postgres-catalog.ts";
-import type { Tables } from "./tables.ts";
+import type { Foreign, Tables } from "./tables.ts";
 
 /** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
 const CHAR_OID = 18;
@@ -60,7 +60,7 @@ function bound(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
 }
 
 /** Everything in the schema that no entity of ours made. */
-async function foreignObjects(pool: Pool, schema: string, ours: readonly string[]): Promise<Tables["foreign"]> {
+async function foreignObjects(pool: Pool, schema: string, ours: readonly string[]): Promise<Foreign> {
   const tables = await pool.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY($2)
@@ -113,19 +113,23 @@ export async function postgresTables(
   try {
     // The engine's statements name tables without their schema.
     await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
-    const foreign = await foreignObjects(pool, schema, ours);
+    let others: Foreign | undefined;
     const factory = charAwareFactory(pool, adapterOf);
     const change: Tables["atomically"] = (work, keep = true) =>
-      inTransaction(pool, keep, async () => {
-        await pool.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-        await makeSchema(pool, schema);
-        const result = await work();
-        await markTables(pool, schema, ours);
-        return result;
+      whileLocked(pool, () =>
+        inTransaction(pool, keep, async () => {
+          await makeSchema(pool, schema);
+          others = await foreignObjects(pool, schema, ours); // before there are tables of ours that have no mark yet
+          const result = await work();
+          await markTables(pool, schema, ours);
+          return result;
+        }),
+      ).finally(() => {
+        others = undefined;
       });
     return {
       factory,
-      foreign,
+      foreign: async () => others ?? (await foreignObjects(pool, schema, ours)),
       catalog: () => postgresCatalog(pool, schema),
       run: async (statement) => void (await pool.query(statement)),
       preparations: () => dropStaleIndexes(pool, schema, ours, liveUniqueNames(model)),
@@ -138,8 +142,22 @@ export async function postgresTables(
   }
 }
 
+/** The lock comes before the transaction: what it looks at shall be what whoever had the lock has left. */
+async function whileLocked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  await pool.query("SELECT pg_advisory_lock($1)", [LOCK]);
+  try {
+    return await work();
+  } finally {
+    await pool.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => undefined); // it goes with the connection
+  }
+}
+
+/**
+ * One snapshot from start to end: a table that another program makes after the tables of others were listed would be dropped
+ * as nobody's, if the engine saw it.
+ */
 async function inTransaction<T>(pool: Pool, keep: boolean, work: () => Promise<T>): Promise<T> {
-  await pool.query("BEGIN");
+  await pool.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
   try {
     const result = await work();
     await pool.query(keep ? "COMMIT" : "ROLLBACK");

@@ -44,7 +44,7 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
   }
   return {
     factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
-    foreign: { tables: [], enums: [] },
+    foreign: () => Promise.resolve({ tables: [], enums: [] }),
     catalog: async () => sqliteCatalog(await connect()),
     run: async (statement) => void (await run(await connect(), statement)),
     preparations: async () => [],

@@ -22,7 +22,8 @@ export interface SchemaTarget {
 /** Not a loss: if rows share a value, the change fails and nothing happens. */
 const HARMLESS = /^A unique constraint covering the columns/;
 
-function inputs({ schema }: SchemaTarget, { foreign }: Tables) {
+async function inputs({ schema }: SchemaTarget, tables: Tables) {
+  const foreign = await tables.foreign();
   return {
     files: [{ path: SCHEMA_FILE, content: schema }],
     filters: { externalTables: [...foreign.tables], externalEnums: [...foreign.enums] },
@@ -72,7 +73,7 @@ export async function differenceOf(
   tables: Tables,
   form: "outline" | "script",
 ): Promise<string> {
-  const { files, filters } = inputs(target, tables);
+  const { files, filters } = await inputs(target, tables);
   const { exitCode, stdout } = await engine.diff({
     script: form === "script",
     exitCode: true,
@@ -94,7 +95,7 @@ export async function pushTables(
 ): Promise<{ readonly changed: boolean }> {
   const hasPreview = /^ +previewFeatures /m.test(target.schema);
   if (hasPreview && (await differenceOf(engine, target, tables, "outline")) === "") return { changed: false };
-  const { files, filters } = inputs(target, tables);
+  const { files, filters } = await inputs(target, tables);
   const attempt = (force: boolean) => engine.schemaPush({ force, schema: { files }, filters });
   const { executedSteps, warnings, unexecutable } = await attempt(false);
   if (warnings.length === 0 && unexecutable.length === 0) return { changed: executedSteps > 0 };

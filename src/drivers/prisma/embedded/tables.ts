@@ -1,17 +1,23 @@
 import type { SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import type { Catalog } from "../schema/catalog.ts";
 
+/** Names, with their schema where there is one. */
+export interface Foreign {
+  readonly tables: readonly string[];
+  readonly enums: readonly string[];
+}
+
 /** A connection for the schema engine. */
 export interface Tables {
   readonly factory: SqlMigrationAwareDriverAdapterFactory;
-  /** Tables and types of the same database that belong to somebody else. */
-  readonly foreign: { readonly tables: readonly string[]; readonly enums: readonly string[] };
+  /** Tables and types of the same database that belong to somebody else, as they are at this moment. */
+  foreign(): Promise<Foreign>;
   catalog(): Promise<Catalog>;
   run(statement: string): Promise<void>;
   /** Statements that make way for what the engine cannot do by itself; they come after renames. */
   preparations(): Promise<readonly string[]>;
   /**
-   * Makes all changes or none.
+   * Makes all changes or none. The tables that others make meanwhile are not seen, so that nobody takes them for leftovers.
    * @param keep `false` undoes them in the end; what is returned tells what they would have been
    */
   atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;

@@ -18,6 +18,7 @@ export interface SchemaChange {
   readonly kind: SchemaChangeKind;
 }
 
+/** The kinds of changes a migration makes to tables. */
 export type SchemaChangeKind =
   | "create-table"
   | "drop-table"

@@ -5,6 +5,7 @@ import { loadPeers } from "../embedded/load-peers.ts";
 import { postgresTables } from "../embedded/postgres-tables.ts";
 import { ENGINE_PACKAGES } from "../embedded/schema-engine.ts";
 import { schemaOf } from "../embedded/schema-of.ts";
+import type { Tables } from "../embedded/tables.ts";
 import type { MigrationDatabase, Scratch } from "./migration-database.ts";
 import { postgresLedger } from "./postgres-ledger.ts";
 
@@ -58,7 +59,9 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     try {
       const tables = await openTables(own.href, "public");
       const close = (): Promise<void> => tables.close().then(drop);
-      return { tables, run: (script) => tables.run(script), close };
+      // What migrations have made there is ours, and nobody else has a table there.
+      const foreign: Tables["foreign"] = () => Promise.resolve({ tables: [], enums: [] });
+      return { tables: { ...tables, foreign }, run: (script) => tables.run(script), close };
     } catch (error) {
       await drop();
       throw error;
