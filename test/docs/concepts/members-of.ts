@@ -12,8 +12,8 @@ export function membersOf(file: string, name: string): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
   if (found === undefined) throw new Error(`${file} has no interface ${name}`);
-  const names = (found as ts.InterfaceDeclaration).members.map((member) =>
-    (member.name as ts.StringLiteral | ts.Identifier).text,
+  const names = (found as ts.InterfaceDeclaration).members.map(
+    (member) => (member.name as ts.StringLiteral | ts.Identifier).text,
   );
   return [...new Set(names)];
 }
