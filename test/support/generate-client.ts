@@ -61,8 +61,12 @@ async function transpile(folder: string): Promise<void> {
 }
 
 /** The class of a client that Prisma generated from the printed schema of entities. */
-export async function generatedClient(entities: readonly EntityLike[], provider: Provider): Promise<ClientClass> {
-  const schema = toPrismaSchema(entities, { provider });
+export function generatedClient(entities: readonly EntityLike[], provider: Provider): Promise<ClientClass> {
+  return clientOfSchema(toPrismaSchema(entities, { provider }), provider);
+}
+
+/** The class of a client that Prisma generated from a schema. */
+export async function clientOfSchema(schema: string, provider: Provider): Promise<ClientClass> {
   const key = createHash("sha256").update(`${VERSION} ${provider} ${schema}`).digest("hex").slice(0, 16);
   const folder = join(CACHE, `client-${key}`);
   const entry = join(folder, "client.js");
