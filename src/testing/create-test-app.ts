@@ -26,6 +26,7 @@ export interface TestApp<TEntities extends readonly EntityLike[]> {
 /**
  * An app in the process, called through `api.fetch` without a network, on `memoryDriver()` unless it is given a driver.
  * Paths are as on the wire (`/api/posts`).
+ * @param config what `keelson()` takes
  * @example
  * const app = createTestApp({ entities: [post] })
  * const { status } = await app.as({ id: "u1" }).request("POST", "/api/posts", { title: "Hello" })

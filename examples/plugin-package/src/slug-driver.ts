@@ -1,0 +1,135 @@
+import {
+  allOf,
+  ConflictError,
+  type Driver,
+  type EntityRef,
+  entityName,
+  overlayDriver,
+  type Row,
+  type Where,
+} from "keelson/kernel";
+import { freeSlugs } from "./free-slugs.ts";
+import { isPending } from "./slug.ts";
+import type { SlugPlan, SlugPlans } from "./slug-plan.ts";
+import { slugText } from "./slug-text.ts";
+
+/** Times that a write, or a transaction, begins again because somebody else took the slug first. */
+const ATTEMPTS = 6;
+
+/** Conflicts about a slug that was made here: another one will do. */
+const lost = new WeakSet<object>();
+
+/**
+ * A driver that makes the slugs of what is stored. It sits below everything that writes: operations, imports, handlers,
+ * workflows. A slug that somebody else takes between the look and the write is made again. In a transaction the whole
+ * transaction begins again, because a database such as PostgreSQL goes on with none in which a statement failed.
+ */
+export function slugDriver(outside: Driver, plans: SlugPlans): Driver {
+  return overlayDriver(making(outside, plans, undefined), {
+    transaction: (work, options) =>
+      again((attempt) => outside.transaction((driver) => work(making(driver, plans, attempt)), options)),
+  });
+}
+
+/** @param inTransaction how often the transaction began before; undefined outside of one */
+function making(inner: Driver, plans: SlugPlans, inTransaction: number | undefined): Driver {
+  const planOf = (ref: EntityRef): SlugPlan | undefined => plans.get(entityName(ref));
+
+  /** Runs a write that takes a new slug. */
+  async function write<T>({ field }: SlugPlan, statement: (attempt: number) => Promise<T>): Promise<T> {
+    const marked = async (attempt: number): Promise<T> => {
+      try {
+        return await statement(attempt);
+      } catch (error) {
+        if (error instanceof ConflictError && error.fields.includes(field)) lost.add(error);
+        throw error;
+      }
+    };
+    return inTransaction === undefined ? again(marked) : marked(inTransaction);
+  }
+
+  /** What a new record is to be called, in the best case. */
+  function wishOf({ field, from, style }: SlugPlan, row: Row): string {
+    const given = row[field];
+    return typeof given === "string" && !isPending(given) ? given : slugText(String(row[from] ?? ""), style);
+  }
+  async function named(plan: SlugPlan, rows: readonly Row[], attempt: number): Promise<Row[]> {
+    const waiting = rows.filter((row) => row[plan.field] !== null);
+    const slugs = await freeSlugs(
+      inner,
+      plan,
+      waiting.map((row) => wishOf(plan, row)),
+      attempt,
+    );
+    const bySlug = new Map(waiting.map((row, i) => [row, slugs[i]]));
+    return rows.map((row) => (bySlug.has(row) ? { ...row, [plan.field]: bySlug.get(row) } : row));
+  }
+
+  /** The slug that a changed record gets; undefined when it keeps its own. */
+  async function renamed(plan: SlugPlan, where: Where, data: Row, attempt: number): Promise<string | undefined> {
+    const { entity, field, from, style } = plan;
+    const current = await inner.findOne(entity, where, { select: [from, field] });
+    if (current === null) return undefined;
+    const before = slugText(String(current[from] ?? ""), style);
+    const after = slugText(String(data[from] ?? current[from] ?? ""), style);
+    if (before === after && !isPending(data[field])) return undefined;
+    if (current[field] === after) return after; // it is taken, but by this record
+    return (await freeSlugs(inner, plan, [after], attempt))[0];
+  }
+  function renames({ field, from, follow }: SlugPlan, data: Row): boolean {
+    return isPending(data[field]) || (follow && data[field] === undefined && typeof data[from] === "string");
+  }
+
+  return overlayDriver(inner, {
+    async create(ref, data) {
+      const plan = planOf(ref);
+      if (plan === undefined) return inner.create(ref, data);
+      return write(plan, async (attempt) => inner.create(ref, (await named(plan, [data], attempt))[0] as Row));
+    },
+    async createMany(ref, rows) {
+      const plan = planOf(ref);
+      if (plan === undefined) return inner.createMany(ref, rows);
+      return write(plan, async (attempt) => inner.createMany(ref, await named(plan, rows, attempt)));
+    },
+    async update(ref, where, data) {
+      const plan = planOf(ref);
+      if (plan === undefined || !renames(plan, data)) return inner.update(ref, where, data);
+      return write(plan, async (attempt) => {
+        const slug = await renamed(plan, where, data, attempt);
+        return inner.update(ref, where, slug === undefined ? data : { ...data, [plan.field]: slug });
+      });
+    },
+    async updateMany(ref, where, data) {
+      const plan = planOf(ref);
+      if (plan === undefined || !renames(plan, data)) return inner.updateMany(ref, where, data);
+      // Each record needs a slug of its own.
+      const each = async (driver: Driver): Promise<number> => {
+        let count = 0;
+        for (const { id } of await driver.findMany(ref, { where, select: ["id"] }))
+          if ((await driver.update(ref, allOf(where, { id }), data)) !== null) count += 1;
+        return count;
+      };
+      return inTransaction === undefined
+        ? slugDriver(inner, plans).transaction(each)
+        : each(making(inner, plans, inTransaction));
+    },
+    transaction: (work, options) => inner.transaction((driver) => work(making(driver, plans, inTransaction)), options),
+  });
+}
+
+/** Begins again while only a slug was in the way. */
+async function again<T>(work: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (attempt + 1 === ATTEMPTS || !isLost(error)) throw error;
+    }
+  }
+}
+
+/** The gate may have put a conflict of its own around ours. */
+function isLost(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (lost.has(at)) return true;
+  return false;
+}

@@ -1,0 +1,111 @@
+// slugs: makes the slugs of all slug() fields when records are stored, and finds records by them.
+import {
+  createPluginFactory,
+  type Operation,
+  type PluginContext,
+  type QueryParser,
+  ValidationFailedError,
+} from "keelson/kernel";
+import { bySlugRoute } from "./by-slug-route.ts";
+import { isPending, PENDING } from "./slug.ts";
+import { slugDriver } from "./slug-driver.ts";
+import { compileSlugPlans, type SlugPlan, type SlugPlans } from "./slug-plan.ts";
+import { slugText } from "./slug-text.ts";
+
+// Hooks: operation:validate (a slug that a caller gives must be one). Around the driver: the making of slugs.
+// Service used: crud.query.
+
+/** Options of {@link slugs}; fields may have their own. */
+export interface SlugsOptions {
+  /** Stands between words. @default "-" */
+  readonly separator: "-" | "_";
+  /** Characters at most, from 16 to 200. @default 80 */
+  readonly maxLength: number;
+  /** Whether slugs are made anew when what they are made from changes. @default false */
+  readonly follow: boolean;
+  /**
+   * Turns text into letters for a slug, such as `transliterate` of @sindresorhus/transliterate.
+   * @default Latin letters lose their accents, all others stay
+   */
+  readonly transliterate: (text: string) => string;
+  /** Whether there is a `GET /<entities>/by-slug/:slug`. @default true */
+  readonly route: boolean;
+}
+
+/** The service `slugs`. */
+export interface Slugs {
+  /** What the slug of a text would be, if nobody else had it. */
+  preview(entity: string, text: string): string | undefined;
+  /** Makes the slugs that are missing: of records from before the field was there. Gives how many. */
+  fill(): Promise<number>;
+}
+
+/** Service: {@link Slugs}. */
+const SERVICE = "slugs";
+
+/** Records that `fill` takes at once. */
+const BATCH = 200;
+
+/**
+ * Makes the slugs of all `slug()` fields.
+ * @throws ConfigurationError from `keelson()`, for options and fields that cannot work
+ * @example keelson({ entities: [post], plugins: [slugs({ follow: true })] })
+ */
+export const slugs = createPluginFactory<SlugsOptions>((options) => {
+  // By app: one plugin may be in several.
+  const plansOf = new WeakMap<PluginContext, SlugPlans>();
+  return {
+    id: "keelson-plugin-slugs",
+    version: "0.1.0",
+    requires: ["crud"],
+    setup(context) {
+      const plans = compileSlugPlans(context.entities, options, context.problem);
+      plansOf.set(context, plans);
+      context.services.register(SERVICE, () => createService(context, plans));
+      context.hooks.on("operation:validate", (operation) => checkGiven(plans.get(operation.entity.name), operation), {
+        appliesTo: ({ name }, kind) => plans.has(name) && (kind === "create" || kind === "update"),
+      });
+      if (options.route === false) return;
+      const parser = context.services.resolve<QueryParser>("crud.query");
+      for (const plan of plans.values()) if (!plan.entity.internal) context.routes.add(bySlugRoute(plan, parser));
+    },
+    wrapDriver: (driver, context) => slugDriver(driver, plansOf.get(context) ?? new Map()),
+  };
+});
+
+/** A slug that a caller chose is stored as it is, so it must be one. */
+function checkGiven(plan: SlugPlan | undefined, { data }: Operation): void {
+  const given = plan && data[plan.field];
+  if (plan === undefined || typeof given !== "string" || isPending(given)) return;
+  const right = slugText(given, plan.style);
+  if (right === given) return;
+  throw new ValidationFailedError([
+    { path: [plan.field], code: "slug", message: `must be a slug, such as "${right}"` },
+  ]);
+}
+
+function createService({ runAs }: PluginContext, plans: SlugPlans): Slugs {
+  async function fillOne({ entity, field }: SlugPlan): Promise<number> {
+    const where = { OR: [{ [field]: null }, { [field]: { starts: PENDING } }] };
+    return runAs("system", async ({ driver }) => {
+      let count = 0;
+      for (;;) {
+        const rows = await driver.findMany(entity, { where, select: ["id"], limit: BATCH });
+        for (const { id } of rows) await driver.update(entity, { id }, { [field]: PENDING });
+        count += rows.length;
+        if (rows.length < BATCH) return count;
+      }
+    });
+  }
+  return Object.freeze<Slugs>({
+    preview(entity, text) {
+      const plan = plans.get(entity);
+      return plan === undefined ? undefined : slugText(text, plan.style);
+    },
+    async fill() {
+      let count = 0;
+      for (const plan of plans.values()) count += await fillOne(plan);
+      return count;
+    },
+  });
+}

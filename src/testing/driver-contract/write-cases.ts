@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import type { DriverCase } from "./driver-case.ts";
+import { expectRefusal, type Refusal } from "./expect-refusal.ts";
+import { authorRow, bookRow, DUNE, noteRow } from "./library.ts";
+
+const conflict = (...fields: string[]): Refusal => ({ code: "CONFLICT", fields });
+const dangling = (...fields: string[]): Refusal => ({ code: "VALIDATION_FAILED", fields });
+const REFERENCED: Refusal = { code: "REFERENCED" };
+
+/** Storing, changing and deleting records, and what keeps them whole. */
+export const WRITE_CASES: readonly DriverCase[] = [
+  {
+    title: "creates records, one or several, and gives the row or the number",
+    async run(driver) {
+      const row = bookRow({ id: "b5", title: "Ice", meta: [1, { a: null }], authorId: "a3" });
+      assert.deepEqual(await driver.create("book", row), row);
+      const notes = ["n8", "n9"].map((id) => noteRow({ id, text: id, bookId: "b5" }));
+      assert.equal(await driver.createMany("note", notes), 2);
+      assert.deepEqual(await driver.findMany("note", { where: { bookId: "b5" } }), notes);
+    },
+  },
+  {
+    title: "changes one record by its id, and only while the rest of the condition holds",
+    async run(driver) {
+      const changed = { ...DUNE, pages: 500, meta: null };
+      assert.deepEqual(await driver.update("book", { id: "b1", pages: 412 }, { pages: 500, meta: null }), changed);
+      assert.equal(await driver.update("book", { id: "b1", pages: 412 }, { pages: 1 }), null);
+      assert.equal(await driver.update("book", { id: "b1", author: { name: "bob" } }, { pages: 1 }), null);
+      assert.deepEqual(await driver.findOne("book", { id: "b1" }), changed);
+    },
+  },
+  {
+    title: "lets only one of several conditional changes through",
+    async run(driver) {
+      const take = (): Promise<unknown> => driver.update("book", { id: "b2", pages: 0 }, { pages: 1 });
+      const taken = await Promise.all([take(), take(), take(), take()]);
+      assert.equal(taken.filter((row) => row !== null).length, 1);
+    },
+  },
+  {
+    title: "changes and deletes all records that match, and says how many",
+    async run(driver) {
+      assert.equal(await driver.updateMany("book", { authorId: "a2" }, { rating: 1 }), 2);
+      assert.equal(await driver.count("book", { rating: 1 }), 2);
+      assert.equal(await driver.deleteMany("note", { text: "good" }), 2);
+      assert.equal(await driver.deleteMany("note", { text: "good" }), 0);
+      assert.equal(await driver.delete("note", { id: "n2", text: "other" }), false);
+      assert.equal(await driver.delete("note", { id: "n2" }), true);
+      assert.equal(await driver.count("note"), 0);
+    },
+  },
+  {
+    title: "refuses to change one record without its id, or several without a condition",
+    async run(driver) {
+      const bad: Refusal = { code: "BAD_REQUEST" };
+      await expectRefusal(driver, () => driver.update("book", { title: "Dune" }, { pages: 1 }), bad);
+      await expectRefusal(driver, () => driver.delete("book", { title: "Dune" }), bad);
+      await expectRefusal(driver, () => driver.updateMany("book", {}, { pages: 1 }), bad);
+      await expectRefusal(driver, () => driver.deleteMany("book", {}), bad);
+    },
+  },
+  {
+    title: "refuses a value that somebody has, and names the columns",
+    async run(driver) {
+      const ann = authorRow({ id: "a9", name: "other", email: "ann@example.com" });
+      await expectRefusal(driver, () => driver.create("author", ann), conflict("email"));
+      const twins = ["a8", "a9"].map((id) => authorRow({ id, name: id, email: "same@example.com" }));
+      await expectRefusal(driver, () => driver.createMany("author", twins), conflict("email"));
+      const again = authorRow({ id: "a1", name: "ann", email: "new@example.com" });
+      await expectRefusal(driver, () => driver.create("author", again), conflict("id"));
+      const move = { title: "Dune" };
+      await expectRefusal(driver, () => driver.update("book", { id: "b2" }, move), conflict("authorId", "title"));
+      assert.ok(await driver.update("author", { id: "a1" }, { email: "ann@example.com" }), "its own value is free");
+    },
+  },
+  {
+    title: "refuses a reference to nothing, and names the key",
+    async run(driver) {
+      const book = bookRow({ id: "b9", title: "x", authorId: "nobody" });
+      await expectRefusal(driver, () => driver.create("book", book), dangling("authorId"));
+      await expectRefusal(
+        driver,
+        () => driver.update("book", { id: "b1" }, { editorId: "nobody" }),
+        dangling("editorId"),
+      );
+    },
+  },
+  {
+    title: "deletes what goes along, empties keys that stay, and keeps what others may not lose",
+    async run(driver) {
+      await expectRefusal(driver, () => driver.delete("author", { id: "a1" }), REFERENCED);
+      assert.equal(await driver.delete("book", { id: "b1" }), true);
+      assert.deepEqual(
+        (await driver.findMany("note")).map(({ id }) => id),
+        ["n3"],
+      );
+      assert.deepEqual(await driver.links("tag", "books", ["t1", "t2"]), [{ source: "t1", target: "b3" }]);
+      assert.equal(await driver.deleteMany("book", { authorId: "a1" }), 1);
+      assert.equal(await driver.delete("author", { id: "a1" }), true);
+      assert.deepEqual(await driver.findOne("book", { id: "b3" }, { select: ["editorId"] }), { editorId: null });
+    },
+  },
+  {
+    title: "adds and removes pairs, once each, seen from both sides",
+    async run(driver) {
+      await driver.link("book", "tags", "b2", ["t2", "t1", "t2"]);
+      await driver.link("book", "tags", "b2", ["t1"]);
+      await driver.unlink("book", "tags", "b1", ["t1", "nothing"]);
+      assert.deepEqual(await driver.links("book", "tags", ["b2", "b1"]), [
+        { source: "b1", target: "t2" },
+        { source: "b2", target: "t1" },
+        { source: "b2", target: "t2" },
+      ]);
+      assert.deepEqual(await driver.links("tag", "books", ["t1"], { where: { title: "Emma" } }), [
+        { source: "t1", target: "b3" },
+      ]);
+      assert.equal((await driver.links("tag", "books", ["t1", "t2"], { limit: 2 })).length, 2);
+      await expectRefusal(driver, () => driver.link("book", "tags", "b1", ["nothing"]), { code: "VALIDATION_FAILED" });
+    },
+  },
+];
