@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type ServableApp, serve } from "../../src/adapters/node/index.ts";
+import { expectDocumented, holdToDocument, releaseFromDocument } from "./expect-documented.ts";
 import { parseResponses, type RawResponse } from "./raw-response.ts";
 
 /** An app that listens on a free port of this machine. */
@@ -11,10 +12,18 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-/** Serves an app over real HTTP, without touching the process's signals. */
+/** Serves an app over real HTTP, without touching the process's signals. What `request` is answered has to be documented. */
 export async function startApp(api: ServableApp): Promise<RunningApp> {
   const { url, port, close } = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
-  return { url, port, close };
+  holdToDocument(url, api);
+  return {
+    url,
+    port,
+    close() {
+      releaseFromDocument(url);
+      return close();
+    },
+  };
 }
 
 export interface RequestInit {
@@ -46,6 +55,7 @@ export async function request(
   const body = init.body === undefined ? null : JSON.stringify(init.body);
   const response = await fetch(url + path, { method, headers, body });
   const text = await response.text();
+  await expectDocumented(url, { method, url: path, status: response.status, headers: response.headers, text });
   return { status: response.status, headers: response.headers, json: text === "" ? undefined : JSON.parse(text) };
 }
 

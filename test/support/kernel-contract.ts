@@ -242,6 +242,42 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     await expect(booting).rejects.toThrow("collides");
   });
 
+  it("lists the routes of all plugins to each, as they were added, once the app is set up", async () => {
+    const adding = (id: string, names: readonly string[]) =>
+      createPlugin({
+        id,
+        setup({ routes }) {
+          for (const name of names)
+            routes.add({ method: "get", path: `/${name}`, action: name, meta: { summary: name }, handler: () => name });
+        },
+      });
+    const lister = createPlugin({
+      id: "lister",
+      setup: ({ routes, services }) => services.register("list", () => routes.list()),
+      endpoints: {
+        list: endpoint("/list", {
+          rules: ["everyone"],
+          handler: ({ scope }) =>
+            scope.services
+              .resolve<ReturnType<PluginContext["routes"]["list"]>>("list")
+              .map(({ method, path, action, plugin, rules, meta }) => ({ method, path, action, plugin, rules, meta })),
+        }),
+      },
+    });
+    const plugins = [adding("before", ["b", "a"]), lister, adding("after", ["c"])];
+    const kernel = await boot({ plugins, driver: makeDriver() });
+    const added = (plugin: string, name: string) => {
+      return { method: "GET", path: `/${name}`, action: name, plugin, meta: { summary: name } };
+    };
+    expect((await kernel.call("GET", "/list")).body).toEqual([
+      added("before", "b"),
+      added("before", "a"),
+      { method: "GET", path: "/list", action: "list", plugin: "lister", rules: ["everyone"] },
+      added("after", "c"),
+    ]);
+    await kernel.close();
+  });
+
   it("throws the problems that a plugin reports together", async () => {
     const plugin = createPlugin({
       id: "picky",

@@ -30,6 +30,7 @@ export function createConformance(document: OpenApiDocument): (exchange: Exchang
   (formats as unknown as (ajv: Ajv2020) => void)(ajv);
   ajv.addSchema({ $id: "document:", ...(closed(document) as object) });
   const compiled = new Map<string, ValidateFunction>();
+  const patterns = patternsOf(document);
 
   function validate(pointer: string): ValidateFunction {
     const known = compiled.get(pointer) ?? ajv.compile({ $ref: `document:#${pointer}` });
@@ -39,7 +40,7 @@ export function createConformance(document: OpenApiDocument): (exchange: Exchang
 
   return ({ method, url, status, headers, text }) => {
     const at = `${method} ${url} -> ${status}`;
-    const path = findPath(document, (url.split("?", 1)[0] as string).replace(/\/$/, ""));
+    const path = findPath(patterns, (url.split("?", 1)[0] as string).replace(/\/$/, ""));
     const operation = path === undefined ? undefined : document.paths[path]?.[method.toLowerCase()];
     if (path === undefined || operation === undefined) return [`${at}: not documented`];
     const { responses } = operation;
@@ -61,12 +62,22 @@ export function createConformance(document: OpenApiDocument): (exchange: Exchang
   };
 }
 
-/** The path of the document that a path is one of; static segments win. */
-function findPath(document: OpenApiDocument, path: string): string | undefined {
-  const fitting = Object.keys(document.paths).filter((pattern) =>
-    new RegExp(`^${pattern.replaceAll(/\{[^}]+\}/g, "[^/]+").replaceAll(".", "\\.")}$`).test(path),
-  );
-  return fitting.sort((a, b) => a.split("{").length - b.split("{").length)[0];
+type Patterns = readonly { readonly path: string; readonly pattern: RegExp }[];
+
+/** The paths of a document; static segments win. */
+function patternsOf({ paths }: OpenApiDocument): Patterns {
+  const depth = (path: string): number => path.split("{").length;
+  return Object.keys(paths)
+    .sort((a, b) => depth(a) - depth(b))
+    .map((path) => ({
+      path,
+      pattern: new RegExp(`^${path.replaceAll(/\{[^}]+\}/g, "[^/]+").replaceAll(".", "\\.")}$`),
+    }));
+}
+
+/** The path of the document that a path is one of. */
+function findPath(patterns: Patterns, path: string): string | undefined {
+  return patterns.find(({ pattern }) => pattern.test(path))?.path;
 }
 
 /** What stands at some place of a document, and its pointer, with a reference followed. */

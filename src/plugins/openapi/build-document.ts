@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import type { AnyEntity, JsonSchema, ResolvedRelation } from "../../entity/index.ts";
 import {
-  type OperationScope,
+  isPromiseLike,
   type PluginContext,
   pascalCase,
   type QueryParser,
@@ -8,15 +9,17 @@ import {
   type RouteDescription,
   type RouteNotes,
   type RouteReader,
+  withDeadline,
 } from "../../kernel/index.ts";
 import { describeOperation, operationIdOf, response } from "./describe-operation.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";
 import { fieldsSchema } from "./field-schema.ts";
 import type { OpenApiOptions } from "./openapi-options.ts";
+import type { ReaderView } from "./reader-view.ts";
 import { createRecordSchemas, type RecordSchemas } from "./record-schemas.ts";
-import { type OwnedOperation, shareParameters } from "./share-parameters.ts";
-import { decidingRules, usableRoutes } from "./usable-routes.ts";
+import { keysOf, type OwnedOperation, shareParameters } from "./share-parameters.ts";
+import { decidingRules } from "./usable-routes.ts";
 
 /** What a document is made from. */
 export interface DocumentSource {
@@ -33,16 +36,12 @@ export interface Place {
 
 const BEARER = Object.freeze({ bearer: { type: "http", scheme: "bearer" } });
 
-/** The document for the caller of a scope: with what they may use, and nothing else. */
-export async function buildDocument(
-  source: DocumentSource,
-  scope: OperationScope,
-  place: Place,
-): Promise<OpenApiDocument> {
+/** The document for one reader: with what they may use, and nothing else. */
+export async function buildDocument(source: DocumentSource, view: ReaderView, place: Place): Promise<OpenApiDocument> {
   const { options } = source;
-  const { reader, schemas } = await createReader(source, scope);
+  const { reader, schemas } = await createReader(source, view);
   const securitySchemes = schemesOf(source);
-  const operations = await describeAll(source, reader, place, Object.keys(securitySchemes));
+  const operations = await describeAll(source, reader, view.routes, place, Object.keys(securitySchemes));
   const shared = shareParameters(operations);
   const paths: Record<string, Record<string, OwnedOperation["operation"]>> = {};
   for (const { path, method, operation } of shared.operations) paths[path] = { ...paths[path], [method]: operation };
@@ -70,35 +69,42 @@ export async function buildDocument(
 /** What routes are described to: everything that takes time to find out is known by then. */
 async function createReader(
   { context }: DocumentSource,
-  scope: OperationScope,
+  { scope, reads }: ReaderView,
 ): Promise<{ readonly reader: RouteReader; readonly schemas: RecordSchemas }> {
   const { entities: model, services } = context;
-  const read = new Set<AnyEntity>();
   const relations = new Map<AnyEntity, readonly ResolvedRelation[]>();
-  const all = [...model.entities, ...model.foreign];
-  for (const entity of all) scope.mask(entity);
-  await scope.maskReady();
-  for (const entity of model.entities) if ((await scope.readDecision(entity)).allowed) read.add(entity);
   if (services.has("crud.query")) {
     const parser = services.resolve<QueryParser>("crud.query");
-    for (const entity of all) relations.set(entity, await parser.includes(entity, scope));
+    for (const entity of [...model.entities, ...model.foreign])
+      relations.set(entity, await parser.includes(entity, scope));
   }
   const schemas = createRecordSchemas(scope, (entity) => relations.get(entity) ?? []);
-  const reads = (entity: AnyEntity): boolean => read.has(entity);
-  return { reader: { scope, reads, record: schemas.ref, fields: fieldsSchema }, schemas };
+  return {
+    reader: { scope, reads: (entity) => reads.has(entity), record: schemas.ref, fields: fieldsSchema },
+    schemas,
+  };
 }
+
+/** Milliseconds after which others get their turn: a large document takes many times that. */
+const TURN_MS = 10;
 
 async function describeAll(
   { context, notes }: DocumentSource,
   reader: RouteReader,
+  routes: readonly Route[],
   { prefix, base }: Place,
   schemes: readonly string[],
 ): Promise<readonly OwnedOperation[]> {
   const { idLength } = context.config.limits;
   const taken = new Set<string>();
   const operations: OwnedOperation[] = [];
-  for (const route of await usableRoutes(context, reader.scope)) {
-    const described: RouteDescription | undefined = route.describe === undefined ? {} : await route.describe(reader);
+  let turn = performance.now();
+  for (const route of routes) {
+    if (performance.now() - turn > TURN_MS) {
+      await setImmediate();
+      turn = performance.now();
+    }
+    const described = await descriptionOf(route, reader, context);
     if (described === undefined) continue;
     const parts = {
       described,
@@ -107,14 +113,28 @@ async function describeAll(
       schemes,
       idLength,
     };
+    const owner = pascalCase(route.entity?.name ?? route.plugin);
+    const operation = describeOperation(route, operationIdOf(route, described.operationId, taken), parts);
     operations.push({
       path: (route.entity === undefined ? base : prefix) + route.path.replaceAll(/:([^/]+)/g, "{$1}"),
       method: route.method.toLowerCase(),
-      owner: pascalCase(route.entity?.name ?? route.plugin),
-      operation: describeOperation(route, operationIdOf(route, described.operationId, taken), parts),
+      owner,
+      operation,
+      keys: keysOf(owner, operation),
     });
   }
   return operations;
+}
+
+/** Other documents wait for this one, so that nobody may take as long as they like. */
+async function descriptionOf(
+  { describe, method, path }: Route,
+  reader: RouteReader,
+  { config }: PluginContext,
+): Promise<RouteDescription | undefined> {
+  const described = describe === undefined ? {} : describe(reader);
+  if (!isPromiseLike(described)) return described;
+  return await withDeadline(described, config.limits.hookMs, `The description of ${method} ${path}`);
 }
 
 /** Where everything is for everyone, nobody has to say who they are. */

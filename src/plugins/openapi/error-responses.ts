@@ -14,6 +14,13 @@ const MEMBERS: Readonly<Record<string, JsonSchema>> = {
   requestId: { type: "string", description: "Under which the log knows the request." },
   errors: MESSAGES,
   details: { description: "What else there is to say." },
+  failedStep: { type: "string", description: "Of a workflow: the step that failed." },
+  compensatedSteps: {
+    type: "array",
+    items: TEXT,
+    description: "Of a workflow: the steps that were taken back, in order.",
+  },
+  runId: { type: "string", description: "Of a workflow: under which its report is." },
 };
 
 /** Schemas of the bodies of errors (http.md, "Status codes and errors"), by name. */

@@ -7,14 +7,17 @@ import {
   type OperationScope,
   type Plugin,
   type PluginContext,
+  Reply,
   type RouteContext,
   type RouteDescription,
   type RouteNotes,
   readParameters,
 } from "../../kernel/index.ts";
-import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
+import type { DocumentSource, Place } from "./build-document.ts";
+import { createDocuments, type Documents } from "./create-documents.ts";
 import { addDocsPage } from "./docs/add-docs-page.ts";
 import type { OpenApiDocument } from "./document.ts";
+import { namesTag } from "./names-tag.ts";
 import { DOCUMENT_SERVICE, type DocumentMaker } from "./openapi-document.ts";
 import type { OpenApiOptions } from "./openapi-options.ts";
 
@@ -37,13 +40,14 @@ export function openapi(options: OpenApiOptions = {}): Plugin {
       const notes: Parameters<RouteNotes["add"]>[0][] = [];
       const source: DocumentSource = { context, options, notes };
       context.services.register(NOTES_SERVICE, () => ({ add: (note) => void notes.push(note) }) satisfies RouteNotes);
-      context.services.register(DOCUMENT_SERVICE, () => documentMaker(source));
-      addRoutes(source);
+      const documents = createDocuments(source);
+      context.services.register(DOCUMENT_SERVICE, () => documentMaker(source, documents));
+      addRoutes(source, documents);
     },
   });
 }
 
-function addRoutes(source: DocumentSource): void {
+function addRoutes(source: DocumentSource, documents: Documents): void {
   const { context, options } = source;
   const { docs = !context.config.production, served = !context.config.production || docs !== false } = options;
   if (docs !== false && !served && options.docs !== undefined)
@@ -57,7 +61,7 @@ function addRoutes(source: DocumentSource): void {
     action: "document",
     rules,
     describe: describeDocument,
-    handler: (request: RouteContext) => readDocument(source, request),
+    handler: (request: RouteContext) => readDocument(source, documents, request),
   });
   if (docs === false) return;
   addDocsPage(context, {
@@ -68,25 +72,37 @@ function addRoutes(source: DocumentSource): void {
   });
 }
 
-function documentMaker({ context, options, notes }: DocumentSource): DocumentMaker {
+function documentMaker({ context, options }: DocumentSource, documents: Documents): DocumentMaker {
   const { apiPrefix: prefix } = context.config;
   return ({ as = "system", info }) => {
-    const source = { context, notes, options: { ...options, info: { ...options.info, ...info } } };
-    const build = (scope: OperationScope): Promise<OpenApiDocument> =>
-      buildDocument(source, scope, { prefix, base: "" });
-    return context.runAs(as === "public" ? null : as, build, { early: true });
+    const make = async (scope: OperationScope): Promise<OpenApiDocument> => {
+      const { body } = await documents(scope, { prefix, base: "" }, { ...options.info, ...info });
+      return JSON.parse(new TextDecoder().decode(body)); // everybody's own, to do with as they like
+    };
+    return context.runAs(as === "public" ? null : as, make, { early: true });
   };
 }
 
+/** What changes with the rules is asked for again each time, and sent again when it has. */
+const CACHED = Object.freeze({
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "private, no-cache",
+});
+
 /** The document for whoever asks, or with `?as=public` for nobody in particular. */
 async function readDocument(
-  source: DocumentSource,
+  { context }: DocumentSource,
+  documents: Documents,
   { search, scope, root, request }: RouteContext,
-): Promise<OpenApiDocument> {
+): Promise<Reply> {
   const place: Place = { prefix: root, base: request.base ?? "" };
-  const isPublic = asksForPublic(search, source.context);
-  if (!isPublic) return await buildDocument(source, scope, place);
-  return await source.context.runAs(null, (nobody) => buildDocument(source, nobody, place));
+  const { body, etag } = asksForPublic(search, context)
+    ? await context.runAs(null, (nobody) => documents(nobody, place))
+    : await documents(scope, place);
+  const isKnown = namesTag(request.headers["if-none-match"], etag);
+  return isKnown
+    ? new Reply(304, undefined, { "cache-control": CACHED["cache-control"], etag })
+    : new Reply(200, body, { ...CACHED, etag });
 }
 
 /** @throws BadRequestError for other parameters and other values */
@@ -96,6 +112,8 @@ function asksForPublic(search: string, { config }: PluginContext): boolean {
     throw new BadRequestError('The document takes "as=public" and no other parameter');
   return as !== undefined;
 }
+
+const TAGGED = Object.freeze({ ETag: "Changes with the document." });
 
 function describeDocument(): RouteDescription {
   const parameter = {
@@ -108,6 +126,9 @@ function describeDocument(): RouteDescription {
     operationId: "readOpenApi",
     summary: "Read this document",
     parameters: [parameter],
-    answers: { 200: { description: "What the caller may use.", content } },
+    answers: {
+      200: { description: "What the caller may use.", content, headers: TAGGED },
+      304: { description: "The document that `If-None-Match` names is still the caller's.", headers: TAGGED },
+    },
   };
 }

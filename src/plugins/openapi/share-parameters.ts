@@ -8,9 +8,16 @@ export interface OwnedOperation {
   /** Name of the schema of its records, or of its plugin. */
   readonly owner: string;
   readonly operation: OperationObject;
+  /** What tells each of its parameters from others. */
+  readonly keys: readonly string[];
 }
 
 const UNSAFE = /[^A-Za-z0-9._-]/g;
+
+/** What tells parameters from others, in their order: those of one owner, but for what paths have everywhere. */
+export function keysOf(owner: string, { parameters = [] }: OperationObject): readonly string[] {
+  return parameters.map((parameter) => `${parameter.in === "path" ? "" : owner} ${JSON.stringify(parameter)}`);
+}
 
 /** The same operations, with parameters that several of one owner have in one place: lists, counts and exports filter alike. */
 export function shareParameters(operations: readonly OwnedOperation[]): {
@@ -18,18 +25,11 @@ export function shareParameters(operations: readonly OwnedOperation[]): {
   readonly parameters: Readonly<Record<string, JsonSchema>>;
 } {
   const uses = new Map<string, number>();
-  const keyOf = (owner: string, parameter: JsonSchema): string =>
-    parameter.in === "path" ? JSON.stringify(parameter) : `${owner} ${JSON.stringify(parameter)}`;
-  for (const { owner, operation } of operations)
-    for (const parameter of operation.parameters ?? []) {
-      const key = keyOf(owner, parameter);
-      uses.set(key, (uses.get(key) ?? 0) + 1);
-    }
+  for (const { keys } of operations) for (const key of keys) uses.set(key, (uses.get(key) ?? 0) + 1);
   const names = new Map<string, string>();
   const parameters: Record<string, JsonSchema> = {};
 
-  function share(owner: string, parameter: JsonSchema): JsonSchema {
-    const key = keyOf(owner, parameter);
+  function share(owner: string, parameter: JsonSchema, key: string): JsonSchema {
     if ((uses.get(key) ?? 0) < 2) return parameter;
     const name = names.get(key) ?? freeName(parameter.in === "path" ? "" : `${owner}.`, String(parameter.name));
     names.set(key, name);
@@ -44,9 +44,9 @@ export function shareParameters(operations: readonly OwnedOperation[]): {
   }
 
   const shared = operations.map((owned) => {
-    const { operation, owner } = owned;
+    const { operation, owner, keys } = owned;
     if (operation.parameters === undefined) return owned;
-    const given = operation.parameters.map((parameter) => share(owner, parameter));
+    const given = operation.parameters.map((parameter, index) => share(owner, parameter, keys[index] as string));
     return { ...owned, operation: { ...operation, parameters: given } };
   });
   return { operations: shared, parameters };

@@ -9,23 +9,42 @@ export function decidingRules({ config }: PluginContext, route: Route): readonly
   return (entity.rules ?? config.defaultRules)[access] ?? [];
 }
 
-/** The routes that the caller of a scope may use, for some records or all. To the system, those that somebody may. */
-export async function usableRoutes(context: PluginContext, scope: OperationScope): Promise<readonly Route[]> {
-  const answers = new Map<string, Promise<boolean>>();
-  const allowed = await Promise.all(
-    context.routes.list().map(async (route) => {
-      if (decidingRules(context, route)?.length === 0) return false;
+/** A route, and what is asked about it. */
+interface Asked {
+  readonly route: Route;
+  /** The operation that it runs, as far as rules look at it. */
+  readonly input: OperationInput | undefined;
+  /** The same for routes of which the same is asked. */
+  readonly key: string;
+}
+
+/** Finds the routes that the caller of a scope may use, for some records or all. To the system, those that somebody may. */
+export type FindUsableRoutes = (scope: OperationScope) => Promise<readonly Route[]>;
+
+/** @param context whose routes are complete when the first caller comes */
+export function createRouteFinder(context: PluginContext): FindUsableRoutes {
+  let all: readonly Asked[] | undefined;
+  return async (scope) => {
+    all ??= context.routes.list().flatMap((route) => askedOf(context, route));
+    const answers = new Map<string, Promise<boolean>>();
+    const mayUse = async ({ route, input, key }: Asked): Promise<boolean> => {
       if (scope.principal.kind === "system") return true;
       if (route.rules !== undefined && !(await allowsRoute(context, route, scope))) return false;
-      const input = operationOf(route);
       if (input === undefined) return true;
-      const key = JSON.stringify([input.kind, input.access, route.entity?.name, input.rules]);
       const answer = answers.get(key) ?? allows(input, scope);
       answers.set(key, answer);
       return answer;
-    }),
-  );
-  return context.routes.list().filter((_, index) => allowed[index]);
+    };
+    const allowed = await Promise.all(all.map(mayUse));
+    return all.filter((_, index) => allowed[index]).map(({ route }) => route);
+  };
+}
+
+/** Nothing for routes that nobody may use. */
+function askedOf(context: PluginContext, route: Route): Asked[] {
+  if (decidingRules(context, route)?.length === 0) return [];
+  const input = operationOf(route);
+  return [{ route, input, key: JSON.stringify([input?.kind, input?.access, route.entity?.name, input?.rules]) }];
 }
 
 /** Without anybody who knows rules, no route with rules is anybody's. */

@@ -1,9 +1,18 @@
-import { type OpenApiDocument, openapiDocument } from "keelson";
+import {
+  createPlugin,
+  endpoint,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  type OpenApiDocument,
+  openapiDocument,
+  Reply,
+} from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BODY_CASES } from "../../support/adapter-body-cases.ts";
 import { ANSWER_CASES, TARGET_CASES } from "../../support/adapter-target-cases.ts";
 import { createContractApp } from "../../support/contract-app.ts";
-import { rawRequest, startApp } from "../../support/http.ts";
+import { rawRequest, request, startApp } from "../../support/http.ts";
 import { createConformance, type Exchange } from "../../support/openapi-conformance.ts";
 import { createFilledApp } from "./documented-app.ts";
 
@@ -199,5 +208,28 @@ describe("answers of an app with every prebuilt action", () => {
       expect(headers.get("content-type")).toContain("application/problem+json");
       expect(check({ method: "GET", url, status, headers, text: await response.text() })).toEqual([]);
     }
+  });
+});
+
+describe("an app that tests serve", () => {
+  it("fails the test whose request is answered with a status that is not documented", async () => {
+    const content = { "application/json": { type: "object", properties: { done: { type: "boolean" } } } };
+    const work = createPlugin({
+      id: "work",
+      endpoints: {
+        work: endpoint("/jobs/:status", {
+          rules: ["everyone"],
+          describe: () => ({ answers: { 200: { description: "Done.", content } } }),
+          handler: ({ params }) => new Reply(Number(params.status), { done: true }),
+        }),
+      },
+    });
+    const api = keelson({ entities: [], driver: memoryDriver(), logger: noopLogger, plugins: [work] });
+    const { url, close } = await startApp(api);
+    expect((await request(url, "GET", "/jobs/200")).json).toEqual({ done: true });
+    await expect(request(url, "GET", "/jobs/202")).rejects.toThrow(
+      "GET /jobs/202 -> 202: the status is not documented",
+    );
+    await close();
   });
 });

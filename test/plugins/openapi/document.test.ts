@@ -125,7 +125,7 @@ describe("the document", () => {
       Object.keys(paths[path]?.[method]?.responses ?? {}).filter((status) => /^[45]/.test(status));
     expect(of("/api/posts", "get")).toEqual("400 401 500 503".split(" "));
     expect(of("/api/posts", "post")).toEqual("400 401 403 409 413 415 500 503".split(" "));
-    expect(of("/api/posts/{id}", "delete")).toEqual("400 401 403 404 409 500 503".split(" "));
+    expect(of("/api/posts/{id}", "delete")).toEqual("400 401 403 404 409 412 500 503".split(" "));
     expect(of("/api/posts/{id}/exists", "get")).toEqual("400 401 500 503".split(" "));
     expect(of("/health/live", "get")).toEqual("400 500 503".split(" "));
     expect(of("/ping", "get")).toEqual("400 401 500 503 4XX".split(" "));

@@ -113,6 +113,7 @@ describe("the page", () => {
     expect(loaded).toEqual([
       "data:,",
       "docs/swagger-ui.css",
+      "docs/page.css",
       "openapi.json",
       "docs/swagger-ui-bundle.js",
       "docs/start.js",

@@ -1,6 +1,7 @@
 import { EntityNotFoundError, type PluginContext, Reply, type RouteContext } from "../../../kernel/index.ts";
-import { readAsset, SCRIPT, SWAGGER_UI } from "./assets.ts";
+import { readAsset, SCRIPT, STYLE, SWAGGER_UI } from "./assets.ts";
 import { docsPage } from "./docs-page.ts";
+import { PAGE_STYLE } from "./page-style.ts";
 import { START_SCRIPT } from "./start-script.ts";
 
 /** Where a page is, and what it shows. */
@@ -46,6 +47,7 @@ const POLICY_HEADERS = Object.freeze({
 function sendFile({ params, request }: RouteContext): Reply {
   const file = params.file as string;
   if (file === "start.js") return new Reply(200, bytes(START_SCRIPT), { "content-type": SCRIPT });
+  if (file === "page.css") return new Reply(200, bytes(PAGE_STYLE), { "content-type": STYLE });
   const type = SWAGGER_UI.get(file);
   if (type === undefined) throw new EntityNotFoundError();
   const { body, etag } = readAsset(file);

@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const SCRIPT = "text/javascript; charset=utf-8";
+export const STYLE = "text/css; charset=utf-8";
 
 /** The files of Swagger UI that a page loads, with their types: nothing else is read. */
 export const SWAGGER_UI: ReadonlyMap<string, string> = new Map([
-  ["swagger-ui.css", "text/css; charset=utf-8"],
+  ["swagger-ui.css", STYLE],
   ["swagger-ui-bundle.js", SCRIPT],
 ]);
 

@@ -19,6 +19,7 @@ export function docsPage({ title, path, document }: DocsPage): string {
     <title>${escapeHtml(title)}</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="${folder}/swagger-ui.css">
+    <link rel="stylesheet" href="${folder}/page.css">
   </head>
   <body>
     <main id="swagger-ui" data-document="${escapeHtml(root + document.slice(1))}"></main>

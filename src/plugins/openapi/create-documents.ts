@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { createSerialQueue, type OperationScope, UnavailableError } from "../../kernel/index.ts";
+import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
+import { createKeptDocuments, type WrittenDocument } from "./kept-documents.ts";
+import { createReaderViews } from "./reader-view.ts";
+
+/** The document for the caller of a scope, which is to stay open until it is there. */
+export type Documents = (
+  scope: OperationScope,
+  place: Place,
+  info?: DocumentSource["options"]["info"],
+) => Promise<WrittenDocument>;
+
+/** Bytes of the documents that an app keeps. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** Documents that may wait to be made; each is of readers who may do something else, or of one reader alone. */
+const MOST_WAITING = 64;
+
+/**
+ * The documents of one app. Readers who may do the same share one: it is made once, while others who ask for it wait, and
+ * documents are made one at a time, so that many requests at once do not hold up the app.
+ */
+export function createDocuments(source: DocumentSource): Documents {
+  const lookAt = createReaderViews(source.context);
+  const kept = createKeptDocuments(KEPT_BYTES);
+  const inWork = new Map<string, Promise<WrittenDocument | undefined>>();
+  const queue = createSerialQueue();
+  let waiting = 0;
+
+  return async (scope, place, info = source.options.info) => {
+    const view = await lookAt(scope);
+    const about = JSON.stringify([place.prefix, place.base, info, source.notes.length]);
+    const keyOf = (): string | undefined => digest(view.key(), about);
+    const key = keyOf();
+
+    async function make(): Promise<WrittenDocument> {
+      if (waiting >= MOST_WAITING) throw new UnavailableError("Too many documents are being made");
+      waiting += 1;
+      try {
+        return await queue(async () => {
+          scope.signal?.throwIfAborted();
+          const options = { ...source.options, info };
+          return write(await buildDocument({ ...source, options }, view, place));
+        });
+      } finally {
+        waiting -= 1;
+      }
+    }
+    /** Undefined when it is the reader's alone, and nobody else's. */
+    async function share(made: Promise<WrittenDocument>): Promise<WrittenDocument | undefined> {
+      const document = await made;
+      const found = keyOf(); // descriptions may have asked more
+      if (found !== undefined) kept.set(found, document);
+      return found === undefined ? undefined : document;
+    }
+
+    if (key === undefined) return await make();
+    for (let isAlone = false; !isAlone; ) {
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const other = inWork.get(key);
+      if (other === undefined) break;
+      // One that fails may have failed for its reader alone: whoever finds nobody at work is the next one.
+      const found = await other.catch(() => "failed" as const);
+      if (typeof found === "object") return found;
+      isAlone = found === undefined;
+    }
+    const made = make();
+    const shared = share(made);
+    inWork.set(key, shared);
+    const forget = (): void => {
+      if (inWork.get(key) === shared) inWork.delete(key);
+    };
+    shared.then(forget, forget);
+    return await made;
+  };
+}
+
+function digest(key: string | undefined, about: string): string | undefined {
+  return key === undefined
+    ? undefined
+    : createHash("sha256").update(key).update("\n").update(about).digest("base64url");
+}
+
+function write(document: object): WrittenDocument {
+  const body = Buffer.from(JSON.stringify(document));
+  return Object.freeze({ body, etag: `"${createHash("sha256").update(body).digest("base64url")}"` });
+}
