@@ -51,7 +51,12 @@ function entriesOf(folder: string) {
 function walk(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return ignored.has(entry.name) ? [] : walk(path);
+    if (entry.isDirectory()) return isIgnored(entry.name, path) ? [] : walk(path);
     return entry.isFile() ? [path] : [];
   });
+}
+
+/** A line of .gitignore names a folder anywhere, or one by its path. */
+function isIgnored(name: string, path: string): boolean {
+  return ignored.has(name) || ignored.has(relative(repositoryRoot, path).split(sep).join("/"));
 }

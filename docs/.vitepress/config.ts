@@ -1,0 +1,43 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitepress";
+import { sidebar } from "./sidebar.ts";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+// biome-ignore lint/style/noDefaultExport: VitePress takes the configuration from there
+export default defineConfig({
+  title: "Keelson",
+  description: "A secure REST API from entity definitions, on a plugin-first microkernel.",
+  lang: "en",
+  cacheDir: here("../../.cache/vitepress"),
+  rewrites: { "adr/README.md": "adr/index.md" },
+  cleanUrls: false,
+  lastUpdated: false,
+  metaChunk: true,
+  head: [
+    ["link", { rel: "icon", type: "image/svg+xml", href: "/mark.svg" }],
+    ["meta", { name: "theme-color", content: "#1f5f6b" }],
+  ],
+  markdown: {
+    theme: { light: "github-light", dark: "github-dark" },
+  },
+  themeConfig: {
+    logo: "/mark.svg",
+    nav: [
+      { text: "Start", link: "/getting-started" },
+      { text: "Guides", link: "/guides/cli", activeMatch: "^/guides/" },
+      { text: "Reference", link: "/reference/api/", activeMatch: "^/reference/" },
+      { text: "Inside", link: "/architecture", activeMatch: "^/(architecture|principles|adr/)" },
+    ],
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: { provider: "local" },
+    docFooter: { prev: "Before", next: "Next" },
+    notFound: {
+      title: "No such page",
+      quote: "The address may have changed. The search and the navigation know all pages there are.",
+      linkText: "Go to the first page",
+    },
+    footer: { message: "Released under the MIT licence." },
+  },
+});

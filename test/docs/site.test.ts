@@ -1,0 +1,163 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join, posix, relative } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sidebar } from "../../docs/.vitepress/sidebar.ts";
+import { namesByEntryPoint, referencePages } from "../../scripts/api-reference/reference-pages.ts";
+import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
+
+/** A folder of its own: whoever builds the site at the same time keeps theirs. */
+const site = join(repositoryRoot, ".cache/site-test");
+
+/**
+ * Whether a process can have a network that ends at this machine. Elsewhere the output alone is looked at: it may refer to
+ * nothing outside.
+ */
+const hasNamespaces = spawnSync("unshare", ["--net", "true"]).status === 0;
+
+function offline(...words: string[]): string {
+  const [command = "", ...rest] = hasNamespaces ? ["unshare", "--net", ...words] : words;
+  const run = spawnSync(command, rest, { cwd: repositoryRoot, encoding: "utf8", timeout: 280_000 });
+  expect(run.status, run.stdout + run.stderr).toBe(0);
+  return run.stdout + run.stderr;
+}
+
+const node = process.execPath;
+const tool = (path: string): string => join(repositoryRoot, "node_modules", path);
+const generate = () => offline(node, tool("tsx/dist/cli.mjs"), "scripts/api-reference.ts");
+const files = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
+
+const api = join(repositoryRoot, "docs/reference/api");
+const snapshot = (): Record<string, string> =>
+  Object.fromEntries(files(api).map((file) => [file, readFileSync(join(api, file), "utf8")]));
+
+/** Pages of the site by path, with their HTML. */
+let pages: Map<string, string>;
+let reference: Record<string, string>;
+
+beforeAll(() => {
+  rmSync(site, { recursive: true, force: true });
+  generate();
+  reference = snapshot();
+  // Dead links end the build.
+  offline(node, tool("vitepress/bin/vitepress.js"), "build", "docs", "--outDir", site);
+  pages = new Map(
+    files(site)
+      .filter((file) => file.endsWith(".html"))
+      .map((file) => [file, readFileSync(join(site, file), "utf8")]),
+  );
+}, 600_000);
+
+/** Values of an attribute of some elements, with entities resolved. */
+const attributes = (html: string, pattern: RegExp): string[] =>
+  [...html.matchAll(pattern)].map(([, value = ""]) => value.replaceAll("&amp;", "&"));
+
+const anchorsOf = (html: string): Set<string> => new Set(attributes(html, /\sid="([^"]*)"/g));
+
+describe("the site", () => {
+  it("has a page for every page of docs/, and a way to it from the side", () => {
+    const sources = sourceFiles("docs", (path) => path.endsWith(".md")).map(({ path }) =>
+      path.slice("docs/".length, -3),
+    );
+    const generated = Object.keys(reference).map((file) => `reference/api/${file.slice(0, -3)}`);
+    const linked = new Set<string>();
+    const visit = (items: ReturnType<typeof sidebar>): void => {
+      for (const { link, items: inner } of items) {
+        if (link !== undefined) linked.add(link.slice(1).replace(/(^|\/)$/, "$1index"));
+        visit(inner ?? []);
+      }
+    };
+    visit(sidebar());
+    const expected = [...sources, ...generated].map((page) => (page === "adr/README" ? "adr/index" : page));
+    expect(expected.filter((page) => !pages.has(`${page}.html`))).toEqual([]);
+    expect(expected.filter((page) => page !== "index" && !linked.has(page))).toEqual([]);
+    expect([...linked].filter((page) => !pages.has(`${page}.html`))).toEqual([]);
+    expect(pages.has("404.html")).toBe(true);
+  });
+
+  it("has no link to a page or an anchor that is not there", () => {
+    const broken: string[] = [];
+    const anchors = new Map([...pages].map(([path, html]) => [path, anchorsOf(html)]));
+    for (const [path, html] of pages)
+      for (const href of attributes(html, /<a\b[^>]*\shref="([^"]*)"/g)) {
+        if (/^(https?:|mailto:)/.test(href)) continue;
+        const [address = "", anchor = ""] = href.split("#");
+        const target =
+          address === "" ? path : posix.join(dirname(`/${path}`), address.startsWith("/") ? "/" : "", address);
+        const file = (address.startsWith("/") ? address : target).replace(/^\//, "").replace(/(^|\/)$/, "$1index.html");
+        const found = anchors.get(file);
+        if (!found && !existsSync(join(site, file))) broken.push(`${path}: ${href}`);
+        else if (anchor !== "" && found && !found.has(decodeURIComponent(anchor))) broken.push(`${path}: ${href}`);
+      }
+    expect([...new Set(broken)]).toEqual([]);
+  });
+
+  it("loads nothing from another host", () => {
+    const loaded = [...pages].flatMap(([path, html]) => [
+      ...attributes(html, /<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\ssrc="([^"]*)"/g).map((src) => [
+        path,
+        src,
+      ]),
+      ...attributes(html, /<link\b[^>]*\shref="([^"]*)"/g).map((href) => [path, href]),
+    ]);
+    expect(loaded.length).toBeGreaterThan(pages.size);
+    expect(loaded.filter(([, address]) => /^(?:[a-z]+:)?\/\//i.test(address as string))).toEqual([]);
+    const styles = files(site).filter((file) => file.endsWith(".css"));
+    for (const file of styles)
+      expect(readFileSync(join(site, file), "utf8"), file).not.toMatch(/@import|url\(\s*["']?(?:https?:)?\/\//);
+    expect(files(site).filter((file) => /\.(woff2?|ttf|otf)$/.test(file))).toEqual([]);
+  });
+
+  it("can be searched without a server", () => {
+    const index = files(site).find((file) => file.includes("localSearchIndex")) as string;
+    const text = readFileSync(join(site, index), "utf8");
+    for (const term of ["softdeleteaction", "decryption_failed", "journalengine", "ownedby"])
+      expect(text.toLowerCase(), term).toContain(term);
+  });
+});
+
+describe("the API reference", () => {
+  it("has each name of each entry point in one place, with a sentence about it", () => {
+    const places = new Map<string, string[]>();
+    for (const { id, names } of referencePages())
+      for (const { name } of names) places.set(name, [...(places.get(name) ?? []), id]);
+    const problems: string[] = [];
+    for (const [entryPoint, names] of namesByEntryPoint())
+      for (const { name } of names) {
+        const [page, ...others] = places.get(name) ?? [];
+        const section = page && sectionOf(reference[`${page}.md`] ?? "", name);
+        if (!section || others.length > 0) problems.push(`${entryPoint}: ${name} is not in one place`);
+        else if (!describes(section)) problems.push(`${entryPoint}: ${name} has no sentence`);
+      }
+    expect(problems).toEqual([]);
+  });
+
+  it("speaks of itself, and of no place in the sources", () => {
+    for (const [file, text] of Object.entries(reference)) {
+      expect(text, file).not.toMatch(/github\.com\/keelson|Defined in|\bspec(ification)? \d/);
+      expect(text, file).not.toContain("__namedParameters");
+    }
+  });
+});
+
+/** What a page says about a name, from its heading to the next one. */
+function sectionOf(page: string, name: string): string | undefined {
+  const escaped = name.replaceAll("$", "\\\\?\\$").replaceAll("_", "\\\\?_");
+  return new RegExp(
+    `^### (?:abstract )?${escaped}(?:\\(\\))?(?:&lt;.*)? \\{#.*\\n([\\s\\S]*?)(?=^#{1,3} |(?![\\s\\S]))`,
+    "m",
+  ).exec(page)?.[1];
+}
+
+/** Whether there is a sentence before the first label that is not that of an overload. */
+function describes(section: string): boolean {
+  const lines = section.replace(/^```[\s\S]*?^```$/gm, "").split("\n");
+  const end = lines.findIndex((line) => line.startsWith("#") || (line.startsWith("**") && !line.startsWith("**Call")));
+  return lines.slice(0, end === -1 ? undefined : end).some((line) => {
+    const words = line.replace(/`[^`]*`|\[[^\]]*\]\([^)]*\)/g, "").match(/[A-Za-z]{2,}/g) ?? [];
+    return !/^[|*]/.test(line) && words.length >= 2;
+  });
+}
