@@ -1,4 +1,4 @@
-import { embedded, jwtAuth, type KeelsonConfig, keelson } from "keelson";
+import { embedded, jwtAuth, type KeelsonConfig, keelson, openapi } from "keelson";
 import type { DemoSecrets } from "./demo-secrets.ts";
 import { director } from "./entities/director.ts";
 import { distributor } from "./entities/distributor.ts";
@@ -12,6 +12,12 @@ import { createSigner, tokenOptions } from "./tokens.ts";
 
 const entities = [film, director, distributor, genre, review, user, importRun] as const;
 
+/** What the documentation page has on top. */
+const INFO = {
+  title: "Films",
+  description: "Films with their directors, genres and distributors, and what people write about them.",
+};
+
 export interface FilmsOptions extends Pick<KeelsonConfig, "logger"> {
   /** The SQLite file. */
   readonly file: string;
@@ -24,7 +30,8 @@ export function createFilms({ file, secrets, ...options }: FilmsOptions) {
     entities,
     driver: embedded({ file }),
     encryption: { key: secrets.encryption, bind: true },
-    plugins: [jwtAuth(tokenOptions(secrets.tokens))],
+    plugins: (defaults) =>
+      defaults.replace("openapi", openapi({ info: INFO })).with(jwtAuth(tokenOptions(secrets.tokens))),
     services: { [SIGN_TOKEN]: () => createSigner(secrets.tokens) },
     ...options,
   });

