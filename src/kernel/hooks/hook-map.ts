@@ -71,13 +71,16 @@ export interface HookMap {
   "operation:join": Operation;
   /** Removes what the caller may not read. */
   "operation:redact": Operation;
-  /** The transaction has committed; a failure here is logged and never undoes the write. */
+  /** A create, update or delete has committed; a failure here is logged and never undoes the write. */
   "operation:committed": Operation;
 }
 
+/** The name of a hook. */
 export type HookName = keyof HookMap;
+/** A function that a plugin adds to a hook. */
 export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | PromiseLike<void>;
 
+/** When a hook function runs, and how long it may take. */
 export interface HookOptions {
   /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */
   readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;

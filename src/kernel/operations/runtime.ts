@@ -71,16 +71,18 @@ function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
 }
 
 function compilePlan(hooks: HookRegistry, entity: AnyEntity, kind: OperationKind): OperationPlan {
+  const stores = kind === "create" || kind === "update";
+  const changes = stores || kind === "delete";
   return Object.freeze({
     authorize: hooks.listFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),
-    normalize: hooks.listFor("operation:normalize", entity, kind),
-    validate: hooks.listFor("operation:validate", entity, kind),
-    protect: hooks.listFor("operation:protect", entity, kind),
+    normalize: stores ? hooks.listFor("operation:normalize", entity, kind) : [],
+    validate: stores ? hooks.listFor("operation:validate", entity, kind) : [],
+    protect: stores ? hooks.listFor("operation:protect", entity, kind) : [],
     execute: hooks.listFor("operation:execute", entity, kind),
     reveal: hooks.listFor("operation:reveal", entity, kind),
     join: hooks.listFor("operation:join", entity, kind),
     redact: hooks.listFor("operation:redact", entity, kind),
-    committed: hooks.listFor("operation:committed", entity, kind),
+    committed: changes ? hooks.listFor("operation:committed", entity, kind) : [],
   });
 }

@@ -15,6 +15,8 @@ export interface PlacedAction {
 }
 
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+/** A client with such a method would be taken for a promise, for a value with a JSON form, or for what a framework marks. */
+const NEVER_METHODS = /^(then|toJSON|__.*)$/;
 const TAKEN: ReadonlySet<string> = new Set(CLIENT_METHODS);
 
 const KEYS: Readonly<Record<keyof ActionDefinition, true>> = {
@@ -74,8 +76,7 @@ function nameProblems({ name, definition }: PlacedAction): string[] {
   if (handler === noHandler) problems.push("it has no handler; .handler() says what it does");
   if (TAKEN.has(name) && name !== sameAs)
     problems.push(`every client has a method "${name}" already; choose another name`);
-  // A client with such a method would be taken for a promise.
-  if (name === "then") problems.push('a client cannot have a method "then"; choose another name');
+  if (NEVER_METHODS.test(name)) problems.push(`a client cannot have a method "${name}"; choose another name`);
   if (!(Number.isSafeInteger(timeout) && timeout > 0)) problems.push("its timeout must be a whole number, 1 or more");
   return problems;
 }

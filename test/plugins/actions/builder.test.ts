@@ -373,6 +373,8 @@ describe("when the app starts", () => {
         update: action().handler(handler),
         // biome-ignore lint/suspicious/noThenProperty: that it is refused is what is shown
         then: action().handler(handler),
+        toJSON: action().handler(handler),
+        __v_isRef: action().handler(handler),
         trace: action().method("TRACE").handler(handler),
         spaced: action("make it").handler(handler),
         late: action().timeout(0).handler(handler),
@@ -390,6 +392,8 @@ describe("when the app starts", () => {
       'action "list" of odd: every client has a method "list" already; choose another name',
       'action "update" of odd: every client has a method "update" already; choose another name',
       'action "then" of odd: a client cannot have a method "then"; choose another name',
+      'action "toJSON" of odd: a client cannot have a method "toJSON"; choose another name',
+      'action "__v_isRef" of odd: a client cannot have a method "__v_isRef"; choose another name',
       'action "trace" of odd: TRACE is not one of GET, POST, PUT, PATCH, DELETE',
       'action "late" of odd: its timeout must be a whole number, 1 or more',
       'action "never" of odd: its timeout must be a whole number, 1 or more',
