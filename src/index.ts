@@ -211,6 +211,7 @@ export {
   PluginList,
   type PluginOptions,
   PreconditionFailedError,
+  PreconditionRequiredError,
   type Principal,
   pascalCase,
   pluralize,
@@ -405,6 +406,7 @@ export {
   validateCrossFields,
   validation,
 } from "./plugins/validation/index.ts";
+export { versions } from "./plugins/versions/index.ts";
 export {
   type Caller,
   type CompensateStep,

@@ -47,6 +47,7 @@ import { type RemoteJoinsOptions, remoteJoins } from "./plugins/remote-joins/ind
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
 import { validation } from "./plugins/validation/index.ts";
+import { versions } from "./plugins/versions/index.ts";
 import { haveWorkflows, type WorkflowsOptions, workflows } from "./plugins/workflows/index.ts";
 
 /** Options of the default plugins, by plugin. */
@@ -67,6 +68,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     rules({ rules: options.rules }),
     fieldSecurity({ encryption: options.encryption }),
     validation(),
+    versions(),
     crud(),
     actions(),
     workflows(options.workflows),
@@ -153,7 +155,9 @@ export function defineConfig<const TEntities extends readonly EntityLike[]>(
 }
 
 /**
- * Makes an app from entity definitions.
+ * Makes an app from entity definitions. It connects by itself; requests wait for it, and so does `await api.ready`.
+ * @param config its entities, and what differs from the defaults
+ * @returns the app, which has begun to start
  * @throws ConfigurationError listing everything that is wrong with the configuration
  * @example
  * const api = keelson({ entities: [user, post], getUser: (request) => findUser(request.headers.get("authorization")) })

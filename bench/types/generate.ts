@@ -2,6 +2,8 @@
 export interface Doors {
   readonly entity: string;
   readonly keelson: string;
+  /** Where clients come from; with it, each entity is used over HTTP too. @default no clients */
+  readonly client?: string | undefined;
 }
 
 const TYPES = ["InferAll", "InferCreateInput", "InferEntityData", "InferUpdateInput", "RelatedData"];
@@ -37,6 +39,14 @@ function definition(index: number, count: number): string {
 `;
 }
 
+/** What a page does with one entity: the same over HTTP. */
+function usesOverHttp(index: number): string {
+  const name = `e${index}`;
+  return `export const sent${index} = () => client.${name}.create(input${index});
+export const found${index} = () => client.${name}.list({ where: { views: { gte: 1 }, next: { title: { like: "x" } } }, include: ["next", "previous"] }).then(({ data }) => data[0]?.next?.createdAt.slice(0, 4));
+`;
+}
+
 /** What an app does with one entity: reads it, writes it, follows its relations, by type and through the client. */
 function uses(index: number): string {
   const name = `e${index}`;
@@ -62,6 +72,7 @@ export function generateSource(count: number, doors: Doors): string {
   return [
     `import { ${VALUES.join(", ")}, ${TYPES.map((name) => `type ${name}`).join(", ")} } from ${JSON.stringify(doors.entity)};`,
     `import { keelson } from ${JSON.stringify(doors.keelson)};`,
+    ...(doors.client === undefined ? [] : [`import { createClient } from ${JSON.stringify(doors.client)};`]),
     ...indexes.map((index) => definition(index, count)),
     ...(count === 0
       ? []
@@ -72,5 +83,8 @@ export function generateSource(count: number, doors: Doors): string {
           `export const api = keelson({ entities: [${list}] });`,
         ]),
     ...indexes.map(uses),
+    ...(doors.client === undefined || count === 0
+      ? []
+      : ['export const client = createClient<typeof api>({ baseUrl: "/api" });', ...indexes.map(usesOverHttp)]),
   ].join("\n");
 }

@@ -23,15 +23,25 @@ function figure(output: string, name: string): number {
   return Number(found);
 }
 
+/** What is measured besides the app. */
+export interface MeasureOptions {
+  /** Whether a client over HTTP uses each entity, too. @default false */
+  readonly client?: boolean;
+}
+
 /**
  * Type-checks a generated app with the project's compiler and options.
  * @param count Number of entities
  * @throws Error with the compiler's report when the app does not type-check
  */
-export function measureTypes(count: number): Diagnostics {
+export function measureTypes(count: number, { client = false }: MeasureOptions = {}): Diagnostics {
   const folder = mkdtempSync(join(tmpdir(), "keelson-types-"));
   try {
-    const doors = { entity: join(root, "src/entity/index.ts"), keelson: join(root, "src/keelson.ts") };
+    const doors = {
+      entity: join(root, "src/entity/index.ts"),
+      keelson: join(root, "src/keelson.ts"),
+      client: client ? join(root, "src/client/index.ts") : undefined,
+    };
     writeFileSync(join(folder, "app.mts"), generateSource(count, doors));
     const config = {
       extends: join(root, "tsconfig.json"),
@@ -63,8 +73,12 @@ function compile(folder: string): string {
 }
 
 /** What the entities of an app cost, without what importing Keelson costs anyway. */
-export function costOfEntities(count: number, empty: Diagnostics = measureTypes(0)): Diagnostics {
-  const full = measureTypes(count);
+export function costOfEntities(
+  count: number,
+  empty: Diagnostics = measureTypes(0),
+  options: MeasureOptions = {},
+): Diagnostics {
+  const full = measureTypes(count, options);
   return {
     types: full.types - empty.types,
     instantiations: full.instantiations - empty.instantiations,

@@ -15,3 +15,5 @@ process.stdout.write(
 );
 process.stdout.write(`${line("Keelson alone", empty)}\n`);
 for (const count of COUNTS) process.stdout.write(`${line(`+ ${count} entities`, costOfEntities(count, empty))}\n`);
+const client = { client: true };
+process.stdout.write(`${line("+ clients, 100", costOfEntities(100, measureTypes(0, client), client))}\n`);

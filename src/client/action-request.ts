@@ -2,6 +2,7 @@ import { badCall } from "./bad-call.ts";
 import type { CallOptions } from "./client-options.ts";
 import type { ActionRoute } from "./client-routes.ts";
 import type { Outgoing } from "./create-sender.ts";
+import { encode } from "./encode.ts";
 import { segmentOf } from "./segment-of.ts";
 import { type ListQuery, serializeListQuery } from "./serialize-list-query.ts";
 
@@ -59,7 +60,7 @@ function searchOf(values: Pairs): string {
   const pairs = values.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, one]));
   return pairs
     .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(parameter(value))}`)
+    .map(([name, value]) => `${encode(name)}=${encode(parameter(value))}`)
     .join("&");
 }
 

@@ -6,10 +6,29 @@ import type {
   InferRecord,
   InferSelect,
   InferUpdateInput,
+  IsVersioned,
 } from "../entity/index.ts";
 import type { CallOptions } from "./client-options.ts";
 import type { ClientQuery, ClientWhere } from "./client-query.ts";
+import type { ModifyOptions } from "./modify.ts";
 import type { OverTheWire, Sendable } from "./over-the-wire.ts";
+
+/**
+ * Reads a record, changes it and writes the changes if it is still that version, with `If-Match`. When others were faster
+ * it begins anew, after a pause by chance, so `change` may be called several times.
+ * @param change makes the changes of the record as it is now; undefined leaves it as it is
+ * @throws KeelsonClientError with status 412 when others were faster each time; what `change` throws
+ * @example
+ * await client.stock.modify(id, ({ left }) => ({ left: left - 1 }))
+ */
+export type ModifyCall<E> = (
+  id: string,
+  change: (
+    current: OverTheWire<InferEntityData<E>>,
+  ) => Changes<InferUpdateInput<E>> | Promise<Changes<InferUpdateInput<E>>>,
+  options?: ModifyOptions,
+) => Promise<OverTheWire<InferEntityData<E>>>;
+type Changes<D> = Sendable<D> | undefined;
 
 /** Typed access to one entity over HTTP: the calls of `api.as(user)`, with moments as text. Errors are thrown. */
 export interface ClientEntity<E> {
@@ -46,6 +65,8 @@ export interface ClientEntity<E> {
     data: Sendable<InferUpdateInput<E>>,
     options?: CallOptions,
   ): Promise<OverTheWire<InferEntityData<E>>>;
+  /** On entities with versions: see {@link ModifyCall}. */
+  readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;
   count(where?: ClientWhere<E>, options?: CallOptions): Promise<number>;
 }

@@ -28,6 +28,8 @@ export interface ClientOptions<TApi extends TypedApp = TypedApp> {
 export interface CallOptions {
   /** Gives the call up. */
   readonly signal?: AbortSignal | undefined;
+  /** Version that the record must have, of calls that change one with versions; or else the status is 412. @default any */
+  readonly ifVersion?: number | undefined;
   /** Headers of this request, over those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -1,10 +1,10 @@
 import type { InferInclude, InferSelect, InferWhere, ListOptions, RelationNames } from "../entity/index.ts";
 
-/** A moment may be compared as its text too. */
+/** A moment may be compared as its text too. A list in a query string has no place for null. */
 type Operand<T> = T extends Date
   ? Date | string
   : T extends readonly (infer I)[]
-    ? readonly Operand<I>[]
+    ? readonly Operand<Exclude<I, null>>[]
     : T extends object
       ? { readonly [K in keyof T]: Operand<T[K]> }
       : T;

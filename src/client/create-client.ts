@@ -47,8 +47,8 @@ function actionCall(send: Send, collection: string, name: string, routes: Entity
   const start = async (...args: readonly unknown[]): Promise<StartedRun<unknown>> => {
     const { status, body } = await send({ ...(await request(args)), prefer: "respond-async" });
     // An action of one's own may answer 202 too, about something else.
-    const { runId } = (status === 202 ? body : {}) as { readonly runId?: string };
-    return runId === undefined ? { status: "ended", result: body } : { status: "running", runId };
+    const { runId } = (status === 202 ? Object(body) : {}) as { readonly runId?: unknown };
+    return typeof runId !== "string" ? { status: "ended", result: body } : { status: "running", runId };
   };
   return Object.assign(async (...args: readonly unknown[]) => (await send(await request(args))).body, { start });
 }
@@ -57,15 +57,18 @@ function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string)
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Names whoever handles a value looks for: answered with a function, `await` would call `then`, and so send a request. */
-const NO_NAMES: ReadonlySet<string> = new Set(["then", "toJSON"]);
+/**
+ * Names that whoever handles a value looks for. Answered with a function, `await` would call `then`, and so send a request;
+ * frameworks ask for marks such as `__v_isRef` and `$$typeof`, and take anything that is there for a yes.
+ */
+const NO_NAMES = /^(?:then$|toJSON$|__|\$\$|@@)/;
 
 /** An object whose members are made when they are first asked for. */
 function byName(make: (name: string) => object, known: object): object {
   const members = new Map<string, unknown>(Object.entries(known));
   return new Proxy(Object.freeze({}), {
     get(_, name) {
-      if (typeof name === "symbol" || NO_NAMES.has(name)) return undefined;
+      if (typeof name === "symbol" || NO_NAMES.test(name)) return undefined;
       if (!members.has(name)) members.set(name, make(name));
       return members.get(name);
     },

@@ -4,6 +4,7 @@ import type { CallOptions } from "./client-options.ts";
 import type { Outgoing, Send } from "./create-sender.ts";
 import { expectJson } from "./expect-json.ts";
 import type { KeelsonClientError } from "./keelson-client-error.ts";
+import { type ModifyOptions, modify } from "./modify.ts";
 import { segmentOf } from "./segment-of.ts";
 import { type ListQuery, type ListWhere, serializeListQuery } from "./serialize-list-query.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";
@@ -18,6 +19,13 @@ const DEFAULT_LIMIT = 100;
  */
 export function createEntityCalls(send: Send, collection: string, isAssumed: boolean): object {
   const ask = async (request: Outgoing): Promise<unknown> => expectJson(await send(request));
+  /** A write that was sent on may have become a read on the way, and the answer to that looks like success. */
+  const write = async (request: Outgoing): Promise<unknown> => {
+    const answer = await send(request);
+    if (answer.isElsewhere)
+      throw unexpectedAnswer(answer, `${answer.of} was redirected; is baseUrl the address of the API?`);
+    return expectJson(answer);
+  };
 
   async function list(query: ListQuery = {}, options?: CallOptions): Promise<ClientList<unknown>> {
     const search = serializeListQuery(query);
@@ -34,24 +42,30 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
     }
   }
 
+  async function get(id: string, query: ListQuery = {}, options?: CallOptions): Promise<unknown> {
+    const path = collection + segmentOf(id);
+    return await ask({ method: "GET", path, search: serializeListQuery(query), options });
+  }
+
+  async function update(id: string, data: unknown, options?: CallOptions): Promise<unknown> {
+    return await write({ method: "PATCH", path: collection + segmentOf(id), body: data, options });
+  }
+
   return Object.freeze({
     list,
     pages,
     async *all(query?: ListQuery, options?: CallOptions): AsyncGenerator<unknown, void> {
       for await (const records of pages(query, options)) yield* records;
     },
-    async get(id: string, query: ListQuery = {}, options?: CallOptions): Promise<unknown> {
-      const path = collection + segmentOf(id);
-      return await ask({ method: "GET", path, search: serializeListQuery(query), options });
-    },
+    get,
     async create(data: unknown, options?: CallOptions): Promise<unknown> {
-      return await ask({ method: "POST", path: collection, body: data, options, isAssumed });
+      return await write({ method: "POST", path: collection, body: data, options, isAssumed });
     },
-    async update(id: string, data: unknown, options?: CallOptions): Promise<unknown> {
-      return await ask({ method: "PATCH", path: collection + segmentOf(id), body: data, options });
-    },
+    update,
+    modify: (id: string, change: (current: never) => unknown, options?: ModifyOptions): Promise<unknown> =>
+      modify({ get, update }, id, change, options),
     async delete(id: string, options?: CallOptions): Promise<void> {
-      await ask({ method: "DELETE", path: collection + segmentOf(id), options });
+      await write({ method: "DELETE", path: collection + segmentOf(id), options });
     },
     /** A list of one: that needs no action of the entity, which `GET /count` would. */
     async count(where?: ListWhere, options?: CallOptions): Promise<number> {
@@ -65,7 +79,8 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
 
 /** @throws KeelsonClientError when a header is missing: read as the end of the list, that would hide records */
 function readPage({ limit = Number.POSITIVE_INFINITY, total }: ListQuery, answer: Answer): ClientList<unknown> {
-  const data = expectJson(answer) as unknown[];
+  const data = expectJson(answer);
+  if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} was answered with something else than a list`);
   const nextCursor = answer.headers.get("x-next-cursor");
   // A full page has a cursor, whether records follow or not.
   if (nextCursor === null && data.length >= limit) throw hiddenHeader(answer, "X-Next-Cursor");

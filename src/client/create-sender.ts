@@ -3,6 +3,7 @@ import { badCall } from "./bad-call.ts";
 import type { CallOptions, ClientOptions } from "./client-options.ts";
 import { type ClientErrorContent, KeelsonClientError } from "./keelson-client-error.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** A request below the API's root. */
 export interface Outgoing {
@@ -29,12 +30,13 @@ export function createSender({ baseUrl, getToken, headers: shared, credentials, 
   return async (request) => {
     const { method, path, search, body, prefer, options } = request;
     const text = body === undefined ? undefined : toJson(body);
-    const token = await getToken?.();
+    const token = await unlessAborted(getToken?.(), options?.signal);
     const headers = new Headers(shared);
     headers.set("accept", "application/json");
     if (text !== undefined) headers.set("content-type", "application/json");
     if (token) headers.set("authorization", `Bearer ${token}`);
     if (prefer !== undefined) headers.set("prefer", prefer);
+    if (options?.ifVersion !== undefined) headers.set("if-match", `"${options.ifVersion}"`);
     for (const [name, value] of Object.entries(options?.headers ?? {})) headers.set(name, value);
     const init: RequestInit = { method, headers };
     if (text !== undefined) init.body = text;
@@ -58,10 +60,10 @@ function toJson(body: unknown): string {
 }
 
 async function readAnswer(response: Response, of: string): Promise<Answer> {
-  const { status, headers } = response;
+  const { status, headers, redirected: isElsewhere } = response;
   const text = await response.text();
   const isJson = text !== "" && /\bjson\b/i.test(headers.get("content-type") ?? "");
-  const answer: Answer = { status, headers, of, isJson, body: text === "" ? undefined : text };
+  const answer: Answer = { status, headers, of, isJson, isElsewhere, body: text === "" ? undefined : text };
   if (!isJson) return answer;
   try {
     return { ...answer, body: JSON.parse(text) };
@@ -72,7 +74,8 @@ async function readAnswer(response: Response, of: string): Promise<Answer> {
 
 function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
   const { status, headers, body, of, isJson } = answer;
-  if (!isJson || typeof (body as Partial<ClientErrorContent> | null)?.code !== "string")
+  const said = isJson ? (body as Partial<ClientErrorContent> | null) : undefined;
+  if (typeof said?.code !== "string" || typeof said.message !== "string")
     return unexpectedAnswer(answer, `${of} was answered with status ${status}, and not by the API`);
   const { code, message, errors, issues, requestId, status: _, ...details } = body as ClientErrorContent;
   const hint = isAssumed && (status === 404 || status === 405) ? ` (${of} was assumed; give the client routes)` : "";

@@ -1,3 +1,4 @@
+import { encode } from "./encode.ts";
 import { joinList } from "./join-list.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
@@ -58,7 +59,7 @@ const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "l
  *
  * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
  * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`.
- * @throws TypeError for values that have no place in a query string (`undefined`, NaN, functions): left out silently,
+ * @throws TypeError for values that have no place in a query string (`undefined`, NaN, functions, half a character): left out silently,
  * they would widen the query. Not one of our errors: importing their class would put it into every browser bundle.
  * @example
  * serializeListQuery({ where: { views: { gte: 10 } }, sort: ["-createdAt"], limit: 20 })
@@ -80,7 +81,7 @@ export function serializeListQuery(query: ListQuery): string {
   add("select", select?.join(","));
   add("_deleted", deleted);
   if (total === false) add("_total", "none");
-  return pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,6 +4,7 @@ import type { FieldKind } from "./kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 import type { RuleObject } from "./rule-ref.ts";
 
+/** The four kinds of access that rules are about. */
 export type Access = "create" | "read" | "update" | "delete";
 /** Rule names per access; any of a list passes, an empty list or a missing key denies. */
 export type EntityRules = { readonly [K in Access]?: readonly string[] };
@@ -27,6 +28,7 @@ export interface CrossFieldContext {
   readonly user: unknown;
 }
 
+/** What a column of an entity is for. */
 export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version" | "blindIndex";
 
 /** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
@@ -51,6 +53,7 @@ export interface EntityDefinition<
   TActions = unknown,
   TTimestamps extends boolean = boolean,
   TOwner = unknown,
+  TVersioned extends boolean = boolean,
 > {
   readonly name: TName;
   /** Type-level only. */
@@ -59,6 +62,7 @@ export interface EntityDefinition<
     readonly actions: TActions;
     readonly timestamps: TTimestamps;
     readonly owner: TOwner;
+    readonly versioned: TVersioned;
   };
   /** Route segment; absent = derived from the name. */
   readonly plural?: string;
@@ -80,6 +84,7 @@ export interface EntityDefinition<
   readonly internal: boolean;
   /** 404 instead of 403, so that the existence of a record stays hidden. */
   readonly hideForbidden: boolean;
+  /** Records have a `version`; `required`: requests that change one must say which they are about. */
   readonly versioned?: { readonly required: boolean };
   /** Records whose field is filled are hidden, and free their unique values. */
   readonly softDelete?: { readonly field: string };

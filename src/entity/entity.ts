@@ -41,6 +41,7 @@ export class EntityBuilder<
   TActions = Record<never, never>,
   TTimestamps extends boolean = true,
   TOwner = never,
+  TVersioned extends boolean = false,
 > {
   readonly #draft: Draft;
 
@@ -52,21 +53,21 @@ export class EntityBuilder<
     return this.#draft.name as TName;
   }
 
-  #with<A = TActions, T extends boolean = TTimestamps, O = TOwner>(
+  #with<A = TActions, T extends boolean = TTimestamps, O = TOwner, V extends boolean = TVersioned>(
     change: Partial<Draft>,
-  ): EntityBuilder<TName, TFields, A, T, O> {
-    return new EntityBuilder<TName, TFields, A, T, O>({ ...this.#draft, ...change });
+  ): EntityBuilder<TName, TFields, A, T, O, V> {
+    return new EntityBuilder<TName, TFields, A, T, O, V>({ ...this.#draft, ...change });
   }
 
   /** Names the belongsTo relation that points to the owner; `"id"` on the entity that describes the users themselves. */
   ownedBy<const O extends (keyof TFields & string) | "id">(
     relation: O,
-  ): EntityBuilder<TName, TFields, TActions, TTimestamps, O> {
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, O, TVersioned> {
     return this.#with<TActions, TTimestamps, O>({ ownedBy: relation });
   }
 
   /** Who may do what. Any rule of a list passes; a missing key and an empty list deny. */
-  rules(rules: EntityRulesInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  rules(rules: EntityRulesInput): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     const named = Object.entries(rules).map(([access, list]) => [access, Object.freeze((list ?? []).map(ruleName))]);
     const given = ruleObjectsOf(Object.values(rules).flatMap((list) => list ?? []));
     return this.#with({ rules: Object.freeze(Object.fromEntries(named)) as EntityRules, given });
@@ -75,19 +76,19 @@ export class EntityBuilder<
   /** Attaches actions; the key is the action's name (spec 4.2 rule 1). */
   actions<A extends Readonly<Record<string, ActionLike>>>(
     actions: A,
-  ): EntityBuilder<TName, TFields, TActions & A, TTimestamps, TOwner> {
+  ): EntityBuilder<TName, TFields, TActions & A, TTimestamps, TOwner, TVersioned> {
     return this.#with<TActions & A>({ actions: Object.freeze({ ...this.#draft.actions, ...actions }) });
   }
 
   /** Adds a predicate over several fields; it must return strictly `true` and may be async. */
   validate(
     test: (
-      data: Partial<InferEntityData<EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>>>,
+      data: Partial<InferEntityData<EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned>>>,
       context: CrossFieldContext,
     ) => boolean | Promise<boolean>,
     message: string,
     options: CrossFieldOptions = {},
-  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     const { operations = ["create", "update"], fields = [] } = options;
     const validator: CrossFieldValidator = Object.freeze({
       test,
@@ -99,28 +100,34 @@ export class EntityBuilder<
   }
 
   /** Route segment to use instead of the derived plural. */
-  plural(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  plural(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ plural: name });
   }
 
   /** `false` leaves out `createdAt` and `updatedAt`. */
-  timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner> {
+  timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner, TVersioned> {
     return this.#with<TActions, T>({ timestamps: on });
   }
 
   /** No routes: only code reads and writes it. */
-  internal(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  internal(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ internal: true });
   }
 
   /** Answers 404 instead of 403, so that the existence of a record stays hidden. */
-  hideForbidden(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  hideForbidden(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ hideForbidden: true });
   }
 
-  /** Optimistic concurrency with a `version` column and ETags; `required` refuses writes without `If-Match` (428). */
-  versioned(options: { required?: boolean } = {}): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
-    return this.#with({ versioned: Object.freeze({ required: options.required ?? false }) });
+  /**
+   * Optimistic concurrency: records have a `version`, from 1, that every write counts up, and answers with one an `ETag`.
+   * @param options `required` refuses requests that change a record without `If-Match` (428) @default false
+   */
+  versioned(
+    options: { readonly required?: boolean | undefined } = {},
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, true> {
+    const versioned = Object.freeze({ required: options.required ?? false });
+    return this.#with<TActions, TTimestamps, TOwner, true>({ versioned });
   }
 
   /**
@@ -128,22 +135,22 @@ export class EntityBuilder<
    * `softDeleteAction` and `restoreAction` write the field.
    * @param field optional datetime field, which the entity declares @default "deletedAt"
    */
-  softDelete(field = "deletedAt"): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  softDelete(field = "deletedAt"): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ softDelete: Object.freeze({ field }) });
   }
 
   /** What the entity was called: its table keeps its rows under the new name. Remove it once every database has changed. */
-  renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ renamedFrom: name });
   }
 
   /** An index over the named columns. */
-  index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  index(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ indexes: Object.freeze([...this.#draft.indexes, Object.freeze([...columns])]) });
   }
 
   /** No two records share this combination of columns. */
-  unique(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner> {
+  unique(columns: readonly string[]): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ uniques: Object.freeze([...this.#draft.uniques, Object.freeze([...columns])]) });
   }
 
@@ -151,7 +158,7 @@ export class EntityBuilder<
    * The frozen definition.
    * @throws ConfigurationError naming every problem of the definition at once.
    */
-  build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner> {
+  build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     const { members: declared, given, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
     const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
@@ -172,7 +179,7 @@ export class EntityBuilder<
     });
     const problems = problemsOf(definition, members, objects);
     if (problems.length > 0) throw new ConfigurationError(problems);
-    return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner>;
+    return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned>;
   }
 }
 
@@ -205,6 +212,9 @@ function definitionOf(
 
 /**
  * Starts the definition of an entity.
+ * @param name in the singular; its routes have the plural in kebab-case
+ * @param fields fields and relations by name
+ * @returns a builder whose methods each give a new one; it is accepted wherever a definition is
  * @example
  * const post = entity("post", { title: string.min(3), author: belongsTo(() => user) })
  *   .ownedBy("author")

@@ -54,6 +54,7 @@ export type {
   InferFieldInput,
   InferFieldValues,
   InferUpdateInput,
+  IsVersioned,
   RelatedData,
   RelationNames,
 } from "./infer.ts";

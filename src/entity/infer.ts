@@ -7,8 +7,8 @@ export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
 
 /** What a definition says about its types. */
 export type Parts<E> =
-  DefinitionOf<E> extends EntityDefinition<infer N, infer F, infer A, infer T, infer O>
-    ? { name: N; fields: F; actions: A; timestamps: T; owner: O }
+  DefinitionOf<E> extends EntityDefinition<infer N, infer F, infer A, infer T, infer O, infer V>
+    ? { name: N; fields: F; actions: A; timestamps: T; owner: O; versioned: V }
     : never;
 
 type FieldParts<V> = V extends Field<infer T, infer F> ? { value: T; flags: F } : never;
@@ -41,13 +41,17 @@ export type DataValue<V> =
 
 type Declared<F> = { [K in keyof F & string as DataKey<K, F[K]>]: DataValue<F[K]> };
 type Timestamps<T> = T extends false ? unknown : { createdAt: Date; updatedAt: Date };
+type Versioned<V> = V extends true ? { version: number } : unknown;
 // `extends infer D` makes the results nameless mapped types. A named one would keep the entity as its type argument, and
 // inference through a record (`.then`, `.map`) would walk on from there to all entities that can be reached.
 
-/** A stored record: id, timestamps, fields and foreign keys; without `.omit()` and `.password()` fields. */
+/** Whether records of an entity have a `version`. */
+export type IsVersioned<E> = Parts<E> extends { versioned: infer V } ? ([V] extends [true] ? true : false) : false;
+
+/** A stored record: id, timestamps, version, fields and foreign keys; without `.omit()` and `.password()` fields. */
 export type InferEntityData<E> =
-  Parts<E> extends { fields: infer F; timestamps: infer T }
-    ? { id: string } & Declared<F> & Timestamps<T> extends infer D
+  Parts<E> extends { fields: infer F; timestamps: infer T; versioned: infer V }
+    ? { id: string } & Declared<F> & Timestamps<T> & Versioned<V> extends infer D
       ? { [K in keyof D]: D[K] }
       : never
     : never;

@@ -3,6 +3,7 @@ import type { FieldDefinition } from "./field-definition.ts";
 
 /** Operators of a condition on one field; the same names in `where` objects and in query strings (http.md). */
 export const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"] as const;
+/** The operators that conditions may use. */
 export type Operator = (typeof OPERATORS)[number];
 
 /** A value read from text, or the reason why it cannot be read. */

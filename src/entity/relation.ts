@@ -1,7 +1,10 @@
 import type { AnyEntity } from "./entity-definition.ts";
 
+/** The types of relations. */
 export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
+/** What a modifier says about a relation. */
 export type RelationFlag = "optional" | "remote";
+/** What becomes of a record when the one it refers to is deleted. */
 export type OnDelete = "cascade" | "setNull" | "restrict";
 
 /** A relation as passive, frozen data (spec 2.5). */
@@ -105,7 +108,10 @@ function relation<TRelation extends AnyRelation>(type: RelationType, target: Thu
   return new RelationNode(definition) as unknown as TRelation;
 }
 
-/** Many-to-one: this record holds the key of the other (`author` → column `authorId`). */
+/**
+ * Many-to-one: this record holds the key of the other (`author` → column `authorId`).
+ * @param target gives the other entity; a function, so that two may refer to each other
+ */
 export function belongsTo<T extends Thunk>(target: T): Relation<"belongsTo", T> {
   return relation("belongsTo", target);
 }

@@ -7,6 +7,7 @@ export {
   CLIENT_METHODS,
   compileClients,
   type EntityClient,
+  type IfVersion,
   type InProcessClient,
   type SystemClient,
 } from "./client/in-process-client.ts";
@@ -44,6 +45,7 @@ export {
   PayloadTooLargeError,
   PluginError,
   PreconditionFailedError,
+  PreconditionRequiredError,
   RateLimitedError,
   ReferencedError,
   UnavailableError,

@@ -42,6 +42,7 @@ export interface Limits {
   readonly requestMs: number;
 }
 
+/** The limits of an app that sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 1_048_576,
   importBytes: 268_435_456,

@@ -17,6 +17,7 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   rules: 'requires "rules"',
   "field-security": "works",
   validation: 'requires "validation"',
+  versions: "works",
   crud: "works",
   actions: "works",
   workflows: "works",

@@ -59,7 +59,7 @@ describe("the start-up report", () => {
     ["versioned", entity("x", {}).versioned()],
     ["actions", entity("x", {}).actions({ a: { handler: () => 1 } })],
   ])("refuses %s while no plugin provides it, so that nothing is stored in clear", (feature, definition) => {
-    const plugins = (defaults: PluginList) => defaults.without("field-security").without("actions");
+    const plugins = (defaults: PluginList) => defaults.without("field-security").without("versions").without("actions");
     expect(problemsOf({ entities: [definition], plugins })).toEqual([expect.stringContaining(`provides "${feature}"`)]);
   });
 

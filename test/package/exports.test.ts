@@ -11,7 +11,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     ActionBuilder AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
     DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError InternalError
     KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
-    RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
+    PreconditionRequiredError RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
     UnsupportedMediaTypeError ValidationFailedError WorkflowBuilder WorkflowFailedError action actions admin all
     archiveAction authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize
     clearEncryptionKeys clearGlobalContainer cloneAction conflictError consoleLogger countAction
@@ -30,7 +30,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     runWorkflow schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger
     setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord text
     toNextHandler toPrismaSchema toggleAction unarchiveAction unauthorizedError updateEntityStep
-    validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword
+    validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword versions
     withOptions workflow workflows
   `),
   "keelson/client": words(`
@@ -46,7 +46,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError CLIENT_METHODS ConfigurationError
     ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder
     EntityNotFoundError HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
-    PayloadTooLargeError PluginError PluginList PreconditionFailedError RateLimitedError ReferencedError Reply
+    PayloadTooLargeError PluginError PluginList PreconditionFailedError PreconditionRequiredError RateLimitedError ReferencedError Reply
     RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
     ValidationFailedError WorkflowFailedError allOf answerWeb baseHeaders baseMask belongsTo blindIndexOf bool
     boolean camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients
@@ -73,7 +73,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     embedded openMigrations postgres prisma toPrismaSchema
   `),
   "keelson/testing": words(`
-    createFakeKernel createTestApp pathOf recordingLogger
+    createFakeKernel createTestApp driverContract pathOf recordingLogger
   `),
 };
 

@@ -85,7 +85,7 @@ describe("a client of an app", () => {
   it("takes moments as what they are and as text", () => {
     void client().post.update("p1", { publishedAt: new Date() });
     void client().post.update("p1", { publishedAt: "2026-01-01T00:00:00Z" });
-    void client().post.list({ where: { createdAt: { gte: new Date() }, publishedAt: ["2026-01-01T00:00:00Z", null] } });
+    void client().post.list({ where: { createdAt: { gte: new Date() }, publishedAt: ["2026-01-01T00:00:00Z"] } });
   });
 
   it("takes the conditions that a query string has", () => {
@@ -115,6 +115,10 @@ describe("a client of an app", () => {
     void client().post.list({ where: { author: { posts: { title: "a" } } } });
     // @ts-expect-error nor “or” of a related record
     void client().post.list({ where: { author: { OR: [] } } });
+    // @ts-expect-error nor that a value is one of some, or nothing
+    void client().post.list({ where: { rating: [1, null] } });
+    // @ts-expect-error nor so with an operator
+    void client().post.list({ where: { publishedAt: { in: [new Date(), null] } } });
     // @ts-expect-error nor that there is no related record; its key says so
     void client().post.list({ where: { parent: null } });
   });
@@ -154,6 +158,14 @@ describe("a client of an app", () => {
     void client().user.list({ where: { role: "boss" } });
     // @ts-expect-error JSON is there or not
     void client().post.list({ where: { settings: { eq: "dark" } } });
+    // @ts-expect-error a list takes a list
+    void client().post.list({ where: { views: { in: 1 } } });
+    // @ts-expect-error there is no such operator
+    void client().post.list({ where: { title: { contains: "a" } } });
+    // @ts-expect-error nor is there one of a related record
+    void client().post.list({ where: { author: { name: { contains: "a" } } } });
+    // @ts-expect-error records are not sorted by what others have
+    void client().post.list({ sort: ["author.name"] });
     // @ts-expect-error pages of a walk are not numbered
     void client().post.all({ page: 2 });
   });
@@ -165,6 +177,10 @@ describe("a client of an app", () => {
     void client().post.update("p1", { slug: "x" });
     // @ts-expect-error a title is text
     void client().post.update("p1", { title: 5 });
+    // @ts-expect-error there is no such field
+    void client().post.update("p1", { titel: "x" });
+    // @ts-expect-error a password is text
+    void client().user.update("u1", { password: null });
     // @ts-expect-error ids are made by the server
     void client().tag.create({ id: "t1", name: "x" });
   });

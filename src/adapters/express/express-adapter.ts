@@ -3,6 +3,7 @@ import { answer, type HandlingApp, originForm, pathBelow } from "../node/host.ts
 import { type ExpressRequest, expressBody } from "./express-body.ts";
 import { type Take, withShortcut } from "./shortcut.ts";
 
+/** Options of `expressAdapter`. */
 export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
   /** Who calls, from Express's own request; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
@@ -26,6 +27,7 @@ export type ExpressHandler = (request: ExpressRequest, response: ServerResponse,
 /**
  * Turns an app into an Express middleware. Mounted under a path, that path takes the place of the API prefix; mounted
  * without one, requests outside the API go on to the next middleware. Works before and after body parsers.
+ * @param api the app
  * @example server.use(expressAdapter(api)); // or server.use("/v1", expressAdapter(api))
  */
 export function expressAdapter<TRequest = ExpressRequest>(

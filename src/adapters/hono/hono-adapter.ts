@@ -2,6 +2,7 @@ import type { HandlingApp } from "../node/host.ts";
 import { answerWebRequest, WebRequest } from "../web/host.ts";
 import { type HonoContext, viewOf } from "./hono-view.ts";
 
+/** Options of `honoAdapter`. */
 export interface HonoAdapterOptions<TContext = HonoContext> {
   /** Who calls, from Hono's context; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((context: TContext) => unknown) | undefined;
@@ -14,6 +15,7 @@ export type HonoHandler = (context: HonoContext, next: () => Promise<void>) => P
  * Turns an app into a Hono handler. Registered under a path, that path takes the place of the API prefix; without one,
  * requests outside the API go on to the next handler. `app.route` takes it, too: Hono's class has private members, which
  * no type but itself can have, so TypeScript has to be told with `TApp`.
+ * @param api the app
  * @example app.use(honoAdapter(api)); // or app.all("/api/*", honoAdapter(api)), app.route("/", honoAdapter<Hono>(api))
  */
 export function honoAdapter<TApp = unknown, TContext = HonoContext>(

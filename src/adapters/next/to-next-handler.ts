@@ -1,6 +1,7 @@
 import { basePath, type HandlingApp } from "../node/host.ts";
 import { answerWebRequest, pathOf, placeOf, WebRequest } from "../web/host.ts";
 
+/** Options of `toNextHandler`. */
 export interface NextHandlerOptions<TRequest extends Request = Request> {
   /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
@@ -25,6 +26,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as 
 /**
  * Turns an app into the handlers of a catch-all route, such as `app/api/[...path]/route.ts`. The folder's path takes
  * the place of the API prefix.
+ * @param api the app
  * @throws ConfigurationError when `base` is no path
  * @example
  * export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = toNextHandler(api);

@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import { drain } from "./drain.ts";
 import { onSignal } from "./on-signal.ts";
 
+/** Options of `gracefully`. */
 export interface GracefulOptions {
   /** Milliseconds that answers in flight get to finish when the server closes. @default 10000 */
   readonly gracePeriod?: number | undefined;

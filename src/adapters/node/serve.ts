@@ -13,6 +13,7 @@ export interface ServableApp extends HandlingApp {
   close(): Promise<void>;
 }
 
+/** Options of `serve`. */
 export interface ServeOptions extends Pick<NodeHandlerOptions, "getUser">, GracefulOptions {
   /** 0 takes any free port. @default 3000 */
   readonly port?: number | undefined;
@@ -20,6 +21,7 @@ export interface ServeOptions extends Pick<NodeHandlerOptions, "getUser">, Grace
   readonly hostname?: string | undefined;
 }
 
+/** A server that `serve` has started. */
 export interface Served {
   readonly url: string;
   readonly port: number;

@@ -4,6 +4,7 @@ import { answer, type HandlingApp } from "./answer.ts";
 import { basePath } from "./base-path.ts";
 import { originForm, pathBelow } from "./request-target.ts";
 
+/** Options of `toNodeHandler`. */
 export interface NodeHandlerOptions {
   /** Who calls; wins over the app's own `getUser`. @default the app's */
   readonly getUser?: ((request: IncomingMessage) => unknown) | undefined;
@@ -14,6 +15,7 @@ export interface NodeHandlerOptions {
 /** What is not below `base`. */
 const elsewhere: HandlingApp = { handle: async () => refusal(new EntityNotFoundError()) };
 
+/** A request listener for `node:http`. */
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**

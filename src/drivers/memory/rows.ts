@@ -33,8 +33,8 @@ export function takeIn(entity: AnyEntity, data: Row): Row {
 export function newRow(entity: AnyEntity, given: Row): Row {
   const row: Row = {};
   for (const column of Object.values(entity.columns)) {
-    const { name, field } = column;
-    const value = Object.hasOwn(given, name) ? given[name] : copyValue(literalDefault(field));
+    const { name } = column;
+    const value = Object.hasOwn(given, name) ? given[name] : copyValue(literalDefault(column));
     if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
     row[name] = value;
   }
@@ -42,14 +42,17 @@ export function newRow(entity: AnyEntity, given: Row): Row {
 }
 
 /** What is stored of a protected field is not its value, so databases have no default for it. */
-function literalDefault(field: ColumnDefinition["field"]): unknown {
+function literalDefault({ role, field }: ColumnDefinition): unknown {
+  if (role === "version") return 1;
   if (field?.default === undefined || field.password || field.encrypted) return null;
   return "value" in field.default ? field.default.value : null;
 }
 
-/** The row that takes the place of a stored one. */
+/** The row that takes the place of a stored one: its next version, where the entity has versions and something changes. */
 export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
   if (Object.hasOwn(given, "id") && given.id !== previous.id)
     throw new DatabaseError(`the id of ${entity.name} cannot change`);
-  return { ...previous, ...given };
+  const row = { ...previous, ...given };
+  const isChange = Object.keys(given).some((name) => name !== "id");
+  return entity.versioned === undefined || !isChange ? row : { ...row, version: (previous.version as number) + 1 };
 }

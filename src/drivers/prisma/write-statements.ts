@@ -1,6 +1,7 @@
 import { type Condition, DatabaseError, type Row, soleId, ValidationFailedError } from "../../kernel/index.ts";
 import { type Args, type Client, modelApi, type StatementClient } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
+import { withNextVersion } from "./next-version.ts";
 import type { Session } from "./session.ts";
 import { danglingReference } from "./to-keelson-error.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
@@ -41,7 +42,7 @@ export function needsSeveralInserts(rows: readonly Row[]): boolean {
 /** Changes the one row that matches: one UPDATE with the whole condition. */
 export function updateRow(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
   const open = session.connection();
-  const given = toPrismaData(plan, data, open);
+  const given = withNextVersion(plan, toPrismaData(plan, data, open));
   if (Object.hasOwn(given, "id")) {
     if (given.id !== soleId(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
     // On its own it is written as it is: that changes nothing and locks the row.
@@ -79,7 +80,7 @@ async function changeOne(
 
 export async function updateRows(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
-  const given = toPrismaData(plan, data, open);
+  const given = withNextVersion(plan, toPrismaData(plan, data, open));
   if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
   const statement = { model: plan.entity.name, operation: "updateMany" };
   return namingDangling(session, plan, [given], () =>

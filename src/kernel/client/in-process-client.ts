@@ -18,6 +18,13 @@ import type { OperationScope } from "../operations/scope.ts";
 import type { Row, SortKey, Where } from "../ports/driver.ts";
 import { presentSettled } from "../records/serialize.ts";
 import { Reply, type Route } from "../routes/route.ts";
+import { versionIs } from "../where/precondition.ts";
+
+/** Options of calls that change a record of an entity with versions. */
+export interface IfVersion {
+  /** Version that the record must still have, or else PreconditionFailedError is thrown. @default any */
+  readonly ifVersion?: number | undefined;
+}
 
 /**
  * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
@@ -33,8 +40,8 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
     options?: Pick<ListOptions<E, I, S>, "include" | "select" | "deleted">,
   ): Promise<InferRecord<E, I, S>>;
   create(data: InferCreateInput<E> & TSystem): Promise<InferEntityData<E>>;
-  update(id: string, data: InferUpdateInput<E> & TSystem): Promise<InferEntityData<E>>;
-  delete(id: string): Promise<void>;
+  update(id: string, data: InferUpdateInput<E> & TSystem, options?: IfVersion): Promise<InferEntityData<E>>;
+  delete(id: string, options?: IfVersion): Promise<void>;
   count(where?: InferWhere<E, THidden>): Promise<number>;
 }
 
@@ -106,13 +113,16 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     async create(data: Row) {
       return await within(async (scope) => one(await scope.run({ kind: "create", entity, data })));
     },
-    async update(id: string, data: Row) {
+    async update(id: string, data: Row, { ifVersion }: IfVersion = {}) {
       assertId(id);
-      return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data })));
+      const precondition = versionIs(entity, id, ifVersion);
+      return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data, precondition })));
     },
-    async delete(id: string) {
+    async delete(id: string, { ifVersion }: IfVersion = {}) {
       assertId(id);
-      await within((scope) => scope.run({ kind: "delete", entity, id }));
+      await within((scope) =>
+        scope.run({ kind: "delete", entity, id, precondition: versionIs(entity, id, ifVersion) }),
+      );
     },
     async count(where?: Where) {
       return (await within((scope) => scope.run({ kind: "count", entity, query: { where } }))).total ?? 0;

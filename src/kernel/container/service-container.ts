@@ -15,8 +15,10 @@ export interface ServiceContext {
   readonly driver: unknown;
 }
 
+/** Makes a service, given what it depends on. */
 export type ServiceFactory<T = unknown> = (context: ServiceContext) => T;
 
+/** How a service is registered. */
 export interface ServiceOptions {
   /** @default "singleton" */
   readonly lifecycle?: ServiceLifecycle | undefined;
@@ -147,6 +149,7 @@ function keep(cache: Map<string, unknown>, making: Making, made: unknown): unkno
 
 /** Named services with lifecycles. A facade over tsyringe without decorators; usable with and without `new`. */
 export type ServiceContainer = Container;
+/** Services by name, made on first use; callable with and without `new`. */
 export const ServiceContainer: typeof Container & (() => Container) = new Proxy(Container, {
   apply: (target) => new target(),
 }) as typeof Container & (() => Container);

@@ -21,11 +21,11 @@ export function validationError(
 ): ValidationFailedError {
   return new ValidationFailedError(errors, message);
 }
-/** 401. */
+/** Nobody is logged in; 401. */
 export function unauthorizedError(message?: string, options?: KeelsonErrorOptions): AuthenticationError {
   return new AuthenticationError(message, options);
 }
-/** 403. */
+/** The caller may not do this; 403. */
 export function forbiddenError(message?: string, options?: KeelsonErrorOptions): AuthorizationError {
   return new AuthorizationError(message, options);
 }
@@ -36,7 +36,7 @@ export function conflictError(
 ): ConflictError {
   return new ConflictError(message, options);
 }
-/** Generic 500. */
+/** Something nobody expected; 500. */
 export function internalError(message?: string, options?: KeelsonErrorOptions): InternalError {
   return new InternalError(message, options);
 }

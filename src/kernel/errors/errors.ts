@@ -112,6 +112,13 @@ export class PreconditionFailedError extends KeelsonError {
   }
 }
 
+/** The request has to say which version of the record it is about (RFC 6585); 428. */
+export class PreconditionRequiredError extends KeelsonError {
+  constructor(message = 'The request needs "If-Match" with the record\'s version', options?: KeelsonErrorOptions) {
+    super("PRECONDITION_REQUIRED", 428, message, options);
+  }
+}
+
 /** The body is larger than the limit; 413. */
 export class PayloadTooLargeError extends KeelsonError {
   constructor(limit: number, options?: KeelsonErrorOptions) {

@@ -9,6 +9,7 @@ export interface ErrorReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** What `handleError` is told about the request. */
 export interface ErrorReplyOptions {
   /** Goes into the body, so that a report can be matched with the log. */
   readonly requestId?: string | undefined;

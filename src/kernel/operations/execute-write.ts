@@ -1,16 +1,16 @@
-import { AuthorizationError, RecordChangedError } from "../errors/errors.ts";
+import { AuthorizationError } from "../errors/errors.ts";
 import type { Where } from "../ports/driver.ts";
 import { allOf, compileWhere } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
 import { matchesAlone } from "../where/matches.ts";
 import { dependsOn } from "../where/members.ts";
 import { observe } from "../where/observe.ts";
+import { unmatched, wanted } from "../where/unmatched.ts";
 import { whileUnchanged } from "../where/while-unchanged.ts";
 import { deniedError, recordDenied } from "./denied.ts";
 import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
-import { NothingDone } from "./nothing-done.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Where) => Promise<boolean>;
@@ -67,10 +67,12 @@ function noLongerYours(): Error {
 export async function runUpdate(operation: MutableOperation): Promise<void> {
   const { entity, data, scope, decision } = operation;
   const changed = Object.keys(data);
-  // Links alone change the record too: the statement carries the rule and locks the row until they are stored.
+  // Links alone change the record too: the statement carries the rule and locks the row until they are stored. What is
+  // said of a version does not matter: the driver counts.
   const isWrite = changed.length > 0 || operation.transactional;
   if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
-  else if (isWrite && changed.length === 0) data.id = operation.id;
+  else if (isWrite && changed.length === 0)
+    Object.assign(data, entity.versioned === undefined ? { id: operation.id } : { version: 1 });
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, !isWrite));
   const where = wanted(operation, decision.predicate);
@@ -90,31 +92,6 @@ async function refuseLeaving({ entity, scope, decision, data }: MutableOperation
   if (row === null || decision.predicate === undefined) return;
   const condition = compileWhere(scope.model, entity, decision.predicate);
   if (matchesAlone(condition, { ...row, ...data }) === false) throw noLongerYours();
-}
-
-/**
- * Why a statement matched nothing: it is no longer what somebody saw of the record, and worth another look, or the record
- * is none that the caller may change.
- */
-async function unmatched(operation: MutableOperation): Promise<Error> {
-  const { entity, id, decision, existsWhere, extraWhere, expected, scope, when } = operation;
-  const { guard, predicate } = decision;
-  const reachable = allOf({ id }, guard === undefined ? predicate : undefined, existsWhere, extraWhere);
-  const finds = async (where: Where): Promise<boolean> =>
-    (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
-  const hasSeen = guard !== undefined || expected !== undefined;
-  if ((!hasSeen && when === undefined) || !(await finds(reachable))) return missingOrDenied(operation);
-  // Which of the conditions failed matters only when there are both.
-  const isUnmet = when !== undefined && (!hasSeen || !(await finds(allOf(reachable, when))));
-  return isUnmet ? new NothingDone() : new RecordChangedError();
-}
-
-/** The record as the statement must find it. */
-function wanted(
-  { id, existsWhere, extraWhere, when, expected }: MutableOperation,
-  predicate: Where | undefined,
-): Where {
-  return allOf({ id }, predicate, existsWhere, extraWhere, when, expected);
 }
 
 function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {

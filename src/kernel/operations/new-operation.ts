@@ -1,5 +1,6 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../ports/driver.ts";
+import type { Precondition } from "../ports/precondition.ts";
 import { recordsOf } from "../records/records-of.ts";
 import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -20,6 +21,9 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: RequestScope;
   query: OperationQuery;
   readonly when: Where | undefined;
+  precondition: Precondition | undefined;
+  /** What the precondition comes to for this caller. */
+  required?: Where | undefined;
   readonly ifFound: boolean;
   toJSON(): readonly Row[];
 };
@@ -39,6 +43,7 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     decision,
     data: NO_DATA,
     when: input.when,
+    precondition: input.precondition,
     ifFound: input.ifFound === true,
     existsWhere: undefined,
     extraWhere: undefined,

@@ -1,8 +1,10 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { EntityRef, Row, SortKey, Where } from "../ports/driver.ts";
+import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { OperationScope } from "./scope.ts";
 
+/** The kinds of operations on records. */
 export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";
 
 /** Relations to include, nested: `{ director: {}, reviews: { author: {} } }`. */
@@ -120,6 +122,8 @@ export interface OperationInput {
    * is, and `records` is empty. Update and delete.
    */
   readonly when?: Where | undefined;
+  /** The same as something to be refused for. Update and delete. @default that of the scope, when it is about this record */
+  readonly precondition?: Precondition | undefined;
   /** Whether a record that is missing, or not for this caller, is no error: `records` is empty then. @default false */
   readonly ifFound?: boolean | undefined;
   /**

@@ -5,6 +5,7 @@ import type { HttpExchange } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import { decide, ReadDecisions } from "../records/decisions.ts";
 import type { FieldMask } from "../records/mask.ts";
@@ -35,6 +36,7 @@ export class RequestScope implements OperationScope {
   readonly store: Driver;
   readonly principal: Principal;
   readonly requestId: string;
+  precondition: Precondition | undefined;
   readonly #init: ScopeInit;
   readonly #afterCommit: AfterCommit | undefined;
   #driver: Driver | undefined;
@@ -127,15 +129,19 @@ export class RequestScope implements OperationScope {
   ): Promise<T> {
     if (this.#afterCommit !== undefined) return work(this);
     const afterCommit: AfterCommit = [];
+    let left: Precondition | undefined;
     const result = await this.runtime.driver.transaction(async (driver) => {
       afterCommit.length = 0; // the driver may have rolled back and tried again
       const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit);
+      inner.precondition = this.precondition;
       try {
         return await work(inner);
       } finally {
+        left = inner.precondition;
         await inner.close();
       }
     });
+    this.precondition = left;
     for (const task of afterCommit) await task(this);
     return result;
   }

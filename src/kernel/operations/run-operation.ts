@@ -7,6 +7,7 @@ import { refuseDropped, setValues } from "../records/set-values.ts";
 import { stripUnselected } from "../records/strip-unselected.ts";
 import { tagRecord } from "../records/tag-record.ts";
 import { checkQuery, narrowQuery } from "../where/check-query.ts";
+import { isAskedOf, takePrecondition } from "../where/precondition.ts";
 import { withholdUnreadable } from "../where/withhold-unreadable.ts";
 import { deniedError } from "./denied.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
@@ -47,6 +48,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
 
   const masking = isSystem ? undefined : scope.maskReady(entity);
   if (masking !== undefined) await masking;
+  if (operation.precondition !== undefined || scope.precondition !== undefined) await takePrecondition(operation);
   const { query, data } = input;
   if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
   if (query !== undefined)
@@ -66,6 +68,8 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
     operation.applied = false;
     return operation;
   }
+  // The record is no longer what was asked for: what follows is up to whoever changed it.
+  if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
   if (!isOneWithAnswer) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;

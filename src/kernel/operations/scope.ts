@@ -4,10 +4,12 @@ import type { HttpExchange } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 
+/** How a scope runs a transaction. */
 export interface ScopeTransactionOptions {
   /** Puts something around the driver that the statements of operations run on. @default nothing */
   readonly around?: (driver: Driver) => Driver;
@@ -29,6 +31,8 @@ export interface OperationScope {
   readonly request: unknown;
   /** The request that is being answered, and headers for its answer; undefined for work in the process. */
   readonly exchange: HttpExchange | undefined;
+  /** What the first change of its record asks of it; then it has been asked. In a transaction it is that transaction's. */
+  precondition: Precondition | undefined;
   /** The app's time. */
   now(): Date;
   /** Services; the scope is created on first use. */

@@ -10,6 +10,7 @@ const factories = new WeakSet<object>();
 
 /**
  * Makes a plugin.
+ * @param options its id, what it declares, and `setup`
  * @throws ConfigurationError when the id is not kebab-case, optionally "scope/name"
  */
 export function createPlugin(options: PluginOptions): Plugin {
@@ -34,7 +35,11 @@ export function createPluginFactory<TOptions extends object = Record<never, neve
   return factory;
 }
 
-/** An endpoint of a plugin. Without `rules` it denies everybody. */
+/**
+ * An endpoint of a plugin. Without `rules` it denies everybody.
+ * @param path from the root of the server, as in `/reports/:year`
+ * @param config method, rules, input and handler
+ */
 export function endpoint(path: string, config: EndpointConfig): Endpoint {
   return Object.freeze({ method: "GET", ...config, path });
 }

@@ -21,11 +21,13 @@ export interface SortKey {
   readonly direction: "asc" | "desc";
 }
 
+/** How a driver reads one record. */
 export interface FindOptions {
   /** Columns to return. @default all */
   readonly select?: readonly string[] | undefined;
 }
 
+/** What a driver is asked for a list of records. */
 export interface FindManyQuery extends FindOptions {
   readonly where?: Where | undefined;
   /** @default by id */
@@ -42,6 +44,7 @@ export interface Link {
   readonly target: string;
 }
 
+/** Which links of a many-to-many relation a driver reads. */
 export interface LinkOptions {
   /** Conditions on the records at the other end: pairs with others are left out. @default all pairs */
   readonly where?: Where | undefined;
@@ -49,6 +52,7 @@ export interface LinkOptions {
   readonly limit?: number | undefined;
 }
 
+/** How a driver runs a transaction. */
 export interface TransactionOptions {
   /** Milliseconds until the transaction is rolled back. @default 30000 */
   readonly timeout?: number;
@@ -92,6 +96,9 @@ export type EntityRef = string | AnyEntity | { build(): AnyEntity };
  * Errors are ours: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is a
  * ValidationFailedError on write and a ReferencedError on delete, a database that cannot be reached is a
  * DatabaseUnavailableError; anything else is a DatabaseError without the database's own text.
+ *
+ * Records of an entity with versions begin with 1, unless the data says otherwise. `update` and `updateMany` add 1 in the
+ * same statement, whatever the data says of the version; data that is nothing but an id is no change.
  */
 export interface Driver {
   readonly name: string;

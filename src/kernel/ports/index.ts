@@ -18,6 +18,7 @@ export type { FieldChecks, FieldReader } from "./field-checks.ts";
 export type { AskField, FieldQuestion, FieldRules } from "./field-rules.ts";
 export type { Logger } from "./logger.ts";
 export { overlayDriver } from "./overlay-driver.ts";
+export type { Precondition, RequestConditions } from "./precondition.ts";
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./principal.ts";
 export type { ParseQuery, QueryParser, QueryPart } from "./query-parser.ts";
 export type {

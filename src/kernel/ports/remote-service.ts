@@ -11,6 +11,7 @@ export interface RemoteCaller {
   header(name: string): string | undefined;
 }
 
+/** What a remote service is told about a fetch. */
 export interface RemoteFetchOptions {
   /** Relations of the records that are wanted, too. @default none */
   readonly include?: RemoteInclude | undefined;

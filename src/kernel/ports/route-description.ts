@@ -65,7 +65,11 @@ export interface RouteNotes {
   add(note: (route: Route) => Pick<RouteDescription, "errors" | "parameters"> | undefined): void;
 }
 
-/** Describes a route to a reader who may use it; undefined when it is not for them after all, or not for documentation. */
+/**
+ * Describes a route to a reader who may use it; undefined when it is not for them after all, or not for documentation. What
+ * it says is kept for readers who may do the same. One that looks at more of the scope than masks and decisions, such as the
+ * user or a service, makes the document that reader's own, and is asked for each request.
+ */
 export type DescribeRoute = (
   reader: RouteReader,
 ) => RouteDescription | undefined | Promise<RouteDescription | undefined>;

@@ -37,6 +37,7 @@ export class Reply {
   }
 }
 
+/** Answers the requests of a route. */
 export type RouteHandler = (context: RouteContext) => unknown;
 
 /** A route as plugins add it. */

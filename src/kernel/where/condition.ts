@@ -28,7 +28,9 @@ export type Condition =
       readonly where: Condition;
     };
 
+/** The condition that every record meets. */
 export const ALWAYS: Condition = Object.freeze({ kind: "and", parts: [] });
+/** The condition that no record meets. */
 export const NEVER: Condition = Object.freeze({ kind: "or", parts: [] });
 
 const NEGATED: Partial<Record<Operator, CompareOperator>> = { ne: "eq", nin: "in" };

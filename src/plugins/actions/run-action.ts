@@ -10,6 +10,7 @@ import { authorizeAction } from "./authorize-action.ts";
 import { checkOutput } from "./check-output.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { createContext } from "./create-context.ts";
+import { meetConditions } from "./meet-conditions.ts";
 
 /** How an action is reached: through a route, or by a call in the process. */
 interface Call {
@@ -17,6 +18,8 @@ interface Call {
   readonly root: string;
   readonly search: string;
   readonly request: RouteContext["request"] | undefined;
+  /** Keeps what the request asks of its record. @default nobody asks anything */
+  readonly meet?: (() => Promise<void> | undefined) | undefined;
   readQuery(): Readonly<Record<string, unknown>>;
   readInput(): unknown;
 }
@@ -32,6 +35,7 @@ export function routeHandler(plugin: PluginContext, action: CompiledAction): (co
       root,
       search,
       request,
+      meet: action.onResource ? () => meetConditions(plugin.services, action, context) : undefined,
       readQuery: () => action.query?.fromQuery(search, scope.limits.parameters) ?? plainQuery(search, scope),
       readInput: () => readBody(action, context),
     });
@@ -96,6 +100,7 @@ function partsOf(
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
   const { name, entity, rules, definition, output } = action;
   const record = await authorizeAction(action, scope, call.params);
+  await call.meet?.();
   const query = call.readQuery();
   const input = await call.readInput();
   const { params, root, search, request } = call;

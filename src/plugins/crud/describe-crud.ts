@@ -19,12 +19,19 @@ const LISTED = Object.freeze({
   "X-Next-Cursor": "What `_after` takes for the next page.",
 });
 
+const TAG = Object.freeze({ ETag: "Version of the record, and what tells this answer from others about it." });
+const UNCHANGED: AnswerDescription = Object.freeze({
+  description: "What the caller has is what there is.",
+  headers: TAG,
+});
+
 /** What documentation says about the routes of spec 4.1 for one entity, by action. */
 export function describeCrud(
   entity: AnyEntity,
   parser: QueryParser,
 ): Readonly<Record<"create" | "list" | "read" | "update" | "put" | "delete", DescribeRoute>> {
   const { name } = entity;
+  const tag = entity.versioned === undefined ? {} : TAG;
   /** A record, whole or with the fields that were selected. */
   const shown = ({ record }: RouteReader): JsonSchema => ({
     anyOf: [record(entity, "record"), record(entity, "selection")],
@@ -49,7 +56,7 @@ export function describeCrud(
     summary: `Change ${name}`,
     description: "What is not sent stays as it is.",
     body: written(reader, "update"),
-    answers: { 200: answer("The record as it is now.", shown(reader), IGNORED) },
+    answers: { 200: answer("The record as it is now.", shown(reader), { ...IGNORED, ...tag }) },
     errors: [403, 404, 409],
   });
 
@@ -58,7 +65,7 @@ export function describeCrud(
       summary: `Create ${name}`,
       body: written(reader, "create"),
       answers: {
-        201: answer("The record that was created.", shown(reader), { Location: "Where it is.", ...IGNORED }),
+        201: answer("The record that was created.", shown(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
       },
       errors: [403, 409],
     })),
@@ -69,7 +76,10 @@ export function describeCrud(
     })),
     read: described(["shape", "deleted"], (reader) => ({
       summary: `Read ${name}`,
-      answers: { 200: answer("The record.", shown(reader)) },
+      answers: {
+        200: answer("The record.", shown(reader), tag),
+        ...(entity.versioned === undefined ? {} : { 304: UNCHANGED }),
+      },
       errors: [404],
     })),
     update: described(["shape"], changed),

@@ -1,6 +1,7 @@
 // crud: create, list, read, update and delete of every entity over HTTP (spec 4.1), with the list dialect of json-server,
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import type { FindConditions } from "./answer-with-record.ts";
 import { givesRelations, joinRelations } from "./include/join-relations.ts";
 import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
@@ -9,7 +10,10 @@ import { addCrudRoutes } from "./routes.ts";
 /** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
 const QUERY_SERVICE = "crud.query";
 
-/** The routes of spec 4.1 for every entity that is not internal. */
+/** Service of another plugin, a {@link RequestConditions}; without it nobody keeps what requests ask of a record. */
+const REQUESTS_SERVICE = "versions.requests";
+
+/** The routes to create, read, update and delete records, for every entity that is not internal (spec 4.1). */
 export function crud(): Plugin {
   return createPlugin({ id: "crud", version: "1.0.0", requires: ["rules", "validation"], setup });
 }
@@ -17,7 +21,11 @@ export function crud(): Plugin {
 function setup({ entities, services, routes, hooks }: PluginContext): void {
   const parser = createQueryParser(entities);
   services.register(QUERY_SERVICE, () => parser);
-  for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, parser);
+  // Asked for by requests: by then all plugins are set up, whatever their order.
+  const conditions: FindConditions = () =>
+    services.has(REQUESTS_SERVICE) ? services.resolve(REQUESTS_SERVICE) : undefined;
+  const surface = { parser, conditions };
+  for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, surface);
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
   hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
   addLinkHooks(hooks, entities);

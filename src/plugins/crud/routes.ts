@@ -12,15 +12,28 @@ import {
   type RouteHandler,
   routeSegment,
 } from "../../kernel/index.ts";
+import { answersWithRecord, type FindConditions, type RecordAnswers } from "./answer-with-record.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
 
+/** What the routes of all entities share. */
+export interface CrudParts {
+  readonly parser: QueryParser;
+  readonly conditions: FindConditions;
+}
+
 /** Adds the routes of spec 4.1 for one entity. */
-export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity, parser: QueryParser): void {
+export function addCrudRoutes(
+  routes: PluginContext["routes"],
+  entity: AnyEntity,
+  { parser, conditions }: CrudParts,
+): void {
   const segment = routeSegment(entity);
   const collection = `/${segment}`;
   const one = `/${segment}/:id`;
-  const update = updateHandler(entity, parser.reads(["shape"]));
+  const written = answersWithRecord(entity, parser.reads(["shape"]), conditions);
+  const read = answersWithRecord(entity, parser.reads(["shape", "deleted"]), conditions);
+  const update = updateHandler(entity, written, conditions);
   const describe = describeCrud(entity, parser);
   routes.add({
     method: "POST",
@@ -29,7 +42,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     action: "create",
     access: "create",
     describe: describe.create,
-    handler: createHandler(entity, segment, parser.reads(["shape"])),
+    handler: createHandler(entity, segment, written),
   });
   routes.add({
     method: "GET",
@@ -47,7 +60,7 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     action: "read",
     access: "read",
     describe: describe.read,
-    handler: readHandler(entity, parser.reads(["shape", "deleted"])),
+    handler: readHandler(entity, read),
   });
   const changes = { path: one, entity, action: "update", access: "update", handler: update } as const;
   routes.add({ ...changes, method: "PUT", describe: describe.put });
@@ -59,11 +72,11 @@ export function addCrudRoutes(routes: PluginContext["routes"], entity: AnyEntity
     action: "delete",
     access: "delete",
     describe: describe.delete,
-    handler: deleteHandler(entity, parser.reads([])),
+    handler: deleteHandler(entity, parser.reads([]), conditions),
   });
 }
 
-function createHandler(entity: AnyEntity, segment: string, parse: ParseQuery): RouteHandler {
+function createHandler(entity: AnyEntity, segment: string, { parse, answer }: RecordAnswers): RouteHandler {
   return async (context) => {
     const { search, scope, root } = context;
     const operation = await scope.run({
@@ -74,7 +87,7 @@ function createHandler(entity: AnyEntity, segment: string, parse: ParseQuery): R
     });
     const record = operation.records[0];
     const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
-    return new Reply(201, record, { location, ...ignoredHeader(operation) });
+    return answer(context, new Reply(201, record, { location, ...ignoredHeader(operation) }), operation);
   };
 }
 
@@ -88,7 +101,7 @@ function listHandler(entity: AnyEntity, segment: string, parse: ParseQuery): Rou
   };
 }
 
-function readHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
+function readHandler(entity: AnyEntity, { parse, answer }: RecordAnswers): RouteHandler {
   return async (context) => {
     const operation = await context.scope.run({
       kind: "read",
@@ -96,12 +109,13 @@ function readHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
       id: idOf(context),
       query: () => queryOfOne(context, entity, parse),
     });
-    return operation.records[0];
+    return answer(context, new Reply(200, operation.records[0]), operation);
   };
 }
 
-function updateHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
+function updateHandler(entity: AnyEntity, { parse, answer }: RecordAnswers, conditions: FindConditions): RouteHandler {
   return async (context) => {
+    conditions()?.expect(context);
     const operation = await context.scope.run({
       kind: "update",
       entity,
@@ -109,12 +123,13 @@ function updateHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
       query: () => queryOfOne(context, entity, parse),
       data: () => bodyObject(context),
     });
-    return new Reply(200, operation.records[0], ignoredHeader(operation));
+    return answer(context, new Reply(200, operation.records[0], ignoredHeader(operation)), operation);
   };
 }
 
-function deleteHandler(entity: AnyEntity, parse: ParseQuery): RouteHandler {
+function deleteHandler(entity: AnyEntity, parse: ParseQuery, conditions: FindConditions): RouteHandler {
   return async (context) => {
+    conditions()?.expect(context);
     const id = idOf(context);
     await context.scope.run({ kind: "delete", entity, id, query: () => queryOfOne(context, entity, parse) });
     return { success: true, id };

@@ -19,6 +19,7 @@ const PLUGIN = { id: "jwt-auth", version: "1.0.0" };
  *
  * Every bad token gets the same 401, with `WWW-Authenticate: Bearer error="invalid_token"`; any other 401 gets the
  * challenge `Bearer`. Keys that cannot be fetched are 503. Wrong options are a ConfigurationError when the app starts.
+ * @param options the secret or the address of the keys, and what a token has to say
  * @example
  * keelson({ entities, plugins: [jwtAuth({ secret: process.env.JWT_SECRET, issuer: "https://shop.example", audience: "shop" })] })
  */

@@ -22,6 +22,7 @@ export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, Ru
 // Hooks: operation:authorize (decides, or narrows to a predicate), route:authorize (endpoints with rules),
 // operation:normalize (the owner's column on create and update).
 
+/** Options of the `rules` plugin. */
 export interface RulesOptions {
   /**
    * Rules this app means by their names. A definition that is given a rule itself needs none of it; names do when several

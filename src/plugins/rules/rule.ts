@@ -29,6 +29,7 @@ export interface RuleContext {
 
 /** `true` passes, a `where` passes for the records it matches; everything else denies. */
 export type RuleResult = boolean | Where | null | undefined;
+/** Decides a rule: true, false, or a condition on the records. */
 export type RuleFunction = (context: RuleContext) => RuleResult | Promise<RuleResult>;
 /** The form of a rule that decides by a `where` alone, without a record. */
 export type ListRuleFunction = (context: Omit<RuleContext, "record">) => RuleResult | Promise<RuleResult>;

@@ -13,8 +13,8 @@ export type InputKey =
   | { readonly kind: "column"; readonly isReadonly: boolean }
   /** The record's id: ignored, unless it contradicts the path. */
   | { readonly kind: "id" }
-  /** A column the framework keeps; `settable` ones may come from the system on create. */
-  | { readonly kind: "kept"; readonly settable: boolean }
+  /** A column the framework keeps; the system may say what is in it on create. */
+  | { readonly kind: "kept" }
   | { readonly kind: "relation"; readonly type: RelationDefinition["type"]; readonly foreignKey: string | undefined }
   /** `<relation>Ids` of a manyToMany relation: passed on untouched, whoever writes links checks it. */
   | { readonly kind: "links" };
@@ -51,7 +51,7 @@ export function compileInputPlan(
   const all = Object.values(entity.columns);
   const columns = all.filter(({ role }) => role === "field" || role === "foreignKey").map(compileColumn);
   const kept = all
-    .filter(({ role }) => role === "id" || role === "createdAt" || role === "updatedAt")
+    .filter(({ role }) => role === "id" || role === "createdAt" || role === "updatedAt" || role === "version")
     .map(compileColumn);
   checkDefaults(entity, columns, problem);
   return Object.freeze({
@@ -87,7 +87,7 @@ function keyOf({ role, field }: ColumnDefinition): InputKey {
     case "foreignKey":
       return { kind: "column", isReadonly: field?.readonly === true };
     default:
-      return { kind: "kept", settable: role !== "version" };
+      return { kind: "kept" };
   }
 }
 

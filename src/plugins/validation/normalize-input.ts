@@ -45,7 +45,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
         }
         break;
       case "kept":
-        if (isSystem && key.settable && operation.kind === "create") kept[name] = value;
+        if (isSystem && operation.kind === "create") kept[name] = value;
         break;
       case "relation":
         checkRelation(key, name, value, data, issues);

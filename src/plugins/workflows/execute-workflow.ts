@@ -25,6 +25,8 @@ export interface ExecuteOptions {
 /**
  * Runs a workflow in this process and memory: a failure is taken back, a crash of the process is not. For runs that survive
  * one, see `runWorkflow`.
+ * @param workflow steps, or a definition
+ * @param options input, driver, services, who the user is
  * @returns how it ended; a step that fails is no exception
  * @example
  * const { success, results, error } = await executeWorkflow([reserve, charge, ship], { driver, input: order })

@@ -34,6 +34,7 @@ export interface StepOptions {
 export type ExecuteStep<TInput = unknown, TResult = unknown> = (
   context: StepContext<TInput>,
 ) => TResult | Promise<TResult>;
+/** Takes back what a step has done, given its result. */
 export type CompensateStep<TInput = unknown, TResult = unknown> = (
   context: StepContext<TInput>,
   result: TResult,

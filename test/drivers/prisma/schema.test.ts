@@ -120,7 +120,7 @@ describe("toPrismaSchema", () => {
         sourceId     String   @db.VarChar(128)
         createdAt    DateTime @default(now())
         updatedAt    DateTime @default(now())
-        version      Int      @default(0)
+        version      Int      @default(1)
         author       user     @relation(name: "post_author", fields: [authorId], references: [id], onDelete: NoAction)
         reviewer     user?    @relation(name: "post_reviewer", fields: [reviewerId], references: [id], onDelete: SetNull)
         parent       post?    @relation(name: "post_parent", fields: [parentId], references: [id], onDelete: SetNull)

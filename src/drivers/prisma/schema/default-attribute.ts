@@ -39,7 +39,7 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   const { role, field, kind } = column;
   if (role === "createdAt") return "@default(now())";
   if (role === "updatedAt") return "@default(now())";
-  if (role === "version") return "@default(0)";
+  if (role === "version") return "@default(1)";
   // What is stored of a protected field is not its value.
   if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted)
     return undefined;

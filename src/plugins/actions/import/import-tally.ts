@@ -8,6 +8,7 @@ export interface RowOutcome {
   readonly ignored?: readonly string[] | undefined;
 }
 
+/** A row of an import that was refused. */
 export interface FailedRow {
   /** Counts from 1; a header is none. */
   readonly row: number;

@@ -17,6 +17,7 @@ import { rowsOfInput } from "../import/rows-of-input.ts";
 import { isSameKey, type UniqueKey, uniqueKeysOf } from "../import/unique-keys.ts";
 import { upsertProblem } from "../import/upsert-problem.ts";
 
+/** Options of `importAction`. */
 export interface ImportOptions {
   /** A unique field, or the fields of a `.unique([…])`: a row whose values a record has changes that record. @default none: all rows are new */
   readonly upsertBy?: string | readonly string[] | undefined;

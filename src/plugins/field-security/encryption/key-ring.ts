@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { getLogger, type Logger, safeLogger } from "../../../kernel/index.ts";
 import { addKey, clearStore, dropKey, findKey, type KeyStore, setIndexKey } from "./key-store.ts";
 
+/** Options of one encryption key. */
 export interface KeyOptions {
   /**
    * Binds every value of this key to its entity, field and record: copied elsewhere, it does not open.
@@ -42,6 +43,7 @@ export interface KeyRing {
   clear(): void;
 }
 
+/** Options of `createKeyRing`. */
 export interface KeyRingOptions {
   /** @default the process-wide logger */
   readonly log?: Logger | undefined;

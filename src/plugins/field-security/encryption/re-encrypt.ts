@@ -5,6 +5,7 @@ import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { getEncryptionKeyId } from "./envelope.ts";
 import type { KeyRing } from "./key-ring.ts";
 
+/** Options of `reEncryptValue` and `reEncryptRecord`. */
 export interface ReEncryptOptions {
   /**
    * What the value may become: `true` bound to its place, `false` not bound.

@@ -39,6 +39,7 @@ export interface RotationFailure {
   readonly reason: DecryptionFailure;
 }
 
+/** Options of `rotateEncryptionKeys`. */
 export interface RotationOptions {
   /** The base driver, which sees ciphertext. */
   readonly driver: Driver;

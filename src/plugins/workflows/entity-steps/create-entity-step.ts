@@ -37,7 +37,7 @@ export function createEntityStep(
       const now = await heldRecord(context, entity, id);
       if (now === null) return; // somebody else has deleted it: there is nothing left of it
       // Later steps may have changed it, and taken that back: only the time of the last change tells.
-      const columns = Object.keys(stored).filter((column) => column !== "updatedAt");
+      const columns = Object.keys(stored).filter((column) => column !== "updatedAt" && column !== "version");
       assertUnchanged(entity, now, stored, columns);
       const { scope, driver } = context;
       const isGone =

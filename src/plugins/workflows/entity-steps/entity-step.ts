@@ -30,10 +30,13 @@ export async function heldRecord(context: StepContext, entity: EntityRef, id: st
   return row === null ? null : driver.findOne(entity, { id });
 }
 
+/** What every write changes, and none is about. */
+const OF_EVERY_WRITE: ReadonlySet<string> = new Set(["updatedAt", "version"]);
+
 /** Names of columns in which two states of a record differ. */
 export function changedColumns(before: Row, after: Row): readonly string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => name !== "updatedAt" && !isDeepStrictEqual(before[name], after[name]),
+    (name) => !OF_EVERY_WRITE.has(name) && !isDeepStrictEqual(before[name], after[name]),
   );
 }
 
