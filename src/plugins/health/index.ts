@@ -19,11 +19,17 @@ export function health(options: HealthOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     endpoints: {
-      live: endpoint("/health/live", { method: "GET", rules: ["everyone"], early: true, describe, handler: () => OK }),
+      live: endpoint("/health/live", {
+        method: "GET",
+        rules: ["everyone"],
+        early: true,
+        describe: says("Tell whether the process lives"),
+        handler: () => OK,
+      }),
       ready: endpoint("/health/ready", {
         method: "GET",
         rules: ["everyone"],
-        describe,
+        describe: says("Tell whether requests can be answered"),
         async handler({ scope }) {
           await ready(scope.driver);
           return OK;
@@ -36,6 +42,7 @@ export function health(options: HealthOptions = {}): Plugin {
 const OK = Object.freeze({ status: "ok" });
 const STATUS = Object.freeze({ type: "object", required: ["status"], properties: { status: { const: "ok" } } });
 
-function describe(): RouteDescription {
-  return { answers: { 200: { description: "All is well.", content: { "application/json": STATUS } } } };
+function says(summary: string): () => RouteDescription {
+  const answers = { 200: { description: "All is well.", content: { "application/json": STATUS } } };
+  return () => ({ summary, answers });
 }

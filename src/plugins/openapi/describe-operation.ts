@@ -30,8 +30,7 @@ const REQUEST_ID = Object.freeze({ "X-Request-Id": { $ref: "#/components/headers
 export function describeOperation(route: Route, operationId: string, parts: OperationParts): OperationObject {
   const { described, notes, rules, schemes, idLength } = parts;
   const { meta = {} } = route;
-  const summary = (meta.summary ?? described.summary) as string | undefined;
-  const description = (meta.description ?? described.description) as string | undefined;
+  const { summary, description } = textsOf(meta, described);
   const given = [...(described.parameters ?? []), ...notes.flatMap((note) => note.parameters ?? [])];
   const parameters = [...pathParameters(route, idLength), ...given.map(parameter)];
   const { body, answers = ANY_SUCCESS } = described;
@@ -48,6 +47,19 @@ export function describeOperation(route: Route, operationId: string, parts: Oper
     },
     ...securityOf(route, rules, schemes),
   };
+}
+
+interface Texts {
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** Lists of operations show the summary; a description of one line does for that. */
+function textsOf(meta: NonNullable<Route["meta"]>, described: RouteDescription): Texts {
+  const summary = (meta.summary ?? described.summary) as string | undefined;
+  const description = (meta.description ?? described.description) as string | undefined;
+  const isLine = description !== undefined && description.length <= 80 && !description.includes("\n");
+  return summary === undefined && isLine ? { summary: description } : { summary, description };
 }
 
 /** An answer, or an error, with the headers of all of them. */
