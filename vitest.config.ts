@@ -24,8 +24,8 @@ export default defineConfig({
     pool: "forks",
     // Files wait for databases and processes of their own as much as they work: one core each is not too many.
     maxWorkers: "100%",
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,12 @@ const { NODE_ENV: _, ...rest } = process.env;
 const env = rest as NodeJS.ProcessEnv;
 
 function npm(cwd: string, ...args: string[]): string {
-  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  } catch (error) {
+    console.error((error as { stdout?: string }).stdout ?? ""); // where compilers and test runners say what is wrong
+    throw error;
+  }
 }
 
 function fail(message: string): never {
@@ -129,6 +134,7 @@ async function tryApp(folder: string): Promise<void> {
 }
 
 try {
+  if (!existsSync(join(root, "dist/index.js"))) fail("there is nothing to pack yet; run `npm run build` first");
   const { tarball } = pack(root);
   const plugin = tryAuthor(tarball);
   await tryUser([tarball, plugin]);

@@ -23,6 +23,7 @@ export async function banner({ api, url, file, secrets }: BannerFacts): Promise<
 ${routeTable(api)}
 
   API       ${url}${api.apiPrefix}
+  Docs      ${url}/docs
   Database  ${file}
   Person    ${person}   (Ada writes reviews)
   Admin     ${admin}   (Grace may do everything)

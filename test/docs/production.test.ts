@@ -132,6 +132,9 @@ describe("docs/guides/production.md", () => {
       204,
       "GET, POST, PUT, PATCH, DELETE",
     ]);
+    // What keelson/client sends with `ifVersion`, and what it reads.
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("If-Match");
+    expect(own.headers.get("access-control-expose-headers")).toContain("X-Next-Cursor");
     for (const method of ["GET", "OPTIONS"])
       expect((await from("https://evil.example", method, asked)).headers.get("access-control-allow-origin")).toBeNull();
   });

@@ -32,6 +32,16 @@ const BROKEN: readonly (readonly [string, (inner: Driver) => Partial<Driver>, Re
     /only while the rest of the condition holds/,
   ],
   [
+    "does not count versions",
+    (inner) => ({
+      async update(ref, where, data) {
+        const row = await inner.update(ref, where, data);
+        return row !== null && "version" in row ? { ...row, version: 1 } : row;
+      },
+    }),
+    /counts the versions of records/,
+  ],
+  [
     "has no transactions",
     (inner) => ({ transaction: (work) => work(inner) }),
     /takes everything back when the work throws/,

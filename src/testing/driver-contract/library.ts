@@ -32,8 +32,8 @@ const book = entity("book", {
   notes: hasMany(() => note),
   tags: manyToMany(() => tag),
 }).unique(["authorId", "title"]);
-/** Goes with its book. */
-const note = entity("note", { text: string, book: belongsTo(() => book).onDelete("cascade") });
+/** Goes with its book, and has versions. */
+const note = entity("note", { text: string, book: belongsTo(() => book).onDelete("cascade") }).versioned();
 const tag = entity("tag", { name: string.unique(), books: manyToMany(() => book) }).timestamps(false);
 
 /** The entities of the contract, each before those that it refers to: the order in which they can be emptied. */
@@ -56,7 +56,7 @@ const BLANK: Row = {
 
 export const authorRow = (values: Row): Row => ({ ...STAMPS, ...values });
 export const bookRow = (values: Row): Row => ({ ...BLANK, ...values });
-export const noteRow = (values: Row): Row => ({ ...STAMPS, ...values });
+export const noteRow = (values: Row): Row => ({ ...STAMPS, version: 1, ...values });
 
 /** A complete row with every kind of value. */
 export const DUNE: Row = Object.freeze(

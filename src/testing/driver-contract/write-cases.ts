@@ -38,6 +38,19 @@ export const WRITE_CASES: readonly DriverCase[] = [
     },
   },
   {
+    title: "counts the versions of records in the statement that changes them, whatever the data says",
+    async run(driver) {
+      const { version, ...unnumbered } = noteRow({ id: "n9", text: "new", bookId: "b2" });
+      assert.equal((await driver.create("note", unnumbered)).version, version);
+      const changed = await driver.update("note", { id: "n9", version: 1 }, { text: "two", version: 7 });
+      assert.equal(changed?.version, 2);
+      assert.equal(await driver.update("note", { id: "n9", version: 1 }, { text: "late" }), null);
+      assert.equal((await driver.update("note", { id: "n9" }, { id: "n9" }))?.version, 2, "an id alone is no change");
+      assert.equal(await driver.updateMany("note", { bookId: "b2" }, { text: "three", version: 2 }), 1);
+      assert.equal((await driver.findOne("note", { id: "n9" }))?.version, 3);
+    },
+  },
+  {
     title: "changes and deletes all records that match, and says how many",
     async run(driver) {
       assert.equal(await driver.updateMany("book", { authorId: "a2" }, { rating: 1 }), 2);
