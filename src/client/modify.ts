@@ -39,7 +39,7 @@ export async function modify(
       return await update(id, data, { ...options, ifVersion });
     } catch (error) {
       const isChanged = error instanceof KeelsonClientError && error.status === 412;
-      if (!isChanged || attempt >= attempts) throw error;
+      if (!isChanged || !(attempt < attempts)) throw error; // NaN is no number of attempts either
     }
     await pause(attempt, options.signal);
   }

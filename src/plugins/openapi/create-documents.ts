@@ -23,15 +23,14 @@ const MOST_WAITING = 64;
 export function createDocuments(source: DocumentSource): Documents {
   const lookAt = createReaderViews(source.context);
   const kept = createKeptDocuments(KEPT_BYTES);
-  const inWork = new Map<string, Promise<WrittenDocument | undefined>>();
+  const inWork = new Map<string, Promise<boolean>>();
   const queue = createSerialQueue();
   let waiting = 0;
 
   return async (scope, place, info = source.options.info) => {
     const view = await lookAt(scope);
     const about = JSON.stringify([place.prefix, place.base, info, source.notes.length]);
-    const keyOf = (): string | undefined => digest(view.key(), about);
-    const key = keyOf();
+    const keyOf = async (): Promise<string | undefined> => digest(await view.key(), about);
 
     async function make(): Promise<WrittenDocument> {
       if (waiting >= MOST_WAITING) throw new UnavailableError("Too many documents are being made");
@@ -46,33 +45,35 @@ export function createDocuments(source: DocumentSource): Documents {
         waiting -= 1;
       }
     }
-    /** Undefined when it is the reader's alone, and nobody else's. */
-    async function share(made: Promise<WrittenDocument>): Promise<WrittenDocument | undefined> {
+    /** Whether others may have it, too. */
+    async function share(made: Promise<WrittenDocument>): Promise<boolean> {
       const document = await made;
-      const found = keyOf(); // descriptions may have asked more
+      const found = await keyOf(); // descriptions may have asked more
       if (found !== undefined) kept.set(found, document);
-      return found === undefined ? undefined : document;
+      return found !== undefined;
+    }
+    function begin(key: string): Promise<WrittenDocument> {
+      const made = make();
+      const shared = share(made);
+      inWork.set(key, shared);
+      const forget = (): void => {
+        if (inWork.get(key) === shared) inWork.delete(key);
+      };
+      shared.then(forget, forget);
+      return made;
     }
 
-    if (key === undefined) return await make();
-    for (let isAlone = false; !isAlone; ) {
+    for (let isAlone = false; ; ) {
+      // Anew each time: what was made meanwhile is for this reader, too, only if all that it has asked is answered alike.
+      const key = await keyOf();
+      if (key === undefined) return await make();
       const known = kept.get(key);
       if (known !== undefined) return known;
-      const other = inWork.get(key);
-      if (other === undefined) break;
+      const other: Promise<boolean> | undefined = isAlone ? undefined : inWork.get(key);
+      if (other === undefined) return await begin(key);
       // One that fails may have failed for its reader alone: whoever finds nobody at work is the next one.
-      const found = await other.catch(() => "failed" as const);
-      if (typeof found === "object") return found;
-      isAlone = found === undefined;
+      isAlone = !(await other.catch(() => true));
     }
-    const made = make();
-    const shared = share(made);
-    inWork.set(key, shared);
-    const forget = (): void => {
-      if (inWork.get(key) === shared) inWork.delete(key);
-    };
-    shared.then(forget, forget);
-    return await made;
   };
 }
 

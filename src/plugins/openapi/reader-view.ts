@@ -10,8 +10,11 @@ export interface ReaderView {
   readonly routes: readonly Route[];
   /** Entities whose records they may read, all or some. */
   readonly reads: ReadonlySet<AnyEntity>;
-  /** The same for readers who may do the same; undefined for what is this reader's alone. */
-  key(): string | undefined;
+  /**
+   * The same for readers who may do the same, by what descriptions have asked so far on behalf of any reader; undefined for
+   * what is this reader's alone.
+   */
+  key(): Promise<string | undefined>;
 }
 
 /** Looks at readers of one app. */
@@ -37,12 +40,12 @@ export function createReaderViews(context: PluginContext): LookAtReader {
     const routes = await findRoutes(scope);
     for (const { method, path } of routes) told.push(method, path);
     const watched = watchScope(scope, questions);
-    await watched.askAll();
     return {
       scope: watched.scope,
       routes,
       reads,
-      key() {
+      async key() {
+        await watched.askAll();
         const answers = watched.answers();
         return watched.isPersonal || answers === undefined ? undefined : JSON.stringify([told, answers]);
       },

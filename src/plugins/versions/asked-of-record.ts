@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { allOf, type KernelRequest, type Where } from "../../kernel/index.ts";
+import { allOf, type KernelRequest, type RouteContext, type Where } from "../../kernel/index.ts";
 import { readTags, type Tag } from "./read-tags.ts";
 import { versionOf } from "./record-tag.ts";
 
@@ -14,28 +14,31 @@ export function asksOfRecord({ headers }: KernelRequest): boolean {
 
 /**
  * What a request that is no plain read asks of its record. What counts is the version, whatever of the record the tag's
- * answer showed. Records without versions have no tags: none matches, rather than any (RFC 9110, section 13.1.1).
+ * answer showed. Records without versions have no tags, and neither have any for callers whose mask hides the version: none
+ * matches, rather than any (RFC 9110, section 13.1.1).
  * @throws BadRequestError for headers that cannot be read
  */
-export function askedOfRecord(request: KernelRequest, entity: AnyEntity): Where {
+export function askedOfRecord({ request, scope }: Pick<RouteContext, "request" | "scope">, entity: AnyEntity): Where {
+  const { readable, filterable } = scope.mask(entity);
+  const hasTags = entity.versioned !== undefined && readable.has("version") && filterable.has("version");
   return allOf(
-    matching(readTags(request, "if-match"), entity),
+    matching(readTags(request, "if-match"), hasTags),
     request.method === "GET" || request.method === "HEAD"
       ? undefined
-      : differing(readTags(request, "if-none-match"), entity),
+      : differing(readTags(request, "if-none-match"), hasTags),
   );
 }
 
-function matching(tags: ReturnType<typeof readTags>, { versioned }: AnyEntity): Where {
+function matching(tags: ReturnType<typeof readTags>, hasTags: boolean): Where {
   if (tags === undefined || tags === "any") return ANY_RECORD;
   // A weak tag says that something like it was there, not that it still is (RFC 9110, section 8.8.3.2).
-  return versioned === undefined ? NO_RECORD : { version: { in: versionsOf(tags.filter(({ weak }) => !weak)) } };
+  return hasTags ? { version: { in: versionsOf(tags.filter(({ weak }) => !weak)) } } : NO_RECORD;
 }
 
-function differing(tags: ReturnType<typeof readTags>, { versioned }: AnyEntity): Where | undefined {
+function differing(tags: ReturnType<typeof readTags>, hasTags: boolean): Where | undefined {
   if (tags === undefined) return undefined;
   if (tags === "any") return NO_RECORD;
-  return versioned === undefined ? undefined : { version: { nin: versionsOf(tags) } };
+  return hasTags ? { version: { nin: versionsOf(tags) } } : undefined;
 }
 
 function versionsOf(tags: readonly Tag[]): readonly number[] {

@@ -3,13 +3,13 @@ import {
   AuthenticationError,
   AuthorizationError,
   type KernelRequest,
+  type OperationQuery,
   PreconditionFailedError,
   PreconditionRequiredError,
   presentSettled,
   Reply,
   type RequestConditions,
   type RouteContext,
-  type Where,
 } from "../../kernel/index.ts";
 import { askedOfRecord, asksOfRecord, NO_RECORD } from "./asked-of-record.ts";
 import { readTags } from "./read-tags.ts";
@@ -20,14 +20,17 @@ const JSON_TYPE = "application/json; charset=utf-8";
 /** What requests ask of the records that they are about. */
 export function createRequestConditions(): RequestConditions {
   return Object.freeze<RequestConditions>({
-    expect({ route: { entity }, request, params: { id }, scope }) {
+    expect(context) {
+      const { route, request, params, scope } = context;
+      const { entity } = route;
+      const { id } = params;
       if (entity === undefined || id === undefined) return;
       const isMissing = lacks(request, entity);
       if (!isMissing && !asksOfRecord(request)) return;
       scope.precondition = {
         entity,
         id,
-        where: () => (isMissing ? NO_RECORD : askedOfRecord(request, entity)),
+        where: () => (isMissing ? NO_RECORD : askedOfRecord(context, entity)),
         refusal: () => refusalOf(entity, isMissing),
       };
     },
@@ -36,7 +39,7 @@ export function createRequestConditions(): RequestConditions {
       const entity = route.entity as AnyEntity;
       if (changes && lacks(request, entity)) throw new PreconditionRequiredError();
       const isAsked = request.method === "GET" ? request.headers["if-match"] !== undefined : asksOfRecord(request);
-      return isAsked ? assertThere(context, entity, askedOfRecord(request, entity)) : undefined;
+      return isAsked ? assertThere(context, entity) : undefined;
     },
     answer: answerWithRecord,
   });
@@ -53,10 +56,11 @@ function refusalOf({ name, versioned }: AnyEntity, isMissing: boolean): Error {
 }
 
 /** Who may not read the record is told the same whatever its version is. */
-async function assertThere({ scope, params }: RouteContext, entity: AnyEntity, where: Where): Promise<void> {
+async function assertThere(context: RouteContext, entity: AnyEntity): Promise<void> {
+  const { id } = context.params;
   try {
-    const query = { where, select: ["id"] };
-    const { records } = await scope.run({ kind: "read", entity, id: params.id, query, bounded: true, ifFound: true });
+    const query = (): OperationQuery => ({ where: askedOfRecord(context, entity), select: ["id"] });
+    const { records } = await context.scope.run({ kind: "read", entity, id, query, bounded: true, ifFound: true });
     if (records.length > 0) return;
   } catch (error) {
     if (!(error instanceof AuthorizationError || error instanceof AuthenticationError)) throw error;

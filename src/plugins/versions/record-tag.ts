@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 
-/** A version, alone or before a digest; int32, as the column is. */
-const VERSION = /^([1-9]\d{0,9})(?:\.[\w-]+)?$/;
-const MOST = 2 ** 31 - 1;
+/** A version, alone or before a digest; records that were there before may have begun with 0, or below. */
+const VERSION = /^(0|-?[1-9]\d{0,9})(?:\.[\w-]+)?$/;
 
 /**
  * What is between the quotation marks of an answer's tag: the record's version, and a digest of the very bytes. A strong
@@ -15,6 +14,7 @@ export function tagOf(version: number, text: string): string {
 /** The version that a tag is about; undefined for tags that are none of ours. */
 export function versionOf(opaque: string): number | undefined {
   const found = VERSION.exec(opaque);
-  const version = found === null ? 0 : Number(found[1]);
-  return version === 0 || version > MOST ? undefined : version;
+  if (found === null) return undefined;
+  const version = Number(found[1]);
+  return (version | 0) === version ? version : undefined; // int32, as the column is
 }

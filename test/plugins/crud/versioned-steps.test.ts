@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
+  action,
   createEntityStep,
   deleteEntityStep,
   entity,
@@ -13,6 +14,7 @@ import {
   string,
   updateEntityStep,
 } from "../../../src/index.ts";
+import { request, startApp } from "../../support/http.ts";
 
 const rules = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 const note = entity("note", { text: string, colour: string.default("red") })
@@ -61,5 +63,37 @@ describe("versions and entity steps", () => {
     const change = updateEntityStep("note", made, { text: "two" });
     expect((await run(createEntityStep("note", { text: "one" }), change, fails)).status).toBe("compensated");
     expect(await notes.count()).toBe(0);
+  });
+});
+
+describe("If-Match of an action that is a workflow", () => {
+  it("is part of the statement of its first change, also when others change the record meanwhile", async () => {
+    const meanwhile: (() => Promise<unknown>)[] = [];
+    const others = step("others", async () => void (await meanwhile.shift()?.()));
+    const toRecord = ({ data }: StepContext) => ({ id: (data.params as { id: string }).id });
+    const sheet = entity("sheet", { text: string })
+      .versioned({ required: true })
+      .rules(rules)
+      .actions({
+        finish: action()
+          .onResource()
+          .workflow([
+            others,
+            updateEntityStep("one", "sheet", toRecord, { text: "one" }),
+            updateEntityStep("two", "sheet", toRecord, { text: "two" }),
+          ]),
+      });
+    const api = keelson({ entities: [sheet], driver: memoryDriver(), logger: noopLogger });
+    const app = await startApp(api);
+    onTestFinished(app.close);
+    const sheets = api.asSystem().sheet;
+    const { id } = await sheets.create({ text: "new" });
+    const finish = (match: string) =>
+      request(app.url, "POST", `/api/sheets/${id}/finish`, { headers: { "if-match": match } });
+    meanwhile.push(() => sheets.update(id, { text: "theirs" }));
+    expect((await finish('"1"')).json.code).toBe("PRECONDITION_FAILED");
+    expect(await sheets.get(id)).toMatchObject({ text: "theirs", version: 2 });
+    expect((await finish('"2"')).status).toBe(200);
+    expect(await sheets.get(id)).toMatchObject({ text: "two", version: 4 });
   });
 });

@@ -7,6 +7,7 @@ import {
   bool,
   bulkUpdateAction,
   cloneAction,
+  createPlugin,
   datetime,
   defineRule,
   entity,
@@ -259,6 +260,15 @@ describe("If-Match and If-None-Match", () => {
     expect((await ask("PATCH", "/notes/none", { body: { text: "two" }, match: '"1"' })).status).toBe(404);
   });
 
+  it.each([0, -1])("hold for a record that was given the version %i before there were any", async (version) => {
+    const { id } = await api.asSystem().note.create({ text: "old", version });
+    const path = `/notes/${id}`;
+    const tag = await tagOf(path);
+    expect((await ask("PATCH", path, { body: { text: "new" }, match: '"1"' })).status).toBe(412);
+    expect((await ask("PATCH", path, { body: { text: "new" }, match: tag })).json.version).toBe(version + 1);
+    expect((await ask("PATCH", path, { body: { text: "newer" }, match: tag })).status).toBe(412);
+  });
+
   it("say why in one shape", async () => {
     const { status, json } = await ask("PATCH", await make("/notes"), { body: { text: "two" }, match: '"8"' });
     expect(status).toBe(412);
@@ -343,6 +353,50 @@ describe("rules come before conditions", () => {
     expect([status, headers.get("etag"), Object.keys(json)]).toEqual([200, null, ["id"]]);
     const reader = collection === "/letters" ? "root" : "ann";
     expect((await ask("PATCH", path, { body: { text: "two" }, as: reader, match: '"2"' })).status).toBe(200);
+  });
+});
+
+describe("versions that a plugin hides", () => {
+  it("are in no tag, and cannot be found out by asking", async () => {
+    const discreet = createPlugin({
+      id: "discreet",
+      version: "1.0.0",
+      setup({ hooks }) {
+        const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "version"));
+        hooks.on("access:mask", (draft) => {
+          const { readable, filterable, sortable } = draft.mask;
+          const narrowed = {
+            readable: without(readable),
+            filterable: without(filterable),
+            sortable: without(sortable),
+          };
+          draft.mask = { ...draft.mask, ...narrowed };
+        });
+      },
+    });
+    const memo = entity("memo", { text: string })
+      .versioned()
+      .rules(EVERYBODY)
+      .actions({ peek: { method: "GET", path: "/:id/peek", handler: () => ({}) } });
+    const other = keelson({ entities: [memo], driver: memoryDriver(), logger: noopLogger, plugins: [discreet] });
+    const app = await startApp(other);
+    const { json, headers } = await request(app.url, "POST", "/api/memos", { body: { text: "one" } });
+    expect([Object.hasOwn(json, "version"), headers.get("etag")]).toEqual([false, null]);
+    const path = `/api/memos/${json.id}`;
+    const selected = await request(app.url, "GET", `${path}?select=text`);
+    expect([selected.status, selected.headers.get("etag")]).toEqual([200, null]);
+    for (const [method, below] of [
+      ["PATCH", ""],
+      ["DELETE", ""],
+      ["GET", "/peek"],
+    ] as const) {
+      const statuses = ['"1"', '"2"'].map(async (match) => {
+        const body = method === "PATCH" ? { text: "two" } : undefined;
+        return (await request(app.url, method, path + below, { body, headers: { "if-match": match } })).status;
+      });
+      expect([method, await Promise.all(statuses)]).toEqual([method, [412, 412]]);
+    }
+    await app.close();
   });
 });
 

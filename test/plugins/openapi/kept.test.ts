@@ -161,6 +161,25 @@ describe("a document", () => {
     expect(described()).toBe(2);
   });
 
+  it("depends on that also for those who wait for the very first one", async () => {
+    const listed = defineRule("kept-waiting", ({ user }) => user?.id === "ann");
+    const gate = deferred<void>();
+    const { get, described } = open(
+      async ({ scope }) => {
+        await gate.promise;
+        const asked = scope.decide({ kind: "delete", entity: "note", rules: ["kept-waiting"] });
+        return `${await asked.then(({ allowed }) => allowed).catch(({ code }) => code)}`;
+      },
+      { rules: [listed] } as never,
+    );
+    const answers = Promise.all(["ann", "bob", "ann", "bob"].map((name) => get(name)));
+    for (let others = 0; others < 10; others++) await get("", {}, "/extra"); // by then all four wait
+    gate.resolve();
+    const told = (await answers).map(({ text }) => summaryOf(text));
+    expect(told).toEqual(["true", "FORBIDDEN", "true", "FORBIDDEN"]);
+    expect(described()).toBe(2);
+  });
+
   it("is, whoever asked before, the one that an app gives which nobody has asked", async () => {
     // Each of them is about another thing, so that documents differ in that alone.
     const flags = ["read", "create", "update", "readable", "writable", "related"] as const;

@@ -25,6 +25,7 @@ export function runInApp(
 ): Promise<WorkflowResult> {
   return host.runAs(caller, (own) =>
     host.runAs("system", (system) => {
+      own.precondition = state.precondition;
       const scopes: Readonly<Record<Rights, OperationScope>> = { caller: own, system };
       const runtime: SagaRuntime = {
         ...parts(system),

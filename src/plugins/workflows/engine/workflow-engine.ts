@@ -13,6 +13,8 @@ export interface RunRequest {
   /** What `data` begins with, besides what the workflow says. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly caller: Caller;
+  /** What the request asks of the record that it is about. @default nothing */
+  readonly precondition?: OperationScope["precondition"];
   /** The run's id; a second run of the same id is the first one. @default a new one */
   readonly runId?: string | undefined;
 }

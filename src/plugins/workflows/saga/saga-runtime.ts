@@ -87,11 +87,19 @@ export interface SagaState {
   data: Record<string, unknown>;
   /** Why it is being taken back, if it is. */
   failure: { readonly failedStep: string; readonly error: Error } | undefined;
+  /**
+   * What the first change of its record has to find, for steps of the caller. It was so when the run was asked for, and is
+   * of the process that began it: whoever takes the run up asks no more.
+   */
+  readonly precondition?: OperationScope["precondition"];
 }
 
 /** A run that nobody has begun. @throws ConfigurationError when what it begins with cannot be its own */
-export function newState(data: Readonly<Record<string, unknown>>): SagaState {
-  return { executed: [], compensated: [], data: copied(data), failure: undefined };
+export function newState(
+  data: Readonly<Record<string, unknown>>,
+  precondition?: OperationScope["precondition"],
+): SagaState {
+  return { executed: [], compensated: [], data: copied(data), failure: undefined, precondition };
 }
 
 function copied(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
