@@ -1,35 +1,30 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { type DriverContext, EntityNotFoundError, type EntityRef } from "../../kernel/index.ts";
-import { type ClientSource, createClientSource, type OpenedClient } from "./client-source.ts";
+import type { Client } from "./client-shape.ts";
 import { importDbNull } from "./db-null.ts";
-import { compilePlans, type EntityPlan } from "./entity-plan.ts";
+import { compilePlans, type EntityPlan, jsonColumnsOf } from "./entity-plan.ts";
+import type { OpenedClient } from "./opened-client.ts";
 import type { WhereContext } from "./to-prisma-where.ts";
 
 /** A database and all that was compiled for it. */
-export interface Connection extends WhereContext {
-  readonly clients: ClientSource;
+export interface Connection<C> extends OpenedClient<C> {
+  readonly model: EntityModel;
   /** @throws EntityNotFoundError when the app has no such entity */
   planOf(ref: EntityRef): EntityPlan;
 }
 
+/** The same with a PrismaClient. */
+export type ClientConnection = Connection<Client> & WhereContext;
+
 /**
  * Compiles what statements need.
- * @param reopen Opens another client in place of one that broke. @default a broken client stays
- * @throws ConfigurationError
+ * @throws ConfigurationError when two entities would be one model
  */
-export async function createConnection(
-  opened: OpenedClient,
-  { model, log }: DriverContext,
-  reopen: (() => Promise<OpenedClient>) | undefined,
-): Promise<Connection> {
+export function createConnection<C>(opened: OpenedClient<C>, { model }: DriverContext): Connection<C> {
   const plans = compilePlans(model);
-  const hasJson = [...plans.values()].some(({ jsonColumns }) => jsonColumns.size > 0);
-  const dbNull = hasJson ? await importDbNull() : undefined;
   return Object.freeze({
-    clients: createClientSource(opened, log, reopen),
-    dialect: opened.dialect,
+    ...opened,
     model,
-    dbNull,
     planOf(ref: EntityRef): EntityPlan {
       // By name: a builder makes a new definition on every build(), and the app's own one counts.
       const name = typeof ref === "string" ? ref : (ref as { readonly name: string }).name;
@@ -38,6 +33,16 @@ export async function createConnection(
       return plan;
     },
   });
+}
+
+/** @throws ConfigurationError */
+export async function createClientConnection(
+  opened: OpenedClient<Client>,
+  context: DriverContext,
+): Promise<ClientConnection> {
+  const hasJson = context.model.entities.some((entity) => jsonColumnsOf(entity).length > 0);
+  const dbNull = hasJson ? await importDbNull() : undefined;
+  return Object.freeze({ ...createConnection(opened, context), dbNull });
 }
 
 /** What a driver says that is used before its app has started. */

@@ -5,50 +5,65 @@ import {
   type DriverCapabilities,
   type DriverContext,
   type DriverSchema,
+  type TransactionOptions,
 } from "../../kernel/index.ts";
-import type { OpenedClient } from "./client-source.ts";
-import { type Connection, createConnection, notConnected } from "./connection.ts";
-import { runTransaction } from "./run-transaction.ts";
+import { type Connection, notConnected } from "./connection.ts";
+import type { OpenedClient } from "./opened-client.ts";
+import { runTransaction, type Transact } from "./run-transaction.ts";
 import { databaseSession, type Session } from "./session.ts";
-import { sessionStatements } from "./session-driver.ts";
 
 const TRANSACTION_MS = 30_000;
 
+/** The port's methods that run statements. */
+export type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
+
 /** What the drivers of this family differ in. */
-export interface DriverParts {
+export interface DriverParts<C> {
   readonly name: string;
   readonly capabilities: DriverCapabilities;
   /** What keeps the tables in step, where the driver can do that itself. */
   readonly schema?: (context: () => DriverContext) => DriverSchema;
-  /** Whether `open` makes a new client each time, so that one that broke can be replaced. */
-  readonly reopens: boolean;
   /** Opens the database. A failure leaves nothing open, so that it can be tried again. */
-  open(context: DriverContext): Promise<OpenedClient>;
+  open(context: DriverContext): Promise<OpenedClient<C>>;
+}
+
+/** A way for statements to the database: through a PrismaClient, or in SQL straight to its adapter. */
+export interface Path<S, C extends S, O extends Connection<C>> {
+  /** Compiles what statements need. @throws ConfigurationError */
+  prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
+  readonly transact: Transact<S, C>;
+  statements(session: Session<S, O>, transaction: Driver["transaction"]): Statements;
 }
 
 /** The Driver port over Prisma. */
-export function createPrismaDriver({ name, capabilities, schema, reopens, open }: DriverParts): Driver {
+export function createPrismaDriver<S, C extends S, O extends Connection<C>>(
+  { name, capabilities, schema, open }: DriverParts<C>,
+  path: Path<S, C, O>,
+): Driver {
   const turns = createSerialQueue();
   let connecting: Promise<void> | undefined;
   let context: DriverContext | undefined;
-  let connection: Connection | undefined;
+  let connection: O | undefined;
 
   async function connect(given: DriverContext): Promise<void> {
     const opened = await open(given);
     try {
-      connection = await createConnection(opened, given, reopens ? () => open(given) : undefined);
+      connection = await path.prepare(opened, given);
     } catch (error) {
       await opened.close();
       throw error;
     }
   }
 
-  function driverOf(session: Session, rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">): Driver {
-    return Object.freeze({ name, capabilities, ...rest, ...sessionStatements(session, rest.transaction) });
+  function driverOf(
+    session: Session<S, O>,
+    rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">,
+  ): Driver {
+    return Object.freeze({ name, capabilities, ...rest, ...path.statements(session, rest.transaction) });
   }
 
   /** The driver inside a transaction: nested transactions join it. */
-  function joined(session: Session): Driver {
+  function joined(session: Session<S, O>): Driver {
     const driver: Driver = driverOf(session, {
       connect: async () => {},
       disconnect: async () => {},
@@ -61,8 +76,8 @@ export function createPrismaDriver({ name, capabilities, schema, reopens, open }
     if (context === undefined || connection === undefined) throw notConnected(name);
     return context;
   });
-  const session = databaseSession(name, () => connection, turns);
-  return driverOf(session, {
+  const session = databaseSession<C, O>(name, () => connection, turns);
+  return driverOf(session as Session<S, O>, {
     ...(tables === undefined ? {} : { schema: Object.freeze(tables) }),
     async connect(given) {
       if (connecting !== undefined && context?.model !== given.model)
@@ -81,11 +96,13 @@ export function createPrismaDriver({ name, capabilities, schema, reopens, open }
       const closing = connection;
       connecting = undefined;
       connection = undefined;
-      await closing?.clients.close();
+      await closing?.close();
     },
-    async transaction(work, { timeout = TRANSACTION_MS } = {}) {
+    async transaction<T>(work: (driver: Driver) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+      const { timeout = TRANSACTION_MS } = options;
       const current = session.connection();
-      const run = () => runTransaction(current, async (inner) => work(joined(inner)), timeout);
+      const run = () =>
+        runTransaction<T, S, C, O>(current, path.transact, async (inner) => work(joined(inner)), timeout);
       return current.dialect.singleWriter ? turns(run) : run();
     },
   });

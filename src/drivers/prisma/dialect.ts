@@ -75,6 +75,3 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     singleWriter: false,
   }),
 });
-
-/** SQLite behind an adapter of ours, which gives LIKE its escape character. */
-export const EMBEDDED_DIALECT: Dialect = Object.freeze({ ...SQLITE, escapes: true, looksUp: never });

@@ -1,6 +1,7 @@
 // The Driver port over Prisma: a PrismaClient of yours, or clients built in memory from the entities for SQLite and
 // PostgreSQL. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
 
+export type { AnyAdapterFactory } from "./adapter-shape.ts";
 export type { AnyPrismaClient } from "./client-shape.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";

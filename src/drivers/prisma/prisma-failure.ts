@@ -63,6 +63,14 @@ function text(value: unknown): string | undefined {
 
 /** Codes for what adapters report; Prisma gives a raw statement's failure one that says no more than that (P2010). */
 const CODES: Readonly<Record<string, string>> = {
+  LengthMismatch: "P2000",
+  UniqueConstraintViolation: "P2002",
+  ForeignKeyConstraintViolation: "P2003",
+  RestrictViolation: "P2003",
+  NullConstraintViolation: "P2011",
+  ValueOutOfRange: "P2020",
+  TableDoesNotExist: "P2021",
+  ColumnNotFound: "P2022",
   AuthenticationFailed: "P1000",
   DatabaseNotReachable: "P1001",
   DatabaseDoesNotExist: "P1003",
@@ -117,16 +125,6 @@ const NO_TRANSACTION = /Unable to start a transaction in the given time/;
 function plainFailure({ name, message }: Thrown): string | undefined {
   if (name === PANIC) return "PANIC";
   return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
-}
-
-/** How connections say that they were closed below a client that goes on. */
-const CLOSED = /^CLIENT_CLOSED|after calling end/;
-
-/** Whether a client is of no use any more: its query compiler panicked, or what it runs on was closed. */
-export function isClientBroken(error: unknown): boolean {
-  const thrown = asThrown(error);
-  if (thrown.name === PANIC) return true;
-  return CLOSED.test(String(adapterCauseOf(thrown)?.originalMessage ?? thrown.message));
 }
 
 /** Whether SQLite says that another connection is writing. */

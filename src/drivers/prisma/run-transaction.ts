@@ -1,36 +1,40 @@
 import { DatabaseError } from "../../kernel/index.ts";
-import type { Client, StatementClient } from "./client-shape.ts";
 import type { Connection } from "./connection.ts";
 import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
 
-/** Prisma keeps its own, later clock, so that ours decides what the error says. */
-const PRISMA_GRACE_MS = 1_000;
 /** Milliseconds that a transaction waits for a connection to run on. */
-const MAX_WAIT_MS = 10_000;
+export const MAX_WAIT_MS = 10_000;
+
+/**
+ * Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws.
+ * @param timeout Milliseconds after which the body throws by itself
+ */
+export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, timeout: number) => Promise<T>;
 
 /**
  * Runs work in a transaction, and again when it got in the way of another one. What the work itself throws is passed on
  * as it is.
  */
-export function runTransaction<T>(
-  open: Connection,
-  work: (session: Session) => Promise<T>,
+export function runTransaction<T, S, C, O extends Connection<C>>(
+  open: O,
+  transact: Transact<S, C>,
+  work: (session: Session<S, O>) => Promise<T>,
   timeout: number,
 ): Promise<T> {
-  return withRetries(() => open.clients.use((client) => attempt(open, client, work, timeout)), retryDelays(open));
+  return withRetries(() => attempt(open, transact, work, timeout), retryDelays(open));
 }
 
-async function attempt<T>(
-  open: Connection,
-  client: Client,
-  work: (session: Session) => Promise<T>,
+async function attempt<T, S, C, O extends Connection<C>>(
+  open: O,
+  transact: Transact<S, C>,
+  work: (session: Session<S, O>) => Promise<T>,
   timeout: number,
 ): Promise<T> {
   let failure: { readonly error: unknown } | undefined;
-  const body = async (inner: StatementClient): Promise<T> => {
-    const session = transactionSession(open, client, inner);
+  const body = async (inner: S): Promise<T> => {
+    const session = transactionSession<S, C, O>(open, inner);
     try {
       return await inTime(work(session), timeout, session.end);
     } catch (error) {
@@ -41,15 +45,14 @@ async function attempt<T>(
     }
   };
   try {
-    return await client.$transaction(body, { timeout: timeout + PRISMA_GRACE_MS, maxWait: MAX_WAIT_MS });
+    return await transact(open.client, body, timeout);
   } catch (error) {
     if (failure !== undefined) throw failure.error;
-    open.clients.failed(client, error);
     throw toKeelsonError(error, { operation: "transaction" }, open.model);
   }
 }
 
-/** Prisma waits for the work to return, however long that takes; a queue of writers cannot. */
+/** A database waits for the work to return, however long that takes; a queue of writers cannot. */
 async function inTime<T>(work: Promise<T>, timeout: number, end: (why: string) => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

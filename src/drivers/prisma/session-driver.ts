@@ -6,37 +6,24 @@ import {
   type Driver,
   type EntityRef,
   type FindManyQuery,
-  isAlways,
   type Row,
   soleId,
   streamByKeyset,
   type Where,
 } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
+import type { Statements } from "./create-prisma-driver.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { countLongList, findLongList, isTooLong } from "./find-long-list.ts";
 import { connectLinks, disconnectLinks, needsSeveralPortions } from "./link-statements.ts";
 import { selectLinks } from "./links/select-links.ts";
+import { oneRecord, pairsOf, someRecords } from "./port-checks.ts";
 import { byId, createReadById } from "./read-by-id.ts";
 import type { Session } from "./session.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
 import { toPrismaSort } from "./to-prisma-sort.ts";
 import { prismaWhere, saysAll } from "./where-for.ts";
 import { deleteRows, insertRow, insertRows, needsSeveralInserts, updateRow, updateRows } from "./write-statements.ts";
-
-type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
-
-function one({ entity }: EntityPlan, condition: Condition): Condition {
-  if (soleId(condition) === undefined)
-    throw new BadRequestError(`where on ${entity.name}: changing one record takes its id`);
-  return condition;
-}
-
-function some({ entity }: EntityPlan, condition: Condition): Condition {
-  if (isAlways(condition))
-    throw new BadRequestError(`where on ${entity.name}: changing several records takes a condition`);
-  return condition;
-}
 
 function selection({ entity, columns }: EntityPlan, select: readonly string[] | undefined): Args {
   if (select === undefined) return columns;
@@ -56,11 +43,8 @@ export function sessionStatements(session: Session, transaction: Driver["transac
   const compile = ({ entity }: EntityPlan, where: Where | undefined): Condition =>
     compileWhere(session.connection().model, entity, where);
 
-  function relationOf({ entity }: EntityPlan, name: string): ResolvedRelation {
-    const relation = session.connection().model.relation(entity, name);
-    if (relation?.type !== "manyToMany") throw new BadRequestError(`${entity.name}.${name} is no manyToMany relation`);
-    return relation;
-  }
+  const relationOf = ({ entity }: EntityPlan, name: string): ResolvedRelation =>
+    pairsOf(session.connection().model, entity, name);
 
   async function findOne(
     ref: EntityRef,
@@ -143,19 +127,19 @@ export function sessionStatements(session: Session, transaction: Driver["transac
     createMany,
     async update(ref, where, data) {
       const plan = planOf(ref);
-      return updateRow(session, plan, one(plan, compile(plan, where)), data);
+      return updateRow(session, plan, oneRecord(plan, compile(plan, where)), data);
     },
     async updateMany(ref, where, data) {
       const plan = planOf(ref);
-      return updateRows(session, plan, some(plan, compile(plan, where)), data);
+      return updateRows(session, plan, someRecords(plan, compile(plan, where)), data);
     },
     async delete(ref, where) {
       const plan = planOf(ref);
-      return (await deleteRows(session, plan, one(plan, compile(plan, where)), true)) > 0;
+      return (await deleteRows(session, plan, oneRecord(plan, compile(plan, where)), true)) > 0;
     },
     async deleteMany(ref, where) {
       const plan = planOf(ref);
-      return deleteRows(session, plan, some(plan, compile(plan, where)), false);
+      return deleteRows(session, plan, someRecords(plan, compile(plan, where)), false);
     },
     async *stream(ref, query, batchSize) {
       yield* streamByKeyset({ findMany } as Driver, planOf(ref).entity, query, batchSize);

@@ -1,6 +1,6 @@
 import { canHold } from "../../entity/index.ts";
 import { DatabaseError, type Row, ValidationFailedError } from "../../kernel/index.ts";
-import type { Connection } from "./connection.ts";
+import type { ClientConnection } from "./connection.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { exactNumber } from "./exact-number.ts";
 
@@ -14,7 +14,7 @@ function toPrismaJson(value: unknown): unknown {
 }
 
 /** A moment that the database would change on its way in or out is the caller's to put right. */
-function assertKept(name: string, value: unknown, firstYear: number): void {
+export function assertKept(name: string, value: unknown, firstYear: number): void {
   if (value instanceof Date && value.getUTCFullYear() < firstYear)
     throw new ValidationFailedError({ [name]: `must not be before the year ${firstYear}` });
 }
@@ -28,7 +28,7 @@ function assertKept(name: string, value: unknown, firstYear: number): void {
 export function toPrismaData(
   { entity, jsonColumns }: EntityPlan,
   data: Row,
-  { dbNull, dialect }: Pick<Connection, "dbNull" | "dialect">,
+  { dbNull, dialect }: Pick<ClientConnection, "dbNull" | "dialect">,
 ): Row {
   const given: Row = {};
   for (const name of Object.keys(data)) {

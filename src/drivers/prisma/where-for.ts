@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Condition } from "../../kernel/index.ts";
 import type { Args, StatementClient } from "./client-shape.ts";
-import type { Connection } from "./connection.ts";
+import type { ClientConnection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";
 import { lookUpSearches, needsLookUp } from "./look-up-searches.ts";
 import { toPrismaWhere } from "./to-prisma-where.ts";
@@ -13,7 +13,7 @@ export function saysAll(dialect: Dialect, condition: Condition): boolean {
 
 /** A condition in Prisma's words, after asking the database for what it cannot say in them. */
 export function prismaWhere(
-  open: Connection,
+  open: ClientConnection,
   client: StatementClient,
   entity: AnyEntity,
   condition: Condition,

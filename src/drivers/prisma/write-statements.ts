@@ -1,9 +1,9 @@
-import { type Condition, DatabaseError, type Row, soleId, ValidationFailedError } from "../../kernel/index.ts";
+import { type Condition, DatabaseError, type Row, soleId } from "../../kernel/index.ts";
 import { type Args, type Client, modelApi, type StatementClient } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
+import { namingDangling, type Written } from "./naming-dangling.ts";
 import { withNextVersion } from "./next-version.ts";
 import type { Session } from "./session.ts";
-import { danglingReference } from "./to-keelson-error.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
 import { prismaWhere } from "./where-for.ts";
 
@@ -15,7 +15,7 @@ const INSERT_ROWS = 500;
 export function insertRow(session: Session, plan: EntityPlan, data: Row): Promise<Row> {
   const given = toPrismaData(plan, data, session.connection());
   const statement = { model: plan.entity.name, operation: "create" };
-  return namingDangling(session, plan, [given], () =>
+  return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, (client) => modelApi(client, plan.delegate).create({ data: given, select: plan.columns })),
   );
 }
@@ -26,7 +26,7 @@ export async function insertRows(session: Session, plan: EntityPlan, given: read
   let count = 0;
   for (let start = 0; start < given.length; start += INSERT_ROWS) {
     const data = given.slice(start, start + INSERT_ROWS);
-    count += await namingDangling(session, plan, data, async () => {
+    count += await namingDangling(toWritten(session, plan, data), async () => {
       const inserted = await session.write(statement, (client) => modelApi(client, plan.delegate).createMany({ data }));
       return inserted.count;
     });
@@ -49,7 +49,7 @@ export function updateRow(session: Session, plan: EntityPlan, condition: Conditi
     if (Object.keys(given).length > 1) delete given.id;
   }
   const statement = { model: plan.entity.name, operation: "update" };
-  return namingDangling(session, plan, [given], () =>
+  return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, async (client) => {
       const where = await prismaWhere(open, client, plan.entity, condition);
       return changeOne(session, client, plan, { id: soleId(condition), where, data: given });
@@ -83,7 +83,7 @@ export async function updateRows(session: Session, plan: EntityPlan, condition: 
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
   if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
   const statement = { model: plan.entity.name, operation: "updateMany" };
-  return namingDangling(session, plan, [given], () =>
+  return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, async (client) => {
       const where = await prismaWhere(open, client, plan.entity, condition);
       const api = modelApi(client, plan.delegate);
@@ -103,33 +103,15 @@ export function deleteRows(session: Session, plan: EntityPlan, condition: Condit
   });
 }
 
-/** SQLite does not say which reference of a row led nowhere; looking for the records does. */
-async function namingDangling<T>(
-  session: Session,
-  plan: EntityPlan,
-  rows: readonly Row[],
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ValidationFailedError) || !("_" in error.errors)) throw error;
-    throw danglingReference(await danglingKeys(session, plan, rows), error.cause);
-  }
-}
-
-async function danglingKeys(session: Session, { entity }: EntityPlan, rows: readonly Row[]): Promise<string[]> {
+function toWritten(session: Session, { entity }: EntityPlan, rows: readonly Row[]): Written {
   const { model, planOf } = session.connection();
-  const dangling: string[] = [];
-  for (const { type, remote, target, foreignKey } of model.relationsOf(entity)) {
-    if (type !== "belongsTo" || remote !== undefined) continue;
-    const ids = [...new Set(rows.map((row) => row[foreignKey as string] ?? null))].filter((id) => id !== null);
-    if (ids.length === 0) continue;
-    const { delegate } = planOf(target);
-    const found = await session.read({ model: target.name, operation: "count" }, (client) =>
-      modelApi(client, delegate).count({ where: { id: { in: ids } } }),
-    );
-    if (found < ids.length) dangling.push(foreignKey as string);
-  }
-  return dangling;
+  return {
+    model,
+    entity,
+    rows,
+    count: (target, ids) =>
+      session.read({ model: target.name, operation: "count" }, (client) =>
+        modelApi(client, planOf(target).delegate).count({ where: { id: { in: ids } } }),
+      ),
+  };
 }

@@ -4,12 +4,12 @@ import { pathToFileURL } from "node:url";
 import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver } from "../../../kernel/index.ts";
-import type { Client } from "../client-shape.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
-import { EMBEDDED_DIALECT } from "../dialect.ts";
+import { DIALECTS } from "../dialect.ts";
 import { PrismaFailure } from "../prisma-failure.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
+import { SQL_PATH } from "../sql/sql-path.ts";
+import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { loadPeers } from "./load-peers.ts";
 import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
 import { openSqlite } from "./sqlite-adapter.ts";
@@ -27,8 +27,8 @@ export interface EmbeddedOptions {
 }
 
 const PACKAGES = {
-  ...BUILD_PACKAGES,
   ...ENGINE_PACKAGES,
+  ...SCHEMA_PACKAGES,
   "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
 } as const;
 
@@ -45,49 +45,43 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
   const path = resolve(file);
   const url = pathToFileURL(path).href;
 
-  return createPrismaDriver({
-    name: "embedded",
-    capabilities: Object.freeze({ concurrentTransactions: false, durable: true }),
-    schema: (current) => {
-      async function target(): Promise<SchemaTarget> {
-        const { model } = current();
-        const packages = await loadPeers("embedded", PACKAGES);
-        const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+  return createPrismaDriver(
+    {
+      name: "embedded",
+      capabilities: Object.freeze({ concurrentTransactions: false, durable: true }),
+      schema: (current) => {
+        async function target(): Promise<SchemaTarget> {
+          const { model } = current();
+          const packages = await loadPeers("embedded", PACKAGES);
+          const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+          return {
+            packages,
+            model,
+            provider: "sqlite",
+            schema: toPrismaSchema(model, { provider: "sqlite" }),
+            option: "embedded({ acceptDataLoss: true })",
+            acceptDataLoss,
+            openTables: async () => sqliteTables(new PrismaLibSql({ url })),
+          };
+        }
         return {
-          packages,
-          model,
-          provider: "sqlite",
-          schema: toPrismaSchema(model, { provider: "sqlite" }),
-          option: "embedded({ acceptDataLoss: true })",
-          acceptDataLoss,
-          openTables: async () => sqliteTables(new PrismaLibSql({ url })),
+          mode: push,
+          push: async () => pushSchema(await target()),
+          pending: async () => pendingChanges(await target()),
         };
-      }
-      return {
-        mode: push,
-        push: async () => pushSchema(await target()),
-        pending: async () => pendingChanges(await target()),
-      };
+      },
+      async open({ model, production }) {
+        const packages = await loadPeers("embedded", PACKAGES);
+        // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
+        if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
+        const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+        checkSchema(packages["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "sqlite" }));
+        const adapter = await openFile(path, new PrismaLibSql({ url }));
+        return { client: adapter, dialect: DIALECTS.sqlite, close: () => adapter.dispose() };
+      },
     },
-    reopens: true,
-    async open({ model, production }) {
-      // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
-      void compileCompiler("sqlite");
-      const packages = await loadPeers("embedded", PACKAGES);
-      if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
-      const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-      const adapter = await openFile(path, new PrismaLibSql({ url }));
-      try {
-        const schema = toPrismaSchema(model, { provider: "sqlite" });
-        const { provider, adapterName } = adapter;
-        const client = buildClient(packages, schema, "sqlite", { provider, adapterName, connect: async () => adapter });
-        return { client, dialect: EMBEDDED_DIALECT, close: () => closeAll(client, adapter) };
-      } catch (error) {
-        await adapter.dispose();
-        throw error;
-      }
-    },
-  });
+    SQL_PATH,
+  );
 }
 
 async function openFile(path: string, factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
@@ -98,10 +92,4 @@ async function openFile(path: string, factory: SqlDriverAdapterFactory): Promise
     const cause = new PrismaFailure(error, { operation: "connect" });
     throw new ConfigurationError(`embedded cannot open the SQLite file ${path} (${cause.code})`, { cause });
   }
-}
-
-/** The client disposes of its adapter once it has used it; a client that never did leaves that to us. */
-async function closeAll(client: Client, adapter: SqlDriverAdapter): Promise<void> {
-  await client.$disconnect();
-  await adapter.dispose();
 }

@@ -1,15 +1,17 @@
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { BUILD_PACKAGES, buildClient, compileCompiler } from "./build-client.ts";
+import { SQL_PATH } from "../sql/sql-path.ts";
+import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { loadPeers } from "./load-peers.ts";
 import { openingError } from "./opening-error.ts";
 import { postgresTables } from "./postgres-tables.ts";
 import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
 import { schemaOf } from "./schema-of.ts";
-import { statementNames } from "./statement-names.ts";
+import { statementName } from "./statement-name.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 
 /** Options of `postgres`. */
@@ -29,8 +31,8 @@ export interface PostgresOptions {
 }
 
 const PACKAGES = {
-  ...BUILD_PACKAGES,
   ...ENGINE_PACKAGES,
+  ...SCHEMA_PACKAGES,
   "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
   pg: () => import("pg"),
 } as const;
@@ -59,62 +61,62 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
 
-  return createPrismaDriver({
-    name: "postgres",
-    capabilities: Object.freeze({ concurrentTransactions: true, durable: true }),
-    schema: (current) => {
-      async function target(): Promise<SchemaTarget> {
-        const { model } = current();
-        const packages = await loadPeers("postgres", PACKAGES);
-        const { PrismaPg } = packages["@prisma/adapter-pg"];
+  return createPrismaDriver(
+    {
+      name: "postgres",
+      capabilities: Object.freeze({ concurrentTransactions: true, durable: true }),
+      schema: (current) => {
+        async function target(): Promise<SchemaTarget> {
+          const { model } = current();
+          const packages = await loadPeers("postgres", PACKAGES);
+          const { PrismaPg } = packages["@prisma/adapter-pg"];
+          return {
+            packages,
+            model,
+            provider: "postgresql",
+            schema: toPrismaSchema(model, { provider: "postgresql" }),
+            option: "postgres(url, { acceptDataLoss: true })",
+            acceptDataLoss,
+            openTables() {
+              const pool = new packages.pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
+              return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, model);
+            },
+          };
+        }
         return {
-          packages,
-          model,
-          provider: "postgresql",
-          schema: toPrismaSchema(model, { provider: "postgresql" }),
-          option: "postgres(url, { acceptDataLoss: true })",
-          acceptDataLoss,
-          openTables() {
-            const pool = new packages.pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
-            return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, model);
-          },
+          mode: push,
+          push: async () => pushSchema(await target()),
+          pending: async () => pendingChanges(await target()),
         };
-      }
-      return {
-        mode: push,
-        push: async () => pushSchema(await target()),
-        pending: async () => pendingChanges(await target()),
-      };
+      },
+      async open({ model, log, production }) {
+        const packages = await loadPeers("postgres", PACKAGES);
+        // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
+        if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
+        const { PrismaPg } = packages["@prisma/adapter-pg"];
+        checkSchema(packages["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
+        const pool = {
+          ...connection,
+          max: poolSize,
+          ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
+        };
+        const onLost = noteLostConnections(log);
+        const factory = new PrismaPg(pool, {
+          schema: schemaName,
+          onPoolError: onLost,
+          onConnectionError: onLost,
+          ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
+        });
+        const adapter: SqlDriverAdapter = await factory.connect();
+        try {
+          await adapter.queryRaw({ sql: "SELECT 1", args: [], argTypes: [] });
+        } catch (error) {
+          await adapter.dispose();
+          throw openingError("postgres", error);
+        }
+        return { client: adapter, dialect: DIALECTS.postgresql, close: () => adapter.dispose() };
+      },
     },
-    reopens: true,
-    async open({ model, log, production }) {
-      // What takes long begins first and runs beside the rest; whoever needs it waits for it, and hears of failures.
-      void compileCompiler("postgresql");
-      const packages = await loadPeers("postgres", PACKAGES);
-      if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
-      const { PrismaPg } = packages["@prisma/adapter-pg"];
-      const schema = toPrismaSchema(model, { provider: "postgresql" });
-      const pool = {
-        ...connection,
-        max: poolSize,
-        ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
-      };
-      const onLost = noteLostConnections(log);
-      // The adapter makes the pool: when Prisma panics, it writes the adapter into its report, and fails at a pool.
-      const adapter = new PrismaPg(pool, {
-        schema: schemaName,
-        onPoolError: onLost,
-        onConnectionError: onLost,
-        ...(preparedStatements ? { statementNameGenerator: statementNames() as () => string } : {}),
-      });
-      const client = buildClient(packages, schema, "postgresql", adapter);
-      try {
-        await client.$queryRawUnsafe("SELECT 1");
-      } catch (error) {
-        await client.$disconnect();
-        throw openingError("postgres", error);
-      }
-      return { client, dialect: DIALECTS.postgresql, close: () => client.$disconnect() };
-    },
-  });
+    SQL_PATH,
+  );
 }

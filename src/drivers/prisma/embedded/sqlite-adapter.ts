@@ -1,7 +1,6 @@
 import type {
   SqlDriverAdapter,
   SqlDriverAdapterFactory,
-  SqlQuery,
   SqlResultSet,
   Transaction,
 } from "@prisma/driver-adapter-utils";
@@ -27,12 +26,6 @@ const SETTINGS = [
 /** Runs a statement that has no parameters. */
 export function run(adapter: Pick<SqlDriverAdapter, "queryRaw">, sql: string): Promise<SqlResultSet> {
   return adapter.queryRaw({ sql, args: [], argTypes: [] });
-}
-
-/** Gives LIKE the escape character that it has by itself everywhere else, so that `%` and `_` can be searched for. */
-function withEscape(query: SqlQuery): SqlQuery {
-  if (!query.sql.includes(" LIKE (")) return query;
-  return { ...query, sql: query.sql.replace(/ LIKE (\([^()]*\))/g, " LIKE $1 ESCAPE '\\'") };
 }
 
 async function openConnection(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
@@ -87,8 +80,8 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
     adapterName: writer.adapterName,
     // Prisma leaves COMMIT and ROLLBACK to the methods below.
     options: { usePhantomQuery: true },
-    queryRaw: (query) => writer.queryRaw(withEscape(query)),
-    executeRaw: (query) => writer.executeRaw(withEscape(query)),
+    queryRaw: (query) => writer.queryRaw(query),
+    executeRaw: (query) => writer.executeRaw(query),
     commit: async () => void (await run(writer, "COMMIT")),
     rollback: async () => void (await run(writer, "ROLLBACK")),
     createSavepoint: async (name) => void (await run(writer, `SAVEPOINT ${name}`)),
@@ -104,12 +97,12 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
 export async function openSqlite(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
   const writer = await Connection.open(factory);
   const reader = await Connection.open(factory);
-  const connectionFor = (sql: string): Connection => (sql.startsWith("SELECT") ? reader : writer);
+  const connectionFor = (sql: string): Connection => (/^select/i.test(sql) ? reader : writer);
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
-    queryRaw: (query) => connectionFor(query.sql).use((adapter) => adapter.queryRaw(withEscape(query))),
-    executeRaw: (query) => writer.use((adapter) => adapter.executeRaw(withEscape(query))),
+    queryRaw: (query) => connectionFor(query.sql).use((adapter) => adapter.queryRaw(query)),
+    executeRaw: (query) => writer.use((adapter) => adapter.executeRaw(query)),
     executeScript: (script) => writer.use((adapter) => adapter.executeScript(script)),
     startTransaction: () => beginTransaction(writer),
     getConnectionInfo: () => ({ supportsRelationJoins: false, maxBindValues: MAX_PARAMETERS }),

@@ -1,8 +1,9 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 
 type GetDmmf = typeof import("@prisma/get-dmmf");
-/** Prisma's own description of a schema. */
-export type Dmmf = Extract<ReturnType<GetDmmf["getInternalDMMF"]>, { readonly datamodel: unknown }>;
+
+/** The package that reads schemas, and how it is imported; see `loadPeers`. */
+export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": () => import("@prisma/get-dmmf") } as const;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal begin with one
 const COLOURS = /\u001b\[[0-9;]*m/g;
@@ -27,12 +28,10 @@ function sentencesOf(error: Error, schema: string): string[] {
 }
 
 /**
- * Reads a schema as Prisma does. The internal form: from the plain one the parameter graph has no roots for create and
- * update, and every such call would be compiled anew.
+ * Reads a schema as Prisma does.
  * @throws ConfigurationError for whatever Prisma does not accept (P1012): reserved names, cycles it cannot delete
  */
-export function parseSchema({ getInternalDMMF }: GetDmmf, schema: string): Dmmf {
+export function checkSchema({ getInternalDMMF }: GetDmmf, schema: string): void {
   const parsed = getInternalDMMF({ datamodel: [["schema.prisma", schema]] });
   if ("error" in parsed) throw new ConfigurationError(sentencesOf(parsed.error, schema));
-  return parsed;
 }

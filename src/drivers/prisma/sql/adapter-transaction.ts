@@ -1,0 +1,70 @@
+import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
+import { DatabaseUnavailableError } from "../../../kernel/index.ts";
+import { MAX_WAIT_MS, type Transact } from "../run-transaction.ts";
+
+/** A transaction of an adapter. */
+export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body) => {
+  const transaction = await begin(adapter);
+  let result: Awaited<ReturnType<typeof body>>;
+  try {
+    result = await body(transaction);
+  } catch (error) {
+    await rollback(transaction).catch(() => undefined); // the connection may be gone; the first failure counts
+    throw error;
+  }
+  await commit(transaction);
+  return result;
+};
+
+/** @throws DatabaseUnavailableError when no connection could be had in time */
+async function begin(adapter: SqlDriverAdapter): Promise<Transaction> {
+  let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
+  const starting = adapter.startTransaction();
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(new DatabaseUnavailableError());
+    }, MAX_WAIT_MS);
+  });
+  starting.then(
+    // Nobody wants it any more.
+    (transaction) => (isLate ? rollback(transaction).catch(() => undefined) : undefined),
+    () => undefined,
+  );
+  try {
+    return await Promise.race([starting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function statement(sql: string): { sql: string; args: unknown[]; argTypes: [] } {
+  return { sql, args: [], argTypes: [] };
+}
+
+/** Some adapters leave the statement to whoever calls them, and only let go of the connection. */
+async function commit(transaction: Transaction): Promise<void> {
+  const { options, provider } = transaction;
+  try {
+    if (!options.usePhantomQuery) await transaction.executeRaw(statement("COMMIT"));
+  } catch (error) {
+    await transaction.rollback().catch(() => undefined);
+    throw error;
+  }
+  try {
+    await transaction.commit();
+  } catch (error) {
+    // SQLite stays in a transaction that it could not commit.
+    if (provider === "sqlite") await transaction.rollback().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function rollback(transaction: Transaction): Promise<void> {
+  try {
+    if (!transaction.options.usePhantomQuery) await transaction.executeRaw(statement("ROLLBACK"));
+  } finally {
+    await transaction.rollback();
+  }
+}

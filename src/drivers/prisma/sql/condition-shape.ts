@@ -1,0 +1,56 @@
+import type { Provider } from "../../../entity/index.ts";
+import type { Condition } from "../../../kernel/index.ts";
+import { codecOf } from "./codec.ts";
+import { listForm, listValues } from "./list-form.ts";
+
+type Compare = Condition & { readonly kind: "compare" };
+
+/** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
+const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
+  like: (text) => `%${text}%`,
+  starts: (text) => `${text}%`,
+  ends: (text) => `%${text}`,
+};
+
+/**
+ * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
+ * @param values Receives the values, in the order in which `buildCondition` asks for slots
+ * @returns The same text for all conditions that differ in values only; names have no characters that it uses
+ */
+export function conditionShape(condition: Condition, provider: Provider, values: unknown[]): string {
+  switch (condition.kind) {
+    case "and":
+    case "or": {
+      let shape = condition.kind === "and" ? "&(" : "|(";
+      for (const part of condition.parts) shape += conditionShape(part, provider, values);
+      return `${shape})`;
+    }
+    case "null":
+      return `${condition.column.name}${condition.negated ? "!" : ""}?,`;
+    case "related": {
+      const { relation, quantifier, where } = condition;
+      return `${relation.name}:${quantifier}(${conditionShape(where, provider, values)})`;
+    }
+    case "compare":
+      return compareShape(condition, provider, values);
+  }
+}
+
+function compareShape({ column, operator, value, negated }: Compare, provider: Provider, values: unknown[]): string {
+  const start = `${column.name}${negated ? "!" : ""}.${operator}`;
+  if (operator === "in") {
+    const list = value as readonly unknown[];
+    const form = listForm(provider, column, list.length);
+    for (const one of listValues(provider, column, list, form)) values.push(one);
+    return `${start}${form},`;
+  }
+  const pattern = PATTERNS[operator];
+  values.push(
+    pattern === undefined ? codecOf(provider, column).encode(value) : pattern(escaped(value as string, provider)),
+  );
+  return `${start},`;
+}
+
+function escaped(text: string, provider: Provider): string {
+  return provider === "postgresql" ? text.replace(/[\\%_]/g, "\\$&") : text.replace(/[!%_]/g, "!$&");
+}

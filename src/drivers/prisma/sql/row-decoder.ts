@@ -1,0 +1,23 @@
+import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
+import type { Row } from "../../../kernel/index.ts";
+import { codecOf } from "./codec.ts";
+
+/** Makes a record of the values of a row, which come in the order of the columns. */
+export type RowDecoder = (values: readonly unknown[]) => Row;
+
+/** What turns rows with these columns into records. */
+export function rowDecoder(provider: Provider, entity: AnyEntity, names: readonly string[]): RowDecoder {
+  const columns = names.map((name) => {
+    const { decode } = codecOf(provider, entity.columns[name] as ColumnDefinition);
+    return [name, decode] as const;
+  });
+  return (values) => {
+    const row: Row = {};
+    for (let index = 0; index < columns.length; index++) {
+      const [name, decode] = columns[index] as (typeof columns)[number];
+      const value = values[index];
+      row[name] = value === null || decode === undefined ? value : decode(value);
+    }
+    return row;
+  };
+}

@@ -1,0 +1,160 @@
+import type { CompiledQuery } from "kysely";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import { ALWAYS, BadRequestError, type Condition, type Row, type SortKey, totalOrder } from "../../../kernel/index.ts";
+import type { EntityPlan } from "../entity-plan.ts";
+import { ConditionBuilder } from "./build-condition.ts";
+import { conditionShape } from "./condition-shape.ts";
+import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
+import { Slots } from "./slot.ts";
+import type { SqlBuilder } from "./sql-builder.ts";
+import type { SqlConnection } from "./sql-connection.ts";
+import type { NamedQuery } from "./statement-cache.ts";
+
+/** Columns that a statement returns. */
+export interface Selection {
+  readonly names: readonly string[];
+  /** The same text for the same columns in the same order. */
+  readonly key: string;
+  readonly decode: RowDecoder;
+}
+
+/** Which rows, in which order, and how many of them. */
+export interface RowsWanted {
+  readonly condition: Condition;
+  /** @default none: at most one row matches */
+  readonly order?: readonly SortKey[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
+
+const complete = new WeakMap<AnyEntity, Selection>();
+
+/**
+ * The columns that are asked for.
+ * @throws BadRequestError for names that are no columns
+ */
+export function selectionOf(
+  { builder: { provider } }: SqlConnection,
+  { entity }: EntityPlan,
+  select: readonly string[] | undefined,
+): Selection {
+  if (select !== undefined) {
+    for (const name of select)
+      if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+    const names = [...new Set(select)];
+    return { names, key: names.join(), decode: rowDecoder(provider, entity, names) };
+  }
+  let all = complete.get(entity);
+  if (all === undefined) {
+    const names = Object.keys(entity.columns);
+    all = Object.freeze({ names, key: "*", decode: rowDecoder(provider, entity, names) });
+    complete.set(entity, all);
+  }
+  return all;
+}
+
+/**
+ * An order that is total by ending with the id.
+ * @throws BadRequestError for what is no sortable column
+ */
+export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
+  const order = totalOrder(sort);
+  for (const { field } of order) {
+    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
+    if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
+  }
+  return order;
+}
+
+/** The statement that reads rows. */
+export function selectQuery(
+  { builder, statements }: SqlConnection,
+  { entity }: EntityPlan,
+  selection: Selection,
+  wanted: RowsWanted,
+): NamedQuery {
+  const { condition, order = [], limit, offset = 0 } = wanted;
+  const values: unknown[] = [];
+  const where = conditionShape(condition, builder.provider, values);
+  const isCut = offset > 0;
+  const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
+  const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
+  if (limit !== undefined) values.push(limit);
+  if (isCut) values.push(offset);
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page}`;
+  return statements
+    .get(shape, () => writeSelect(builder, entity, selection.names, { condition, order, limit, offset }))
+    .query(values);
+}
+
+function writeSelect(
+  builder: SqlBuilder,
+  entity: AnyEntity,
+  names: readonly string[],
+  { condition, order = [], limit, offset = 0 }: RowsWanted,
+): CompiledQuery {
+  const { db, sql, provider } = builder;
+  const slots = new Slots();
+  let query = db
+    .selectFrom(entity.name)
+    .select([...names])
+    .where(new ConditionBuilder(builder, slots).build(condition, entity.name));
+  for (const { field, direction } of order)
+    query = query.orderBy(sql.id(entity.name, field), (by) => {
+      const directed = direction === "asc" ? by.asc() : by.desc();
+      // Elsewhere null is the smallest value by nature.
+      if (provider !== "postgresql" || entity.columns[field]?.optional !== true) return directed;
+      return direction === "asc" ? directed.nullsFirst() : directed.nullsLast();
+    });
+  if (limit !== undefined) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+  // No offset without a limit there.
+  else if (offset > 0 && provider !== "postgresql")
+    query = query.limit(sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}`);
+  if (offset > 0) query = query.offset(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+  return query.compile();
+}
+
+/**
+ * The statement that reads records by their ids.
+ * @param rest What else they have to be. @default nothing
+ */
+export function selectByIdQuery(
+  connection: SqlConnection,
+  plan: EntityPlan,
+  selection: Selection,
+  ids: readonly string[],
+  rest: Condition = ALWAYS,
+): NamedQuery {
+  const column = plan.entity.columns.id as ColumnDefinition;
+  const own: Condition =
+    ids.length === 1
+      ? { kind: "compare", column, operator: "eq", value: ids[0], negated: false }
+      : { kind: "compare", column, operator: "in", value: ids, negated: false };
+  return selectQuery(connection, plan, selection, { condition: { kind: "and", parts: [own, rest] } });
+}
+
+/** The statement that counts rows; it returns one number. */
+export function countQuery(
+  { builder, statements }: SqlConnection,
+  { entity }: EntityPlan,
+  condition: Condition,
+): NamedQuery {
+  const values: unknown[] = [];
+  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)}`;
+  const write = (): CompiledQuery => {
+    const { db, sql } = builder;
+    return db
+      .selectFrom(entity.name)
+      .select(sql<number>`count(*)`.as("count"))
+      .where(new ConditionBuilder(builder, new Slots()).build(condition, entity.name))
+      .compile();
+  };
+  return statements.get(shape, write).query(values);
+}
+
+/** The records of a result. */
+export function rowsOf({ decode }: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row[] {
+  return rows.map(decode);
+}

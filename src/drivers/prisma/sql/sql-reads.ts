@@ -1,0 +1,77 @@
+import { type Condition, type FindManyQuery, type Row, soleId } from "../../../kernel/index.ts";
+import type { EntityPlan } from "../entity-plan.ts";
+import { byId } from "../read-by-id.ts";
+import { readTogether } from "../read-together.ts";
+import { conditionShape } from "./condition-shape.ts";
+import {
+  countQuery,
+  orderOf,
+  rowsOf,
+  type Selection,
+  selectByIdQuery,
+  selectionOf,
+  selectQuery,
+} from "./select-rows.ts";
+import type { SqlSession } from "./sql-connection.ts";
+
+/** Reads that can be one statement: the same columns under the same further conditions. */
+interface Group {
+  readonly plan: EntityPlan;
+  readonly selection: Selection;
+  /** Conditions besides the id. */
+  readonly rest: Condition;
+}
+
+/** The port's reads of records. */
+export interface SqlReads {
+  findOne(plan: EntityPlan, condition: Condition, select: readonly string[] | undefined): Promise<Row | null>;
+  findMany(plan: EntityPlan, condition: Condition, query: FindManyQuery): Promise<Row[]>;
+  count(plan: EntityPlan, condition: Condition): Promise<number>;
+}
+
+/** Reads of a session. Those by id join others who ask in the same moment. */
+export function sqlReads(session: SqlSession): SqlReads {
+  const readById = readTogether(async ({ plan, selection, rest }: Group, ids) => {
+    const query = selectByIdQuery(session.connection(), plan, selection, [...new Set(ids)], rest);
+    return session.read({ model: plan.entity.name, operation: "findOne" }, async (client) =>
+      rowsOf(selection, await client.queryRaw(query)),
+    );
+  });
+
+  return {
+    findOne(plan, condition, select) {
+      const open = session.connection();
+      const selection = selectionOf(open, plan, select);
+      // A transaction has one connection, and rows that are told apart by id need it.
+      const single = session.inTransaction || !selection.names.includes("id") ? undefined : byId(condition);
+      if (single !== undefined) {
+        const values: unknown[] = [];
+        const shape = conditionShape(single.rest, open.builder.provider, values);
+        const key = `${plan.entity.name} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
+        return readById(key, { plan, selection, rest: single.rest }, single.id);
+      }
+      const order = soleId(condition) === undefined ? orderOf(plan.entity, undefined) : undefined;
+      const query = selectQuery(open, plan, selection, { condition, order, limit: 1 });
+      return session.read({ model: plan.entity.name, operation: "findOne" }, async (client) => {
+        const values = (await client.queryRaw(query)).rows[0];
+        return values === undefined ? null : selection.decode(values);
+      });
+    },
+    async findMany(plan, condition, { select, sort, limit, offset }) {
+      const open = session.connection();
+      const selection = selectionOf(open, plan, select);
+      const order = orderOf(plan.entity, sort);
+      if (limit === 0) return [];
+      const query = selectQuery(open, plan, selection, { condition, order, limit, offset });
+      return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) =>
+        rowsOf(selection, await client.queryRaw(query)),
+      );
+    },
+    count(plan, condition) {
+      const query = countQuery(session.connection(), plan, condition);
+      return session.read({ model: plan.entity.name, operation: "count" }, async (client) =>
+        Number((await client.queryRaw(query)).rows[0]?.[0]),
+      );
+    },
+  };
+}

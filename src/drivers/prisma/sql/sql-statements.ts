@@ -1,0 +1,93 @@
+import type { ResolvedRelation } from "../../../entity/index.ts";
+import {
+  type Condition,
+  compileWhere,
+  type Driver,
+  type EntityRef,
+  streamByKeyset,
+  type Where,
+} from "../../../kernel/index.ts";
+import type { Statements } from "../create-prisma-driver.ts";
+import type { EntityPlan } from "../entity-plan.ts";
+import { oneRecord, pairsOf, someRecords } from "../port-checks.ts";
+import type { SqlSession } from "./sql-connection.ts";
+import { addLinks, needsSeveralPortions, removeLinks, selectLinks } from "./sql-links.ts";
+import { sqlReads } from "./sql-reads.ts";
+import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+
+/**
+ * The port's statements in SQL. Statements are written when a method is called, with copies of what they are given, so
+ * that nobody changes it while they wait for their turn.
+ */
+export function sqlStatements(session: SqlSession, transaction: Driver["transaction"]): Statements {
+  const reads = sqlReads(session);
+  const planOf = (ref: EntityRef): EntityPlan => session.connection().planOf(ref);
+  const compile = ({ entity }: EntityPlan, where: Where | undefined): Condition =>
+    compileWhere(session.connection().model, entity, where);
+  const relationOf = ({ entity }: EntityPlan, name: string): ResolvedRelation =>
+    pairsOf(session.connection().model, entity, name);
+
+  const findMany: Driver["findMany"] = async (ref, query = {}) => {
+    const plan = planOf(ref);
+    return reads.findMany(plan, compile(plan, query.where), query);
+  };
+
+  return {
+    async ping() {
+      await session.read({ operation: "ping" }, (client) =>
+        client.queryRaw({ sql: "select 1", args: [], argTypes: [] }),
+      );
+    },
+    async findOne(ref, where, options) {
+      const plan = planOf(ref);
+      return reads.findOne(plan, compile(plan, where), options?.select);
+    },
+    findMany,
+    async count(ref, where) {
+      const plan = planOf(ref);
+      return reads.count(plan, compile(plan, where));
+    },
+    async create(ref, data) {
+      return insertRow(session, planOf(ref), data);
+    },
+    async createMany(ref, rows) {
+      const plan = planOf(ref);
+      const portions = portionsOf(session, plan, rows);
+      if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions);
+      return transaction((driver) => driver.createMany(ref, rows));
+    },
+    async update(ref, where, data) {
+      const plan = planOf(ref);
+      return updateRow(session, plan, oneRecord(plan, compile(plan, where)), data);
+    },
+    async updateMany(ref, where, data) {
+      const plan = planOf(ref);
+      return updateRows(session, plan, someRecords(plan, compile(plan, where)), data);
+    },
+    async delete(ref, where) {
+      const plan = planOf(ref);
+      return (await deleteRows(session, plan, oneRecord(plan, compile(plan, where)), "delete")) > 0;
+    },
+    async deleteMany(ref, where) {
+      const plan = planOf(ref);
+      return deleteRows(session, plan, someRecords(plan, compile(plan, where)), "deleteMany");
+    },
+    async *stream(ref, query, batchSize) {
+      yield* streamByKeyset({ findMany } as Driver, planOf(ref).entity, query, batchSize);
+    },
+    async links(ref, relation, ids, { where, limit = Number.POSITIVE_INFINITY } = {}) {
+      const resolved = relationOf(planOf(ref), relation);
+      const condition = compile(planOf(resolved.target), where);
+      return selectLinks(session, resolved, ids, condition, limit);
+    },
+    async link(ref, relation, id, targets) {
+      const resolved = relationOf(planOf(ref), relation);
+      const ids = [...new Set(targets)];
+      if (session.inTransaction || !needsSeveralPortions(ids)) return addLinks(session, resolved, id, ids);
+      return transaction((driver) => driver.link(ref, relation, id, ids));
+    },
+    async unlink(ref, relation, id, targets) {
+      return removeLinks(session, relationOf(planOf(ref), relation), id, [...new Set(targets)]);
+    },
+  };
+}
