@@ -5,6 +5,12 @@ import { toKeelsonError } from "./to-keelson-error.ts";
 
 /** Those that tell "a", "A" and "a " apart: MariaDB's, and that of MySQL 8. */
 const EXACT = ["utf8mb4_nopad_bin", "utf8mb4_0900_bin"] as const;
+export type ExactCollation = (typeof EXACT)[number];
+
+/** The one that a server has, by what it says of its version. */
+export function exactCollation(version: unknown): ExactCollation {
+  return /MariaDB/i.test(String(version)) ? EXACT[0] : EXACT[1];
+}
 
 /** Columns whose text compares inexactly. JSON has a collation of its own in MariaDB, and is never compared. */
 const INEXACT = `SELECT TABLE_NAME AS \`table\`, COLUMN_NAME AS \`column\`, VERSION() AS version
@@ -33,7 +39,7 @@ export async function checkCollation(client: StatementClient, model: EntityModel
   });
   const inexact = rows.filter(({ table, column }) => ours.has(`${String(table)}.${String(column)}`));
   if (inexact.length === 0) return;
-  const collation = /MariaDB/i.test(String(inexact[0]?.version)) ? EXACT[0] : EXACT[1];
+  const collation = exactCollation(inexact[0]?.version);
   throw new ConfigurationError(
     [...new Set(inexact.map(({ table }) => String(table)))].map(
       (table) =>

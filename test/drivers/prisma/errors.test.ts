@@ -100,7 +100,9 @@ describe.each([
 
   it("say in their cause what the log needs: model, operation and codes", async () => {
     const failure = await failureOf(driver.create("tag", { id: "t9", name: "red" }));
-    expect(isKeelsonError(failure.cause) && failure.cause.message).toMatch(/^tag\.create DriverAdapterError P2002 \w+$/);
+    expect(isKeelsonError(failure.cause) && failure.cause.message).toMatch(
+      /^tag\.create DriverAdapterError P2002 \w+$/,
+    );
   });
 
   it("name an entity that does not exist", async () => {

@@ -27,7 +27,10 @@ async function open(collation?: string) {
   const { url, drop } = await freshMysql();
   await askMysql(url, mysqlTables(toPrismaSchema(fixtureEntities, { provider: "mysql" }), collation));
   const Client = await generatedClient(fixtureEntities, "mysql");
-  const driverAt = (at: string): Driver => prisma(new Client({ adapter: new PrismaMariaDb(at) }));
+  const driverAt = (at: string, isDirect = false): Driver => {
+    const adapter = new PrismaMariaDb(at);
+    return prisma(new Client({ adapter }), isDirect ? { adapter } : {});
+  };
   return { url, drop, driverAt };
 }
 
@@ -39,17 +42,20 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` (${reason})`}`, () => {
-  testDriver(
-    "a generated client on MariaDB",
-    async (entities) => {
-      const { url, drop, driverAt } = await open();
-      const driver = await connectDriver(driverAt(url), entities);
-      return { driver, close: () => driver.disconnect().then(drop) };
-    },
-    { keepsDeletedValues: true, firstYear: 1000 },
-  );
+  describe.each([
+    ["a generated client", false],
+    ["a client's adapter", true],
+  ] as const)("%s on MariaDB", (name, isDirect) => {
+    testDriver(
+      `${name} on MariaDB`,
+      async (entities) => {
+        const { url, drop, driverAt } = await open();
+        const driver = await connectDriver(driverAt(url, isDirect), entities);
+        return { driver, close: () => driver.disconnect().then(drop) };
+      },
+      { keepsDeletedValues: true, firstYear: 1000 },
+    );
 
-  describe("a generated client on MariaDB", () => {
     const ends: (() => Promise<unknown>)[] = [];
 
     afterEach(async () => {
@@ -59,7 +65,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     async function connected() {
       const { url, drop, driverAt } = await open();
       ends.push(drop);
-      const driver = await connectDriver(driverAt(url), fixtureEntities);
+      const driver = await connectDriver(driverAt(url, isDirect), fixtureEntities);
       ends.push(() => driver.disconnect());
       return { driver, url };
     }
@@ -69,7 +75,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       async (collation) => {
         const { url, drop, driverAt } = await open(collation);
         ends.push(drop);
-        const driver = driverAt(url);
+        const driver = driverAt(url, isDirect);
         const failure = await failureOf(driver.connect(driverContext(fixtureEntities)));
         expect(failure).toBeInstanceOf(ConfigurationError);
         const { problems } = failure as ConfigurationError;
@@ -94,7 +100,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
     it("says that deleted records keep their unique values, which it cannot free", async () => {
       const { url, drop, driverAt } = await open();
       ends.push(drop);
-      const driver = driverAt(url);
+      const driver = driverAt(url, isDirect);
       const log = recordingLogger();
       await driver.connect(driverContext(fixtureEntities, { log }));
       ends.push(() => driver.disconnect());
@@ -148,7 +154,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       const gate = await gateTo(url);
       await gate.open();
       const driver = await connectDriver(
-        driverAt(`${gate.url}?connectTimeout=1000&acquireTimeout=1500&initializationTimeout=1000`),
+        driverAt(`${gate.url}?connectTimeout=1000&acquireTimeout=1500&initializationTimeout=1000`, isDirect),
         fixtureEntities,
       );
       ends.push(

@@ -99,9 +99,11 @@ export class ConditionBuilder {
   }
 
   #inJson(name: RawBuilder<unknown>): Expression {
-    const { sql } = this.#builder;
+    const { sql, collation } = this.#builder;
     const list = this.#slots.next({ scalarType: "string", arity: "scalar" });
-    return sql`${name} in (select value from json_each(${list}))`;
+    if (collation === undefined) return sql`${name} in (select value from json_each(${list}))`;
+    const texts = sql`json_table(${list}, '$[*]' columns (value varchar(768) path '$')) as list`;
+    return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;
   }
 
   #related({ relation, quantifier, where }: Related, table: string): Expression {

@@ -4,7 +4,7 @@ import { codecOf } from "./codec.ts";
 /** How a list is written in a statement: as one parameter, or as this many. */
 export type ListForm = "array" | "json" | number;
 
-/** Longer lists travel as JSON wherever they can: no database takes any number of parameters. */
+/** Longer lists travel as JSON where that can be exact enough: no database takes any number of parameters. */
 const MAX_PARAMETERS = 8_192;
 
 /**
@@ -16,7 +16,8 @@ export function listForm(provider: Provider, { kind }: ColumnDefinition, length:
   const { scalar } = kind.column;
   // Text and whole numbers are the same in JSON; moments are written as the adapter is set to, and decimals are rounded.
   if (provider === "sqlite" && (scalar === "String" || scalar === "Int")) return "json";
-  return length > MAX_PARAMETERS ? "json" : 2 ** Math.ceil(Math.log2(length));
+  const isLong = length > MAX_PARAMETERS && (provider === "sqlite" || scalar === "String");
+  return isLong ? "json" : 2 ** Math.ceil(Math.log2(length));
 }
 
 /** The values of a list as they travel in a form, one per parameter. */

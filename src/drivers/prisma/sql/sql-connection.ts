@@ -1,8 +1,10 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { DriverContext } from "../../../kernel/index.ts";
+import { type ExactCollation, exactCollation } from "../check-collation.ts";
 import { type Connection, createConnection } from "../connection.ts";
 import type { OpenedClient } from "../opened-client.ts";
 import type { Session } from "../session.ts";
+import { toKeelsonError } from "../to-keelson-error.ts";
 import { createSqlBuilder, type SqlBuilder } from "./sql-builder.ts";
 import { StatementCache } from "./statement-cache.ts";
 
@@ -18,7 +20,16 @@ export type SqlSession = Session<SqlQueryable, SqlConnection>;
 /** PostgreSQL's tables are in a schema, this one unless somebody says so; elsewhere the connection decides. */
 const DEFAULT_SCHEMA = "public";
 
-/** @throws ConfigurationError */
+async function collationOf(client: SqlDriverAdapter): Promise<ExactCollation> {
+  const { rows } = await client
+    .queryRaw({ sql: "select version()", args: [], argTypes: [] })
+    .catch((error: unknown) => {
+      throw toKeelsonError(error, { operation: "connect" });
+    });
+  return exactCollation(rows[0]?.[0]);
+}
+
+/** @throws ConfigurationError; DatabaseUnavailableError */
 export async function createSqlConnection(
   opened: OpenedClient<SqlDriverAdapter>,
   context: DriverContext,
@@ -27,6 +38,7 @@ export async function createSqlConnection(
   const schema =
     provider === "postgresql" ? (opened.client.getConnectionInfo?.().schemaName ?? DEFAULT_SCHEMA) : undefined;
   const connection = createConnection(opened, context);
-  const builder = await createSqlBuilder(provider, schema);
+  const collation = provider === "mysql" ? await collationOf(opened.client) : undefined;
+  const builder = await createSqlBuilder(provider, schema, collation);
   return Object.freeze({ ...connection, builder, statements: new StatementCache() });
 }
