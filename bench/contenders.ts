@@ -16,6 +16,7 @@ export const contenders: readonly Contender[] = [
   { id: "hono-prisma", note: "Hono and Prisma 7 by hand" },
   { id: "express-prisma", note: "Express 5 and Prisma 7 by hand" },
   { id: "keelson-node", note: "Keelson, prisma(client), on node:http" },
+  { id: "keelson-direct", note: "Keelson, postgres(url), on node:http" },
   { id: "keelson-express", note: "Keelson, prisma(client), mounted in Express 5" },
 ];
 

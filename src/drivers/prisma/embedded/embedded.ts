@@ -28,7 +28,6 @@ export interface EmbeddedOptions {
 
 const PACKAGES = {
   ...ENGINE_PACKAGES,
-  ...SCHEMA_PACKAGES,
   "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
 } as const;
 
@@ -75,7 +74,10 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
         const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-        checkSchema(packages["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "sqlite" }));
+        if (push === "auto") {
+          const parser = await loadPeers("embedded", SCHEMA_PACKAGES);
+          checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "sqlite" }));
+        }
         const adapter = await openFile(path, new PrismaLibSql({ url }));
         return { client: adapter, dialect: DIALECTS.sqlite, close: () => adapter.dispose() };
       },

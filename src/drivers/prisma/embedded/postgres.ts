@@ -32,7 +32,6 @@ export interface PostgresOptions {
 
 const PACKAGES = {
   ...ENGINE_PACKAGES,
-  ...SCHEMA_PACKAGES,
   "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
   pg: () => import("pg"),
 } as const;
@@ -94,7 +93,10 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
         const { PrismaPg } = packages["@prisma/adapter-pg"];
-        checkSchema(packages["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
+        if (push === "auto") {
+          const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
+          checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
+        }
         const pool = {
           ...connection,
           max: poolSize,

@@ -1,5 +1,6 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
+import { parseMoment } from "./parse-moment.ts";
 
 /** How values of a column travel to the database and back. */
 export interface Codec {
@@ -29,17 +30,12 @@ function fromJson(value: unknown): unknown {
   return typeof value === "string" ? JSON.parse(value) : value;
 }
 
-/** Text is read as it is; an adapter that is set to keep moments as numbers makes text of them too. */
-function toDate(value: unknown): unknown {
-  return new Date(value as string);
-}
-
 const COMMON: Readonly<Record<Scalar, Codec>> = {
   String: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: Number },
   Float: { ...types("float"), encode: same, decode: Number },
   Boolean: { ...types("boolean"), encode: same },
-  DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date), decode: toDate },
+  DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date), decode: parseMoment },
   Json: { ...types("json"), encode: (value) => JSON.stringify(value), decode: fromJson },
 };
 
@@ -55,7 +51,7 @@ const NUMERIC_BOOLEAN: Codec = {
   decode: (value) => value === true || Number(value) === 1,
 };
 
-const TEXT_MOMENT: Codec = { ...types("string"), encode: plainMoment, decode: toDate };
+const TEXT_MOMENT: Codec = { ...types("string"), encode: plainMoment, decode: parseMoment };
 
 const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec>>>> = {
   sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN },
