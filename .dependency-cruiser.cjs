@@ -139,7 +139,7 @@ module.exports = {
     ownPeerOnly("adapters/next", "next"),
     ownPeerOnly("adapters/node"),
     ownPeerOnly("adapters/web"),
-    ownPeerOnly("drivers/prisma", "@prisma/[^/]+|pg"),
+    ownPeerOnly("drivers/prisma", "@prisma/[^/]+|pg|kysely|lru-cache"),
     ownPeerOnly("drivers/memory"),
     {
       name: "client-imports-entity-only",

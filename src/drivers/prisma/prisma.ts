@@ -9,7 +9,7 @@ import { createPrismaDriver } from "./create-prisma-driver.ts";
 import { detectProvider } from "./detect-provider.ts";
 import { DIALECTS } from "./dialect.ts";
 import { shareAdapter } from "./sql/share-adapter.ts";
-import { SQL_PATH } from "./sql/sql-path.ts";
+import { FOREIGN_SQL_PATH } from "./sql/sql-path.ts";
 import { warnOfTakenValues } from "./warn-of-taken-values.ts";
 
 /** Options of `prisma`. */
@@ -30,7 +30,7 @@ export interface PrismaOptions {
  * as `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
  * migrate. `api.close()` disconnects the client.
  * @param client A PrismaClient 7, also an extended one
- * @throws ConfigurationError from `connect` when a model or field is missing, or MySQL would compare text inexactly; at
+ * @throws ConfigurationError from `connect` when a model, field, table or column is missing, or MySQL would compare text inexactly; at
  *   once for an adapter to a database that no driver serves
  * @example
  * const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter }), { adapter }) });
@@ -97,6 +97,6 @@ function throughAdapter(client: Client, given: AnyAdapterFactory, said: Provider
         return { client: adapter, dialect: DIALECTS[provider], close };
       },
     },
-    SQL_PATH,
+    FOREIGN_SQL_PATH,
   );
 }

@@ -1,0 +1,40 @@
+import { ConfigurationError, type Provider } from "../../../entity/index.ts";
+import { NEVER } from "../../../kernel/index.ts";
+import { PrismaFailure } from "../prisma-failure.ts";
+import { toKeelsonError } from "../to-keelson-error.ts";
+import { selectionOf, selectQuery } from "./select-rows.ts";
+import type { SqlConnection } from "./sql-connection.ts";
+
+const MISSING = new Set(["P2021", "P2022"]);
+/** What SQLite says of any statement that it cannot compile. */
+const SQLITE_ERROR = "1";
+
+function isMisfit({ code, sqlState }: PrismaFailure, provider: Provider): boolean {
+  return MISSING.has(code) || (provider === "sqlite" && sqlState === SQLITE_ERROR);
+}
+
+/**
+ * Asks each table for its columns, and for no rows.
+ * @throws ConfigurationError naming every entity whose table or columns have another name; DatabaseUnavailableError
+ */
+export async function checkTables(connection: SqlConnection): Promise<void> {
+  const { client, model, planOf } = connection;
+  const problems: string[] = [];
+  for (const { name } of model.entities) {
+    const plan = planOf(name);
+    const query = selectQuery(connection, plan, selectionOf(connection, plan, undefined), { condition: NEVER });
+    try {
+      await client.queryRaw(query);
+    } catch (error) {
+      const statement = { model: name, operation: "connect" };
+      if (!isMisfit(new PrismaFailure(error, statement), connection.dialect.provider))
+        throw toKeelsonError(error, statement, model);
+      problems.push(`there is no table "${name}", or it does not have all columns of the entity`);
+    }
+  }
+  if (problems.length === 0) return;
+  throw new ConfigurationError([
+    ...problems,
+    "with { adapter }, tables and columns are called after models and fields; leave it out for models with @@map or @map",
+  ]);
+}

@@ -1,0 +1,94 @@
+import { PrismaLibSql } from "@prisma/adapter-libsql";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
+import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
+import { driverContext, makeTables } from "../../support/connect-driver.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { generatedClient } from "../../support/generate-client.ts";
+
+const note = entity("note", { title: string }).timestamps(false);
+const row = { id: "n1", title: "one" };
+
+interface Asking {
+  $queryRawUnsafe(sql: string): Promise<Record<string, unknown>[]>;
+  $disconnect(): Promise<void>;
+}
+
+describe("prisma(client, { adapter })", () => {
+  let url: string;
+  let drop: () => Promise<void>;
+  let Client: Awaited<ReturnType<typeof generatedClient>>;
+
+  beforeAll(async () => {
+    ({ url, drop } = await freshPostgres());
+    await makeTables(postgres(url), [note]);
+    Client = await generatedClient([note], "postgresql");
+  });
+  afterAll(() => drop());
+
+  /** A client and a driver over it that share one connection. */
+  function made() {
+    const adapter = new PrismaPg({ connectionString: url, max: 1, connectionTimeoutMillis: 500 });
+    const client = new Client({ adapter });
+    return { client: client as unknown as Asking, driver: prisma(client, { adapter }) };
+  }
+
+  it("shares the connections of the client, whoever asks first", async () => {
+    for (const asksFirst of [true, false]) {
+      const { client, driver } = made();
+      const ask = () => client.$queryRawUnsafe("SELECT pg_backend_pid() AS pid");
+      const before = asksFirst ? await ask() : undefined;
+      await driver.connect(driverContext([note]));
+      await driver.count("note");
+      const [{ pid } = {}] = await ask();
+      if (before !== undefined) expect(before[0]?.pid).toBe(pid);
+      await driver.transaction(async (inner) => {
+        await inner.create("note", { ...row, id: `n${asksFirst}` });
+        await expect(ask()).rejects.toThrow(/timeout/i);
+      });
+      await driver.disconnect();
+    }
+  });
+
+  it("can be connected again, and leaves no connection behind", async () => {
+    const { driver } = made();
+    for (let time = 0; time < 2; time++) {
+      await driver.connect(driverContext([note]));
+      await driver.ping();
+      await driver.disconnect();
+    }
+    const { client } = made();
+    const left = client.$queryRawUnsafe(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'",
+    );
+    expect(await left).toEqual([{ n: 0 }]);
+    await client.$disconnect();
+  });
+
+  it("is refused where tables have other names than models", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const Sqlite = await generatedClient([note], "sqlite");
+    const adapter = new PrismaLibSql({ url: `file:${file}` });
+    const driver = prisma(new Sqlite({ adapter }), { adapter });
+    const failure = await driver.connect(driverContext([note])).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect((failure as ConfigurationError).problems).toEqual([
+      'there is no table "note", or it does not have all columns of the entity',
+      expect.stringContaining("@@map"),
+    ]);
+    await makeTables(embedded({ file }), [note]);
+    await driver.connect(driverContext([note]));
+    expect(await driver.create("note", row)).toEqual(row);
+    await driver.disconnect();
+    await remove();
+  });
+
+  it("takes an adapter for a database that drivers serve, and that is the one named", () => {
+    const adapter = new PrismaPg({ connectionString: url });
+    const client = new Client({ adapter });
+    const other = { provider: "sqlserver", adapterName: "mssql", connect: () => Promise.reject(new Error("unused")) };
+    expect(() => prisma(client, { adapter: other })).toThrow(ConfigurationError);
+    expect(() => prisma(client, { adapter, provider: "sqlite" })).toThrow(ConfigurationError);
+  });
+});
