@@ -33,7 +33,8 @@ function fromJson(value: unknown): unknown {
 const COMMON: Readonly<Record<Scalar, Codec>> = {
   String: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: Number },
-  Float: { ...types("float"), encode: same, decode: Number },
+  // -0 becomes 0: SQLite has no other one, and Prisma's client sends no other.
+  Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
   Boolean: { ...types("boolean"), encode: same },
   DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date), decode: parseMoment },
   Json: { ...types("json"), encode: (value) => JSON.stringify(value), decode: fromJson },
@@ -58,8 +59,6 @@ const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec>>>> = {
   postgresql: {
     ...COMMON,
     DateTime: TEXT_MOMENT,
-    // Numbers travel as text, and JavaScript's text of -0 has no sign.
-    Float: { ...COMMON.Float, encode: (value) => (Object.is(value, -0) ? "-0" : value) },
   },
   mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT },
 };
