@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { createTables } from "./model.ts";
 import { seedPosts, seedUsers } from "./seed.ts";
 
-const databaseName = process.env.BENCH_DATABASE ?? "keelson_bench";
+const databaseName = "keelson_bench";
 
 /** Connections every contender may open. */
 export const poolSize = 10;
