@@ -1,11 +1,16 @@
+import type { AnyEntity } from "../../entity/index.ts";
 import type { Row } from "../../kernel/index.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 
+/** Whether a change with these columns is one that a version counts: an id alone changes nothing. */
+export function countsVersion({ versioned }: AnyEntity, names: readonly string[]): boolean {
+  return versioned !== undefined && names.some((name) => name !== "id");
+}
+
 /**
  * Changes with the next version, which the database counts in the same statement, so that no two writes share one. What
- * the changes say of the version does not matter; an id alone is no change.
+ * the changes say of the version does not matter.
  */
 export function withNextVersion({ entity }: EntityPlan, changes: Row): Row {
-  if (entity.versioned === undefined || Object.keys(changes).every((name) => name === "id")) return changes;
-  return { ...changes, version: { increment: 1 } };
+  return countsVersion(entity, Object.keys(changes)) ? { ...changes, version: { increment: 1 } } : changes;
 }

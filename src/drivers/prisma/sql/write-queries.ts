@@ -1,6 +1,7 @@
 import type { CompiledQuery } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import type { Condition } from "../../../kernel/index.ts";
+import { countsVersion } from "../next-version.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { codecOf } from "./codec.ts";
 import { conditionShape } from "./condition-shape.ts";
@@ -60,14 +61,20 @@ export function updateQuery(
   data: Encoded,
   returning?: Selection,
 ): NamedQuery {
-  const names = [...data.keys()];
-  const values = [...data.values()];
+  const counts = countsVersion(entity, [...data.keys()]);
+  const changed = [...data].filter(([name]) => !(counts && name === "version"));
+  const names = changed.map(([name]) => name);
+  const values = changed.map(([, value]) => value);
   const where = conditionShape(condition, builder.provider, values);
   const write = (): CompiledQuery => {
+    const { sql } = builder;
     const slots = new Slots();
     const update = builder.db
       .updateTable(entity.name)
-      .set(slotsFor(builder, entity, names, slots))
+      .set({
+        ...slotsFor(builder, entity, names, slots),
+        ...(counts ? { version: sql`${sql.id(entity.name, "version")} + 1` } : {}),
+      })
       .where(ownRows(builder, entity, condition, slots));
     return (returning === undefined ? update : update.returning([...returning.names])).compile();
   };
