@@ -11,10 +11,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const PEERS = [
   "@prisma/adapter-libsql",
-  "@prisma/client",
   "@prisma/driver-adapter-utils",
   "@prisma/get-dmmf",
-  "@prisma/param-graph-builder",
   "@prisma/schema-engine-wasm",
 ];
 

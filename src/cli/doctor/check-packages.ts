@@ -5,11 +5,11 @@ import { packageManifest } from "../package-root.ts";
 import type { Project } from "../project/project.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 
-/** Packages that clients made in memory need, whatever the database. */
-const CLIENT = ["@prisma/client", "@prisma/driver-adapter-utils", "@prisma/get-dmmf", "@prisma/param-graph-builder"];
+/** Packages that make and change tables, whatever the database. */
+const TABLES = ["@prisma/driver-adapter-utils", "@prisma/get-dmmf", "@prisma/schema-engine-wasm"];
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  embedded: [...CLIENT, "@prisma/schema-engine-wasm", "@prisma/adapter-libsql"],
-  postgres: [...CLIENT, "@prisma/schema-engine-wasm", "@prisma/adapter-pg"],
+  embedded: [...TABLES, "@prisma/adapter-libsql"],
+  postgres: [...TABLES, "@prisma/adapter-pg"],
 };
 
 /** Whether the packages that the project's driver needs are there, in the one version that fits. */

@@ -1,13 +1,11 @@
 import { packageManifest } from "../package-root.ts";
 import { HOSTS, type HostName } from "./host.ts";
 
-/** Packages of the embedded default: a client made in memory, and SQLite. */
+/** Packages of the embedded default: SQLite, and what makes its tables. */
 const DATABASE = [
   "@prisma/adapter-libsql",
-  "@prisma/client",
   "@prisma/driver-adapter-utils",
   "@prisma/get-dmmf",
-  "@prisma/param-graph-builder",
   "@prisma/schema-engine-wasm",
 ];
 const DEVELOPMENT = ["@types/node", "typescript", "vitest"];

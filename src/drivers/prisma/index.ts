@@ -1,5 +1,5 @@
-// The Driver port over Prisma: a PrismaClient of yours, or clients built in memory from the entities for SQLite and
-// PostgreSQL. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
+// The Driver port over Prisma: a PrismaClient of yours, or Prisma's driver adapters for SQLite and PostgreSQL with
+// statements of our own. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
 
 export type { AnyAdapterFactory } from "./adapter-shape.ts";
 export type { AnyPrismaClient } from "./client-shape.ts";

@@ -4,10 +4,8 @@ const config: NextConfig = {
   // Loaded as they are: they bring WebAssembly and a native binding, which a bundler would take apart.
   serverExternalPackages: [
     "keelson",
-    "@prisma/client",
     "@prisma/adapter-libsql",
     "@prisma/get-dmmf",
-    "@prisma/param-graph-builder",
     "@prisma/schema-engine-wasm",
   ],
 };
