@@ -3,14 +3,11 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { curlExamples, expectCurl } from "../support/curl.ts";
 import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
 
 const page = openPage("../README");
-const blocks = (language: string): string[] =>
-  [...page.text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    (match) => match[1] as string,
-  );
 const folder = dirname(page.files[0] as string);
 const tsx = createRequire(import.meta.url).resolve("tsx");
 
@@ -50,19 +47,9 @@ describe("README.md", () => {
           });
         child.on("exit", () => reject(new Error(seen)));
       });
-      const lines = blocks("sh").find((block) => block.includes("api/posts?title_like")) as string;
-      const examples = [...lines.matchAll(/^(curl [\s\S]*?)\n# (\d{3}) (.*)$/gm)];
+      const examples = curlExamples(page.text);
       expect(examples).toHaveLength(4);
-      for (const [, command, status, answer] of examples as unknown as [string, string, string, string][]) {
-        const { code, body } = await curl(command.replace(/localhost:3000/g, new URL(url).host));
-        expect(code, command).toBe(Number(status));
-        // "…" in the README stands for anything.
-        const pattern = answer
-          .split("…")
-          .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-          .join("[\\s\\S]*");
-        expect(body).toMatch(new RegExp(`^${pattern}$`));
-      }
+      for (const example of examples) await expectCurl(example, new URL(url).host);
     } finally {
       child.kill("SIGTERM");
       await new Promise((resolve) => child.on("exit", resolve));
@@ -77,27 +64,3 @@ describe("README.md", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(["start", "test", "check", "bench"]));
   });
 });
-
-/** What a shell would do with one of the README's commands: the parts it uses, and no others. */
-async function curl(command: string): Promise<{ code: number; body: string }> {
-  const words = [...command.replace(/\\\n/g, " ").matchAll(/'([^']*)'|(\S+)/g)].map(
-    (match) => match[1] ?? (match[2] as string),
-  );
-  const headers = new Headers();
-  let body: string | undefined;
-  let address = "";
-  for (let i = 1; i < words.length; i++) {
-    const word = words[i] as string;
-    if (word === "-H") {
-      const [name = "", value = ""] = (words[++i] as string).split(": ");
-      headers.set(name, value);
-    } else if (word === "-d") body = words[++i];
-    else if (word !== "-s") address = word;
-  }
-  const response = await fetch(`http://${address}`, {
-    method: body === undefined ? "GET" : "POST",
-    headers,
-    body: body ?? null,
-  });
-  return { code: response.status, body: await response.text() };
-}
