@@ -204,7 +204,11 @@ const samples: Arbitrary<Row[]> = fc.uniqueArray(
   { selector: ({ id }) => id, minLength: 1 },
 );
 
-describe.each(["sqlite", "postgresql", "mysql"] as const)("both paths to %s", (provider) => {
+describe.each([
+  ["sqlite", ""],
+  ["postgresql", ""],
+  ["mysql", mysqlReason === undefined ? "" : ` (${mysqlReason})`],
+] as const)("both paths to %s%s", (provider, _why) => {
   const isAbsent = provider === "mysql" && mysqlReason !== undefined;
   let paths: Paths;
 

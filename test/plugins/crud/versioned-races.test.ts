@@ -76,7 +76,7 @@ async function start(open: () => Promise<Opened>) {
 }
 
 for (const [name, open, isMissing] of DATABASES)
-  describe.skipIf(isMissing)(`versions on ${name}`, () => {
+  describe.skipIf(isMissing)(`versions on ${name}${isMissing ? ` (${noMysql})` : ""}`, () => {
     it("let 50 clients that read, change and write with If-Match count to 50", { timeout: 120_000 }, async () => {
       const app = await startApp(await start(open));
       onTestFinished(app.close);

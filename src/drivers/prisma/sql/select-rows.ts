@@ -29,30 +29,24 @@ export interface RowsWanted {
 
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
 
-const complete = new WeakMap<AnyEntity, Selection>();
-
 /**
  * The columns that are asked for.
  * @throws BadRequestError for names that are no columns
  */
 export function selectionOf(
-  { builder: { provider } }: SqlConnection,
+  { builder: { provider }, selections }: SqlConnection,
   { entity }: EntityPlan,
   select: readonly string[] | undefined,
 ): Selection {
-  if (select !== undefined) {
-    for (const name of select)
-      if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
-    const names = [...new Set(select)];
-    return { names, key: names.join(), decode: rowDecoder(provider, entity, names) };
-  }
-  let all = complete.get(entity);
-  if (all === undefined) {
-    const names = Object.keys(entity.columns);
-    all = Object.freeze({ names, key: "*", decode: rowDecoder(provider, entity, names) });
-    complete.set(entity, all);
-  }
-  return all;
+  for (const name of select ?? [])
+    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  const key = select?.join() ?? "*";
+  const known = selections.get(`${entity.name} ${key}`);
+  if (known !== undefined) return known;
+  const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
+  const selection = Object.freeze({ names, key, decode: rowDecoder(provider, entity, names) });
+  selections.set(`${entity.name} ${key}`, selection);
+  return selection;
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
+import { LRUCache } from "lru-cache";
 import type { DriverContext } from "../../../kernel/index.ts";
 import { type ExactCollation, exactCollation } from "../check-collation.ts";
 import { type Connection, createConnection } from "../connection.ts";
 import type { OpenedClient } from "../opened-client.ts";
 import type { Session } from "../session.ts";
 import { toKeelsonError } from "../to-keelson-error.ts";
+import type { Selection } from "./select-rows.ts";
 import { createSqlBuilder, type SqlBuilder } from "./sql-builder.ts";
 import { StatementCache } from "./statement-cache.ts";
 
@@ -12,6 +14,8 @@ import { StatementCache } from "./statement-cache.ts";
 export interface SqlConnection extends Connection<SqlDriverAdapter> {
   readonly builder: SqlBuilder;
   readonly statements: StatementCache;
+  /** By entity and columns: how values are read depends on the database, and is worked out once. */
+  readonly selections: LRUCache<string, Selection>;
 }
 
 /** Where statements in SQL go. */
@@ -19,6 +23,8 @@ export type SqlSession = Session<SqlQueryable, SqlConnection>;
 
 /** PostgreSQL's tables are in a schema, this one unless somebody says so; elsewhere the connection decides. */
 const DEFAULT_SCHEMA = "public";
+/** Selections that are kept; callers can make up more. */
+const MAX_SELECTIONS = 1_000;
 
 async function collationOf(client: SqlDriverAdapter): Promise<ExactCollation> {
   const { rows } = await client
@@ -40,5 +46,6 @@ export async function createSqlConnection(
   const connection = createConnection(opened, context);
   const collation = provider === "mysql" ? await collationOf(opened.client) : undefined;
   const builder = await createSqlBuilder(provider, schema, collation);
-  return Object.freeze({ ...connection, builder, statements: new StatementCache() });
+  const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
+  return Object.freeze({ ...connection, builder, statements: new StatementCache(), selections });
 }
