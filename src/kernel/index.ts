@@ -71,11 +71,13 @@ export type {
   RequestEvent,
   ResponseEvent,
   RouteAuthorization,
+  RouteCall,
 } from "./hooks/hook-map.ts";
 export { HookRegistry, runHooks } from "./hooks/hook-registry.ts";
 export { baseHeaders } from "./http/base-headers.ts";
 export { cancelBody } from "./http/cancel-body.ts";
 export { type CanonicalUrl, canonicalize } from "./http/canonicalize.ts";
+export { endWith } from "./http/end-with.ts";
 export { type Answering, answerWeb, isWebResponse } from "./http/fetch.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export { jsonShapeProblem } from "./http/json-shape.ts";

@@ -13,6 +13,7 @@ import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./co
 import type { HookName } from "./hooks/hook-map.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
 import { chooseGetUser } from "./http/choose-get-user.ts";
+import { answerWeb, fromWebRequest } from "./http/fetch.ts";
 import { defaultIsAdmin, type IdentityOptions, principalOf, toPrincipal } from "./http/find-principal.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 import { ownsUrl } from "./http/owns-url.ts";
@@ -33,9 +34,11 @@ import type { Clock, IdGenerator } from "./ports/clock.ts";
 import type { Driver } from "./ports/driver.ts";
 import type { Logger } from "./ports/logger.ts";
 import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
+import { tracerOf } from "./ports/tracer.ts";
 import { taggingDriver } from "./records/tagging-driver.ts";
 import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
+import { tracedHandle } from "./trace/traced-handle.ts";
 
 /** What a kernel is made of. `keelson()` fills in the default driver and plugins; the kernel knows none. */
 export interface KernelOptions {
@@ -148,6 +151,7 @@ export function createKernel(options: KernelOptions): Kernel {
   const getUser = chooseGetUser(options.getUser, contexts, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
+  const tracer = tracerOf(container);
   const clock: Clock = options.clock ?? { now: () => new Date() };
   const layered = layerDriver(options.driver, contexts);
   const runtime: OperationRuntime = compileRuntime({
@@ -160,6 +164,7 @@ export function createKernel(options: KernelOptions): Kernel {
     ids: options.ids ?? defaultIds,
     container,
     hooks,
+    tracer,
   });
   container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), model, runtime));
   const lifecycle = createLifecycle({
@@ -173,6 +178,7 @@ export function createKernel(options: KernelOptions): Kernel {
   });
   const identity: IdentityOptions = { getUser, isAdmin, limits, log };
   const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
+  const handle = tracedHandle((request) => handler.handle(request), tracer);
   const calls = createCallRunner(runtime, lifecycle.started);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => calls.run(principal, work));
@@ -180,8 +186,8 @@ export function createKernel(options: KernelOptions): Kernel {
 
   return Object.freeze({
     ready: lifecycle.ready,
-    handle: (request: KernelRequest) => handler.handle(request),
-    fetch: (request: Request) => handler.fetch(request),
+    handle,
+    fetch: (request: Request) => answerWeb({ handle, log }, fromWebRequest(request)),
     owns: (url: string, base?: string) => ownsUrl(registry, url, base, limits.urlBytes),
     as: (user: User) => clientsFor(() => toPrincipal(user, identity)),
     asSystem: () => clientsFor(() => SYSTEM),

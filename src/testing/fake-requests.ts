@@ -17,6 +17,8 @@ import {
   presentSettled,
   Reply,
   type Route,
+  type RouteCall,
+  type RouteContext,
   runHooks,
 } from "../kernel/index.ts";
 
@@ -62,7 +64,7 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
     try {
       route = findRoute(method, path);
       params = matchRoute(path, route.path) ?? {};
-      reply = toResponse(await answer(route, params, request, init));
+      reply = await answer(route, params, request, init);
       await end(reply);
     } catch (error) {
       const { status, headers, body } = handleError(error);
@@ -89,12 +91,11 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
     params: Readonly<Record<string, string>>,
     request: KernelRequest,
     init: CallInit,
-  ): Promise<Reply> {
+  ): Promise<KernelResponse> {
     await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
     const exchange: HttpExchange = { request, headers: {}, signal: new AbortController().signal, isExpired: false };
     const current = scope(route.early ? ANONYMOUS : principal(), exchange);
-    if (route.rules !== undefined) await authorizeRoute(route, route.rules, current);
-    const result = await route.handler({
+    const context: RouteContext = {
       route,
       request,
       requestId: current.requestId,
@@ -103,10 +104,17 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
       root: "/api",
       scope: current,
       body: async () => init.body,
-    });
-    const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
-    const shown = await presentSettled(reply.body, current, true);
-    return new Reply(reply.status, shown, { ...exchange.headers, ...reply.headers });
+    };
+    const respond = async (inner: OperationScope): Promise<KernelResponse> => {
+      if (route.rules !== undefined) await authorizeRoute(route, route.rules, inner);
+      const result = await route.handler({ ...context, scope: inner });
+      const reply = result instanceof Reply ? result : new Reply(result === undefined ? 204 : 200, result);
+      const shown = await presentSettled(reply.body, inner, true);
+      return toResponse(new Reply(reply.status, shown, { ...exchange.headers, ...reply.headers }));
+    };
+    const around: RouteCall = { ...context, respond };
+    await runHooks(hooks.list("route:around"), around);
+    return around.respond(current);
   }
 
   async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {

@@ -386,4 +386,21 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     expect(seen).toEqual([]);
     await kernel.close();
   });
+
+  it("lets a plugin put something around a route", async () => {
+    const plugin = createPlugin({
+      id: "around",
+      hooks: {
+        "route:authorize": (ask) => void (ask.allowed = true),
+        "route:around"(call) {
+          const next = call.respond;
+          call.respond = async (scope) => ({ ...(await scope.transaction(next)), status: 202 });
+        },
+      },
+      endpoints: { ping: endpoint("/ping", { handler: ({ scope }) => ({ within: scope.isTransaction }) }) },
+    });
+    const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
+    expect(await kernel.call("GET", "/ping")).toMatchObject({ status: 202, body: { within: true } });
+    await kernel.close();
+  });
 }

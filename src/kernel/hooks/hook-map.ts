@@ -4,7 +4,7 @@ import type { Operation, OperationKind } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
-import type { Route } from "../routes/route.ts";
+import type { Route, RouteContext } from "../routes/route.ts";
 
 /** A request on its way through the kernel. */
 export interface RequestEvent {
@@ -19,6 +19,16 @@ export interface ResponseEvent extends Omit<RequestEvent, "route" | "params"> {
   readonly route: Route | undefined;
   readonly params: Readonly<Record<string, string>> | undefined;
   readonly response: KernelResponse;
+}
+
+/** A request whose route and caller are known. */
+export interface RouteCall extends RouteContext {
+  /**
+   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is given:
+   * the call's, or one of its transactions. A hook may put a function of its own in its place that calls this one, or
+   * does not; the function of the plugin that was set up last is called first.
+   */
+  respond: (scope: OperationScope) => Promise<KernelResponse>;
 }
 
 /** May this caller use this route? Denied until a hook sets `allowed`. */
@@ -43,6 +53,11 @@ export interface HookMap {
   "request:start": RequestEvent;
   /** Any answer is ready, once per request; headers may still change. A throw on an error answer is only logged. */
   "request:end": ResponseEvent;
+  /**
+   * The caller is known; nothing was asked of any rule, and no body was read. A throw answers the request; `respond` may be
+   * replaced, to run the handler in a transaction, to see the response before that commits, or to give another one.
+   */
+  "route:around": RouteCall;
   /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
   "route:authorize": RouteAuthorization;
   /**
@@ -86,4 +101,9 @@ export interface HookOptions {
   readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;
   /** Milliseconds an asynchronous run may take; 0 = no limit but the request's. @default limits.hookMs */
   readonly timeout?: number | undefined;
+  /**
+   * Whether the function may find ISO 8601 texts in place of the `Date`s of records, as lists for JSON have them then. Only
+   * where all functions from `operation:execute` to `operation:redact` take them do they come. @default false
+   */
+  readonly textMoments?: boolean | undefined;
 }

@@ -11,6 +11,7 @@ export interface Hook<P> {
   readonly name: HookName;
   readonly timeout: number;
   readonly appliesTo: HookOptions["appliesTo"];
+  readonly textMoments: boolean;
 }
 
 /** Hook functions in the order their plugins were set up. */
@@ -23,9 +24,9 @@ export class HookRegistry {
   }
 
   on<N extends HookName>(plugin: string, name: N, fn: HookFunction<N>, options: HookOptions = {}): void {
-    const { timeout = this.#defaultTimeout, appliesTo } = options;
+    const { timeout = this.#defaultTimeout, appliesTo, textMoments = false } = options;
     const list = this.#hooks.get(name) ?? [];
-    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo });
+    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo, textMoments });
     this.#hooks.set(name, list);
   }
 

@@ -8,6 +8,11 @@ export interface KernelRequest {
   /** Header values by lower-case name, as node:http has them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: KernelBody | undefined;
+  /**
+   * Address of the other end of the connection, which may be a proxy's; no header has a say in it.
+   * @default the host does not tell
+   */
+  readonly address?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The framework's own request; passed to the adapter's `getUser` and to handlers. */
   readonly raw?: unknown;
@@ -32,6 +37,8 @@ export interface KernelResponse {
 /** A request being answered, as whatever works for it may see it. */
 export interface HttpExchange {
   readonly request: KernelRequest;
+  /** The route that answers, by what it does: "create", an action's name. Undefined until one matched. */
+  readonly route?: { readonly action: string } | undefined;
   /** Headers the answer gets besides those of its route, unless it turns out to be an error. Names are lower-case. */
   readonly headers: Record<string, string | readonly string[]>;
   /** Aborted when the caller has gone, or has been told that it took too long. */

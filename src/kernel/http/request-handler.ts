@@ -8,13 +8,14 @@ import {
   UnavailableError,
 } from "../errors/errors.ts";
 import { describeError, handleError } from "../errors/handle-error.ts";
-import type { RouteAuthorization } from "../hooks/hook-map.ts";
+import type { RouteAuthorization, RouteCall } from "../hooks/hook-map.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
+import type { OperationScope } from "../operations/scope.ts";
 import { ANONYMOUS } from "../ports/principal.ts";
 import { presentError } from "../records/present-error.ts";
-import { toJson } from "../records/serialize.ts";
+import { toJson } from "../records/to-json.ts";
 import { Reply, type Route, type RouteContext } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
 import { baseHeaders } from "./base-headers.ts";
@@ -22,7 +23,7 @@ import { cancelBody, isStream } from "./cancel-body.ts";
 import { canonicalize, decodeParams } from "./canonicalize.ts";
 import { endWith } from "./end-with.ts";
 import { Exchange } from "./exchange.ts";
-import { answerWeb, fromWebRequest, fromWebResponse, isWebResponse } from "./fetch.ts";
+import { fromWebResponse, isWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
 import { readJsonBody } from "./read-body.ts";
@@ -73,11 +74,6 @@ export class RequestHandler {
     return response;
   }
 
-  fetch(request: Request): Promise<Response> {
-    const { log } = this.#options.runtime;
-    return answerWeb({ handle: (given) => this.handle(given), log }, fromWebRequest(request));
-  }
-
   /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
   async drain(): Promise<void> {
     this.#closing = true;
@@ -102,12 +98,13 @@ export class RequestHandler {
     exchange.params = params;
     const starting = route.early ? undefined : started();
     if (starting !== undefined) await starting;
-    await runHooks(runtime.hooks.list("request:start"), { request, requestId, route, params });
+    const starts = runtime.hooks.list("request:start");
+    if (starts.length > 0) await runHooks(starts, { request, requestId, route, params });
     const principal = route.early ? ANONYMOUS : await findPrincipal(request, identity);
     const scope = new RequestScope(runtime, { principal, requestId, exchange });
     let isStreaming = false;
     try {
-      const response = await this.#respond(exchange, route, params, search, scope);
+      const response = await this.#around(exchange, route, params, search, scope);
       exchange.addHeaders(response);
       const { body } = response;
       isStreaming = isStream(body);
@@ -123,15 +120,14 @@ export class RequestHandler {
     }
   }
 
-  /** What the route's handler makes of the request, if the caller may use the route. */
-  async #respond(
+  /** The route's answer, with what plugins have put around it. */
+  async #around(
     { request, requestId }: Exchange,
     route: Route,
     params: Readonly<Record<string, string>>,
     search: string,
     scope: RequestScope,
   ): Promise<KernelResponse> {
-    if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
     const { runtime, apiPrefix } = this.#options;
     let body: Promise<unknown> | undefined;
     const context: RouteContext = {
@@ -144,10 +140,22 @@ export class RequestHandler {
       scope,
       body: () => (body ??= readJsonBody(request, runtime.limits)),
     };
+    const hooks = runtime.hooks.list("route:around");
+    if (hooks.length === 0) return this.#respond(context);
+    const respond: RouteCall["respond"] = (inner) => this.#respond({ ...context, scope: inner });
+    const call: RouteCall = { ...context, respond };
+    await runHooks(hooks, call);
+    return call.respond(scope);
+  }
+
+  /** What the route's handler makes of the request, if the caller may use the route. */
+  async #respond(context: RouteContext): Promise<KernelResponse> {
+    const { route, requestId, scope } = context;
+    if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
     return finish(await route.handler(context), requestId, scope);
   }
 
-  async #authorizeRoute(route: Route, rules: readonly string[], scope: RequestScope): Promise<void> {
+  async #authorizeRoute(route: Route, rules: readonly string[], scope: OperationScope): Promise<void> {
     const authorization: RouteAuthorization = { route, rules, scope, allowed: false };
     await runHooks(this.#options.runtime.hooks.list("route:authorize"), authorization);
     if (authorization.allowed) return;
@@ -221,7 +229,7 @@ function dropBody(response: KernelResponse): void {
 }
 
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
-async function finish(result: unknown, requestId: string, scope: RequestScope): Promise<KernelResponse> {
+async function finish(result: unknown, requestId: string, scope: OperationScope): Promise<KernelResponse> {
   if (isWebResponse(result)) {
     const { status, headers, body } = fromWebResponse(result);
     return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
@@ -230,7 +238,8 @@ async function finish(result: unknown, requestId: string, scope: RequestScope): 
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
   if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  const text = await toJson(body, scope);
+  const written = toJson(body, scope);
+  const text = written instanceof Promise ? await written : written;
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
   return respond(requestId, reply, text, JSON_TYPE);
 }

@@ -21,6 +21,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
     limit,
     offset: query.offset,
     select: columnsToFetch(entity, query, order),
+    textMoments: query.textMoments,
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
@@ -47,7 +48,10 @@ export async function runRead(operation: MutableOperation): Promise<void> {
   }
   const { existsWhere, extraWhere } = operation;
   const where = allOf({ id: operation.id }, query.where, decision.predicate, existsWhere, extraWhere);
-  const record = await scope.store.findOne(entity, where, { select: columnsToFetch(entity, query, []) });
+  const record = await scope.store.findOne(entity, where, {
+    select: columnsToFetch(entity, query, []),
+    textMoments: query.textMoments,
+  });
   if (record === null) throw await missingOrDenied(operation);
   operation.records = [record];
 }

@@ -49,6 +49,7 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     extraWhere: undefined,
     expected: undefined,
     isUnchanged: undefined,
+    whenHeld: undefined,
     ignored: [],
     transactional: false,
     applied: true,

@@ -26,6 +26,11 @@ export interface OperationQuery {
   total?: boolean | undefined;
   /** Records that are softly deleted: left out, there too, or nothing but these. @default left out */
   deleted?: "with" | "only" | undefined;
+  /**
+   * Whether moments in the records may be ISO 8601 texts, for surfaces that do nothing but write them out as JSON. They are
+   * `Date`s all the same where a hook that looks at records has not said that it takes texts. @default false
+   */
+  textMoments?: boolean | undefined;
 }
 
 /** What the rules decided. Until somebody allows it, an operation is denied. */
@@ -83,6 +88,11 @@ export interface Operation {
    * statement has run in the same transaction. `expectUnchanged` sets both.
    */
   isUnchanged?: ((record: Row) => boolean) | undefined;
+  /**
+   * Given the stored record just before the statement, which it is locked for from then on: what the write replaces, when
+   * `transactional` is set as well. It stays for further attempts. Update and delete.
+   */
+  whenHeld?: ((record: Row) => void | Promise<void>) | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */

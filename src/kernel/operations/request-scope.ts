@@ -1,4 +1,4 @@
-import type { EntityModel } from "../../entity/index.ts";
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { ScopedContainer } from "../container/scoped-container.ts";
 import { describeError } from "../errors/handle-error.ts";
 import type { HttpExchange } from "../http/messages.ts";
@@ -37,6 +37,7 @@ export class RequestScope implements OperationScope {
   readonly principal: Principal;
   readonly requestId: string;
   precondition: Precondition | undefined;
+  idempotencyKey: string | undefined;
   readonly #init: ScopeInit;
   readonly #afterCommit: AfterCommit | undefined;
   #driver: Driver | undefined;
@@ -55,7 +56,7 @@ export class RequestScope implements OperationScope {
 
   get driver(): Driver {
     const { model, handlerDriver } = this.runtime;
-    this.#driver ??= taggingDriver(handlerDriver(this.store), model, this.runtime);
+    this.#driver ??= taggingDriver(handlerDriver(this.store, this), model, this.runtime);
     return this.#driver;
   }
   get model(): EntityModel {
@@ -98,7 +99,8 @@ export class RequestScope implements OperationScope {
   }
 
   run(input: OperationInput): Promise<Operation> {
-    return runOperation(this, input);
+    const { tracer } = this.runtime;
+    return tracer === undefined ? runOperation(this, input) : tracer.operation(input, () => runOperation(this, input));
   }
 
   async readDecision(ref: EntityRef): Promise<Decision> {
@@ -119,6 +121,10 @@ export class RequestScope implements OperationScope {
     return this.#masks.of(this.runtime.find(ref));
   }
 
+  get masked(): readonly AnyEntity[] {
+    return this.#masks.known;
+  }
+
   maskReady(ref?: EntityRef): Promise<void> | undefined {
     return ref === undefined ? this.#masks.allReady() : this.#masks.ready(this.runtime.find(ref));
   }
@@ -134,6 +140,7 @@ export class RequestScope implements OperationScope {
       afterCommit.length = 0; // the driver may have rolled back and tried again
       const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit);
       inner.precondition = this.precondition;
+      inner.idempotencyKey = this.idempotencyKey;
       try {
         return await work(inner);
       } finally {

@@ -50,9 +50,13 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   if (masking !== undefined) await masking;
   if (operation.precondition !== undefined || scope.precondition !== undefined) await takePrecondition(operation);
   const { query, data } = input;
-  if (query !== undefined) operation.query = typeof query === "function" ? await query(operation) : query;
-  if (query !== undefined)
-    operation.query = await (isSystem ? narrowQuery(operation) : checkQuery(operation, input.bounded));
+  if (query !== undefined) {
+    const asked = typeof query === "function" ? query(operation) : query;
+    operation.query = asked instanceof Promise ? await asked : asked;
+    const checked = isSystem ? narrowQuery(operation) : checkQuery(operation, input.bounded);
+    operation.query = checked instanceof Promise ? await checked : checked;
+  }
+  if (operation.query.textMoments && !plan.textMoments) operation.query = { ...operation.query, textMoments: false };
   if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
 
@@ -61,7 +65,8 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   // What a write includes may be refused (too many records): then nothing must have been written either.
   const isOneWithAnswer = data !== undefined && includesOwn(operation);
   try {
-    await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
+    if (plan.isRead) await execute(plan, operation);
+    else await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
   } catch (error) {
     if (!(error instanceof NothingDone)) throw error;
     operation.records = [];
@@ -90,7 +95,6 @@ async function validateAndExecute(
     if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
-    if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
     try {
       if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation);
       return await inTransaction(operation, async () => {
@@ -104,6 +108,7 @@ async function validateAndExecute(
 }
 
 async function execute(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+  if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
@@ -113,13 +118,18 @@ async function execute(plan: OperationPlan, operation: MutableOperation): Promis
   }
 }
 
-/** From what the statement gave to what the caller gets. */
+/** From what the statement gave to what the caller gets. Waits for nothing that need not be waited for, as most have it. */
 async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
   const { entity, kind, principal } = operation;
-  if ((kind === "create" || kind === "update") && principal.kind !== "system") await withholdUnreadable(operation);
+  if ((kind === "create" || kind === "update") && principal.kind !== "system") {
+    const withholding = withholdUnreadable(operation);
+    if (withholding !== undefined) await withholding;
+  }
   for (const record of operation.records) tagRecord(entity, record);
-  if (plan.reveal.length > 0) await runHooks(plan.reveal, operation);
-  if (plan.join.length > 0) await runHooks(plan.join, operation);
+  const revealing = runHooks(plan.reveal, operation);
+  if (revealing !== undefined) await revealing;
+  const joining = runHooks(plan.join, operation);
+  if (joining !== undefined) await joining;
   stripUnselected(operation);
   if (plan.redact.length > 0) await runHooks(plan.redact, operation);
 }

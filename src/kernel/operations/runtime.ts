@@ -6,9 +6,12 @@ import type { Limits } from "../limits.ts";
 import type { Clock, IdGenerator } from "../ports/clock.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { Tracer } from "../ports/tracer.ts";
 import { entityName, foundEntity } from "../records/find-entity.ts";
 import { baseMask, type FieldMask } from "../records/mask.ts";
+import { tracedHooks } from "../trace/traced-hooks.ts";
 import type { Operation, OperationKind } from "./operation.ts";
+import type { OperationScope } from "./scope.ts";
 
 /** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
 export interface OperationPlan {
@@ -22,6 +25,10 @@ export interface OperationPlan {
   readonly join: readonly Hook<Operation>[];
   readonly redact: readonly Hook<Operation>[];
   readonly committed: readonly Hook<Operation>[];
+  /** Whether it changes nothing. */
+  readonly isRead: boolean;
+  /** Whether nobody on the way needs the records' moments as `Date`s. */
+  readonly textMoments: boolean;
 }
 
 /** What is known about an entity before anybody asks. */
@@ -40,7 +47,7 @@ export interface OperationRuntime {
   /** What the gate's statements run on: the app's driver with the layers of plugins around it. */
   readonly driver: Driver;
   /** What plugins put around a driver before handlers, hooks and rules get it. */
-  readonly handlerDriver: (driver: Driver) => Driver;
+  readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
   readonly limits: Limits;
   readonly log: Logger;
   readonly production: boolean;
@@ -48,6 +55,8 @@ export interface OperationRuntime {
   readonly ids: IdGenerator;
   readonly container: ServiceSource;
   readonly hooks: HookRegistry;
+  /** What sees the app's work. @default nobody does */
+  readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */
   find(entity: EntityRef): CompiledEntity;
 }
@@ -58,11 +67,12 @@ export interface OperationRuntime {
  */
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
-  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(parts.hooks, entity)]));
+  const hooks = tracedHooks(parts.hooks, parts.tracer);
+  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(hooks, entity)]));
   return Object.freeze({ ...parts, find: (ref: EntityRef) => foundEntity(ref, compiled.get(entityName(ref))) });
 }
 
-function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
+function compileEntity(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity): CompiledEntity {
   const plan = (kind: OperationKind): OperationPlan => compilePlan(hooks, entity, kind);
   const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
   const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
@@ -70,10 +80,17 @@ function compileEntity(hooks: HookRegistry, entity: AnyEntity): CompiledEntity {
   return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
 }
 
-function compilePlan(hooks: HookRegistry, entity: AnyEntity, kind: OperationKind): OperationPlan {
+function compilePlan(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, kind: OperationKind): OperationPlan {
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
+  const seeing = (["execute", "reveal", "join", "redact"] as const).flatMap((phase) => [
+    ...hooks.listFor(`operation:${phase}`, entity, kind),
+  ]);
+  // A rule for a field compares what was read.
+  const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
   return Object.freeze({
+    isRead: !changes,
+    textMoments: !isRuled && seeing.every((hook) => hook.textMoments),
     authorize: hooks.listFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),
     normalize: stores ? hooks.listFor("operation:normalize", entity, kind) : [],

@@ -1,4 +1,4 @@
-import type { EntityModel } from "../../entity/index.ts";
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { ScopedContainer } from "../container/scoped-container.ts";
 import type { HttpExchange } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
@@ -33,6 +33,8 @@ export interface OperationScope {
   readonly exchange: HttpExchange | undefined;
   /** What the first change of its record asks of it; then it has been asked. In a transaction it is that transaction's. */
   precondition: Precondition | undefined;
+  /** One word for all tries of a request that may be sent again, unique to its caller; undefined for any other work. */
+  idempotencyKey: string | undefined;
   /** The app's time. */
   now(): Date;
   /** Services; the scope is created on first use. */
@@ -48,6 +50,8 @@ export interface OperationScope {
   decide(input: OperationInput): Promise<Decision>;
   /** The caller's field mask for an entity. */
   mask(entity: EntityRef): FieldMask;
+  /** Entities whose mask depends on the caller and was asked for. */
+  readonly masked: readonly AnyEntity[];
   /**
    * Resolves when the mask is final; undefined when it is. Until then it shows less than it may turn out to.
    * @param entity @default all whose mask was asked for

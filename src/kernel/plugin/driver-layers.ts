@@ -1,10 +1,11 @@
+import type { OperationScope } from "../operations/scope.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Plugin, PluginContext } from "./plugin.ts";
 
 /** The driver as the app uses it. */
 export interface LayeredDriver {
   readonly driver: Driver;
-  readonly handlerDriver: (driver: Driver) => Driver;
+  readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
 }
 
 /** Puts what plugins bring around a driver, the first plugin innermost. */
@@ -13,7 +14,7 @@ export function layerDriver(driver: Driver, contexts: ReadonlyMap<Plugin, Plugin
   const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);
   return {
     driver: layers.reduce((inner, [plugin, context]) => plugin.wrapDriver?.(inner, context) ?? inner, driver),
-    handlerDriver: (given) =>
-      outer.reduce((inner, [plugin, context]) => plugin.wrapHandlerDriver?.(inner, context) ?? inner, given),
+    handlerDriver: (given, scope) =>
+      outer.reduce((inner, [plugin, context]) => plugin.wrapHandlerDriver?.(inner, context, scope) ?? inner, given),
   };
 }

@@ -55,7 +55,8 @@ export interface PluginContext {
 }
 
 /** A plugin endpoint. Without `rules` it denies everybody. */
-export interface EndpointConfig extends Pick<RouteInput, "meta" | "describe" | "early"> {
+export interface EndpointConfig
+  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
@@ -91,8 +92,12 @@ export interface PluginOptions {
    * once, after all plugins are set up. @default the driver as it is
    */
   wrapDriver?(driver: Driver, context: PluginContext): Driver;
-  /** The same around what handlers, hooks and rules use; called for each of their drivers. @default the driver as it is */
-  wrapHandlerDriver?(driver: Driver, context: PluginContext): Driver;
+  /**
+   * The same around what handlers, hooks and rules use; called for each of their drivers.
+   * @param scope whose driver it is; undefined for the one that services of the whole app get
+   * @default the driver as it is
+   */
+  wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined): Driver;
   /** Declares what the plugin adds; synchronous, no I/O. */
   setup?(context: PluginContext): void;
   /** Runs when the driver is connected, in order of `requires`. */

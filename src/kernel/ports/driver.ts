@@ -1,7 +1,7 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { Logger } from "./logger.ts";
 
-/** A stored record: one property per column. Absent values are `null`, moments are `Date`. */
+/** A stored record: one property per column. Absent values are `null`, moments are `Date` unless texts were asked for. */
 export type Row = Record<string, unknown>;
 
 /**
@@ -25,6 +25,11 @@ export interface SortKey {
 export interface FindOptions {
   /** Columns to return. @default all */
   readonly select?: readonly string[] | undefined;
+  /**
+   * Whether moments may be ISO 8601 texts as JSON has them, for who does nothing with records but write them out: making
+   * dates of what the database says, only to write them again, is a good part of what a list costs. @default false
+   */
+  readonly textMoments?: boolean | undefined;
 }
 
 /** What a driver is asked for a list of records. */

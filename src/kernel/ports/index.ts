@@ -40,4 +40,5 @@ export type {
 } from "./route-description.ts";
 export type { RouteRules } from "./route-rules.ts";
 export type { RuleLists } from "./rule-lists.ts";
+export { type TracedStep, type Tracer, tracerOf } from "./tracer.ts";
 export type { ActionRun, WorkflowRunner } from "./workflow-runner.ts";

@@ -17,6 +17,11 @@ export interface RemoteFetchOptions {
   readonly include?: RemoteInclude | undefined;
   /** Fields that are wanted: those the caller may read, and those that rules look at. @default all */
   readonly select?: readonly string[] | undefined;
+  /**
+   * Headers that say which trace the call is part of (W3C Trace Context), for services that are asked over HTTP.
+   * @default none
+   */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
   /** Absent for services whose answers are shared between callers. */

@@ -25,6 +25,11 @@ export class ScopeMasks {
     return compiled.maskHooks.length === 0 ? compiled.mask : this.#entry(compiled).draft.mask;
   }
 
+  /** Entities whose mask was asked for, where hooks narrow it. */
+  get known(): readonly AnyEntity[] {
+    return [...(this.#entries?.keys() ?? [])];
+  }
+
   /** Resolves when the mask is final; undefined when it is. */
   ready(compiled: CompiledEntity): Promise<void> | undefined {
     return compiled.maskHooks.length === 0 ? undefined : this.#entry(compiled).pending;

@@ -2,38 +2,20 @@ import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { InternalError } from "../errors/errors.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row } from "../ports/driver.ts";
-import type { FieldMask } from "./mask.ts";
+import { shapeOf } from "./record-shape.ts";
 import { showsField } from "./row-access.ts";
 import { entityOfRecord } from "./tag-record.ts";
 
 /** Deeper results are refused before they overflow the stack; circular ones end here too. */
 const MAX_DEPTH = 64;
 
+/** @throws InternalError */
+export function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
+}
+
 /** Whoever is shown something; undefined when nobody knows who that is. */
 type Viewer = OperationScope | undefined;
-
-interface Shape {
-  readonly entity: AnyEntity;
-  readonly columns: readonly ColumnDefinition[];
-  readonly relations: readonly string[];
-}
-
-const shapes = new WeakMap<FieldMask, Shape>();
-
-/** Columns and relations a mask lets out, in declared order; worked out once per mask. */
-function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
-  let shape = shapes.get(mask);
-  // Masks come from plugins, and one may serve several entities.
-  if (shape?.entity !== entity) {
-    shape = {
-      entity,
-      columns: Object.values(entity.columns).filter(({ name }) => mask.readable.has(name)),
-      relations: Object.keys(entity.relations),
-    };
-    shapes.set(mask, shape);
-  }
-  return shape;
-}
 
 /**
  * A value as plain JSON data with every record in it, at any depth, masked for the caller (security.md item 5). `wire`
@@ -43,7 +25,7 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): Shape {
 export function present(value: unknown, scope: Viewer, wire: boolean, depth = 0): unknown {
   if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
   if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
+  checkDepth(depth);
   if (Array.isArray(value)) return presentAll(value, scope, wire, depth);
   const entity = entityOfRecord(value);
   if (entity !== undefined) return scope && presentRecord(value as Row, entity, scope, wire, depth);
@@ -94,13 +76,4 @@ export async function presentSettled(value: unknown, scope: OperationScope, wire
     if (pending === undefined) return plain;
     await pending;
   }
-}
-
-/**
- * A value as JSON text, with every record in it masked. One `JSON.stringify` of plain objects: text put together by hand
- * is no faster, and leaves the collector more to do.
- * @returns undefined for what JSON cannot say (functions, undefined)
- */
-export async function toJson(value: unknown, scope: OperationScope): Promise<string | undefined> {
-  return JSON.stringify(await presentSettled(value, scope, true));
 }

@@ -59,6 +59,10 @@ export interface RouteInput {
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** What documentation says besides, for one reader. @default what all routes have in common */
   readonly describe?: DescribeRoute | undefined;
+  /** Says that the handler reads the body as it comes, so that nobody may have read it before. @default through `body()` */
+  readonly readsBody?: "raw" | undefined;
+  /** Whether all that the handler does may be one transaction. @default true */
+  readonly transactional?: boolean | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
   /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */

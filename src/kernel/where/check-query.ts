@@ -28,11 +28,17 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
  * @param bounded whether the limits have been seen to
  * @throws BadRequestError
  */
-export async function checkQuery(operation: Operation, bounded = false): Promise<OperationQuery> {
+export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
   const { entity, scope, query } = operation;
-  const mask = scope.mask(entity);
   // Rights come first: what is wrong with an operator or a value would tell that there is such a field.
-  const decisions = await decisionsOf(scope, entity, query.where);
+  const decisions = decisionsOf(scope, entity, query.where);
+  return decisions instanceof Promise
+    ? decisions.then((known) => checked(operation, known, bounded))
+    : checked(operation, decisions, bounded);
+}
+
+function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {
+  const mask = scope.mask(entity);
   const isOpen = checkFields(scope, entity, query.where, decisions);
   const condition = compileWhere(scope.model, entity, query.where);
   if (!bounded) checkLimits(query, condition, scope.limits);
@@ -51,10 +57,20 @@ export async function narrowQuery({ entity, scope, query }: Operation): Promise<
   return { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
 }
 
-/** What the caller may read of the entities that a where looks at. */
-async function decisionsOf(scope: OperationScope, entity: AnyEntity, where: Where | undefined): Promise<Decisions> {
+const NO_DECISIONS: Decisions = new Map();
+
+/** What the caller may read of the entities that a where looks at; most look at none but their own. */
+function decisionsOf(
+  scope: OperationScope,
+  entity: AnyEntity,
+  where: Where | undefined,
+): Decisions | Promise<Decisions> {
   const targets = new Set<AnyEntity>();
   collectTargets(scope, entity, where, targets);
+  return targets.size === 0 ? NO_DECISIONS : decideAll(scope, targets);
+}
+
+async function decideAll(scope: OperationScope, targets: ReadonlySet<AnyEntity>): Promise<Decisions> {
   const decisions = new Map<AnyEntity, Decision>();
   for (const target of targets) decisions.set(target, await scope.readDecision(target));
   return decisions;

@@ -56,7 +56,8 @@ export function compileWhere(model: EntityModel, entity: AnyEntity, where: Where
 function compileObject(model: EntityModel, entity: AnyEntity, where: unknown, negated: boolean): Condition {
   if (!isPlainObject(where)) refuse(entity, "a condition must be a plain object");
   const parts: Condition[] = [];
-  for (const [key, value] of Object.entries(where)) {
+  for (const key of Object.keys(where)) {
+    const value = where[key];
     if (value === undefined) refuse(entity, `"${key}" is undefined; leave it out, or use null`);
     parts.push(
       LOGIC.has(key)
@@ -100,8 +101,8 @@ function compileMember(
 function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unknown, negated: boolean): Condition {
   if (Array.isArray(value)) return compileOperator(entity, column, "in", value, negated);
   if (!isPlainObject(value)) return compileOperator(entity, column, "eq", value, negated);
-  const parts = Object.entries(value).map(([operator, operand]) =>
-    compileOperator(entity, column, operator, operand, negated),
+  const parts = Object.keys(value).map((operator) =>
+    compileOperator(entity, column, operator, value[operator], negated),
   );
   if (parts.length === 0) refuse(entity, `the condition on "${column.name}" is empty`);
   return join(negated ? "or" : "and", parts);

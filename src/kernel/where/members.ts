@@ -6,7 +6,8 @@ export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
 /** Calls back for every member of a where, inside logic too. What is no condition has no members. */
 export function eachMember(where: unknown, visit: (name: string, value: unknown) => void): void {
   if (typeof where !== "object" || where === null) return;
-  for (const [name, value] of Object.entries(where)) {
+  for (const name of Object.keys(where)) {
+    const value = (where as Where)[name];
     if (!LOGIC.has(name)) visit(name, value);
     else for (const part of Array.isArray(value) ? value : [value]) eachMember(part, visit);
   }

@@ -4,9 +4,9 @@ import type { MutableOperation } from "../operations/new-operation.ts";
 import type { Where } from "../ports/driver.ts";
 
 /**
- * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, the
- * record is held still first: an update with nothing but its id locks it, so that what is compared then is what the
- * statement finds.
+ * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
+ * what is replaced, the record is held still first: an update with nothing but its id locks it, so that what is seen then
+ * is what the statement finds.
  * @param where what the statement asks of the record
  * @returns whether it matched
  * @throws RecordChangedError
@@ -16,12 +16,13 @@ export async function whileUnchanged(
   where: Where,
   write: () => Promise<boolean>,
 ): Promise<boolean> {
-  const { entity, id, isUnchanged } = operation;
-  if (isUnchanged === undefined) return write();
+  const { entity, id, isUnchanged, whenHeld } = operation;
+  if (isUnchanged === undefined && whenHeld === undefined) return write();
   return inTransaction(operation, async () => {
     const row = await operation.scope.store.update(entity, where, { id });
     if (row === null) return false;
-    if (!isUnchanged(row)) throw new RecordChangedError();
+    if (isUnchanged?.(row) === false) throw new RecordChangedError();
+    await whenHeld?.(row);
     return write();
   });
 }

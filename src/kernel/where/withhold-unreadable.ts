@@ -10,29 +10,38 @@ import { observe } from "./observe.ts";
  * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
  * nothing of what is related to it (security.md item 1).
  */
-export async function withholdUnreadable(operation: MutableOperation): Promise<void> {
+export function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];
-  if (row === undefined || (await mayRead(operation, row))) return;
+  if (row === undefined) return undefined;
+  const decision = readDecisionOf(operation, String(row.id));
+  if (!(decision instanceof Promise) && decision.allowed && passesAll(decision)) return undefined;
+  return withholdUnless(operation, row, decision);
+}
+
+async function withholdUnless(
+  operation: MutableOperation,
+  row: Row,
+  asked: Decision | Promise<Decision>,
+): Promise<void> {
+  const decision = await asked;
+  if (decision.allowed && (await passes(operation, decision, row))) return;
   operation.records = [{ id: row.id }];
   operation.query = { ...operation.query, include: undefined };
 }
 
-async function mayRead(operation: MutableOperation, row: Row): Promise<boolean> {
-  const decision = await readDecisionOf(operation, String(row.id));
-  return decision.allowed && (await passes(operation, decision, row));
+/** What the rules say about reading a record whose id is known. */
+export function readDecisionOf({ entity, scope }: MutableOperation, id: string): Decision | Promise<Decision> {
+  const asked = newOperation(scope, entity, { kind: "read", entity, id });
+  const asking = runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
+  return asking === undefined ? asked.decision : asking.then(() => asked.decision);
 }
 
-/** What the rules say about reading a record whose id is known. */
-export async function readDecisionOf({ entity, scope }: MutableOperation, id: string): Promise<Decision> {
-  const asked = newOperation(scope, entity, { kind: "read", entity, id });
-  await runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
-  return asked.decision;
-}
+const passesAll = ({ predicate, guard }: Decision): boolean => predicate === undefined && guard === undefined;
 
 /** Whether a record is one of those that a decision allows something with. */
 export async function passes({ entity, scope }: MutableOperation, decision: Decision, row: Row): Promise<boolean> {
   const { predicate, guard } = decision;
-  if (predicate === undefined && guard === undefined) return true;
+  if (passesAll(decision)) return true;
   if (predicate !== undefined) {
     const alone = matchesAlone(compileWhere(scope.model, entity, predicate), row);
     const where = allOf({ id: row.id }, predicate);

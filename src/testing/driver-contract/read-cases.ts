@@ -93,6 +93,11 @@ const conditionCases: readonly DriverCase[] = Object.entries(CONDITIONS).map(([w
   },
 }));
 
+/** A row with its columns in the order of another. */
+function sortedLike(order: Row, row: Row | null | undefined): Row {
+  return Object.fromEntries(Object.keys(order).map((name) => [name, row?.[name]]));
+}
+
 /** Finding records. */
 export const READ_CASES: readonly DriverCase[] = [
   {
@@ -108,6 +113,17 @@ export const READ_CASES: readonly DriverCase[] = [
         title: "Dune",
       });
       assert.equal(await driver.findOne("book", { id: "b9" }), null);
+    },
+  },
+  {
+    title: "gives moments that may be texts as the dates they are, or as JSON has these",
+    async run(driver) {
+      const wanted = JSON.stringify(DUNE);
+      const one = await driver.findOne("book", { id: "b1" }, { textMoments: true });
+      const [first] = await driver.findMany("book", { where: { id: "b1" }, textMoments: true });
+      assert.equal(JSON.stringify(sortedLike(DUNE, one)), wanted);
+      assert.equal(JSON.stringify(sortedLike(DUNE, first)), wanted);
+      assert.deepEqual(await driver.findOne("book", { id: "b1" }), DUNE);
     },
   },
   ...conditionCases,

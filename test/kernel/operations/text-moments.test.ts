@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { createPlugin, datetime, entity, type HookOptions, keelson, type Row, string } from "../../../src/index.ts";
+import { noopLogger } from "../../../src/kernel/index.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+
+const AT = "2024-05-31T12:00:00.120Z";
+
+describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_name, open) => {
+  /** What a hook finds in a record on the way, and what the caller gets. */
+  async function watched(options: HookOptions | undefined, readable?: "everyone") {
+    const database = await open();
+    const found: unknown[] = [];
+    const at = readable === undefined ? datetime : datetime.readable(readable);
+    const event = entity("event", { name: string, at }).rules({ read: ["everyone"], create: ["everyone"] });
+    const watch = createPlugin({
+      id: "watch",
+      setup({ hooks }) {
+        if (options === undefined) return;
+        const note = ({ records }: { readonly records: readonly Row[] }): void => void found.push(records[0]?.at);
+        hooks.on("operation:redact", note, options);
+      },
+    });
+    const { driver } = database;
+    const api = keelson({ entities: [event], driver, plugins: [watch], logger: noopLogger });
+    const id = "e1";
+    await api.asSystem().event.create({ id, name: "launch", at: new Date(AT) });
+    found.length = 0;
+    const answers: unknown[] = [];
+    for (const url of ["/api/events", "/api/events/e1"]) {
+      const { body } = await api.handle({ method: "GET", url, headers: {} });
+      answers.push([JSON.parse(body as string)].flat()[0].at);
+    }
+    const inProcess = (await api.asSystem().event.get(id))?.at;
+    await api.close();
+    await database.drop();
+    return { found: found.slice(0, 2), answers, inProcess };
+  }
+
+  it("are dates to a hook that has said nothing", async () => {
+    const { found, answers, inProcess } = await watched({});
+    expect(found).toEqual([new Date(AT), new Date(AT)]);
+    expect(answers).toEqual([AT, AT]);
+    expect(inProcess).toEqual(new Date(AT));
+  });
+
+  it("are texts to hooks that take them, and dates to callers in the process", async () => {
+    const { found, answers, inProcess } = await watched({ textMoments: true });
+    expect(found).toEqual([AT, AT]);
+    expect(answers).toEqual([AT, AT]);
+    expect(inProcess).toEqual(new Date(AT));
+  });
+
+  it("are dates where the rule of a field has to look at records", async () => {
+    const { found, answers } = await watched({ textMoments: true }, "everyone");
+    expect(found).toEqual([new Date(AT), new Date(AT)]);
+    expect(answers).toEqual([AT, AT]);
+  });
+});
