@@ -1,11 +1,17 @@
 import type { HandlingApp } from "../node/host.ts";
 import { answerWebRequest, WebRequest } from "../web/host.ts";
-import { type HonoContext, viewOf } from "./hono-view.ts";
+import { addressOf, type HonoContext, viewOf } from "./hono-view.ts";
 
 /** Options of `honoAdapter`. */
 export interface HonoAdapterOptions<TContext = HonoContext> {
   /** Who calls, from Hono's context; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((context: TContext) => unknown) | undefined;
+  /**
+   * Address of the other end of the connection, such as `(context) => getConnInfo(context).remote.address` of the package
+   * for your host; a header that anybody can send is none.
+   * @default that of the socket on @hono/node-server; unknown on other hosts
+   */
+  readonly getAddress?: ((context: TContext) => string | undefined) | undefined;
 }
 
 /** A handler for `app.use`, `app.all` and `app.on`; structural, so that Hono needs not be installed. */
@@ -20,7 +26,7 @@ export type HonoHandler = (context: HonoContext, next: () => Promise<void>) => P
  */
 export function honoAdapter<TApp = unknown, TContext = HonoContext>(
   api: HandlingApp,
-  { getUser }: HonoAdapterOptions<TContext> = {},
+  { getUser, getAddress }: HonoAdapterOptions<TContext> = {},
 ): HonoHandler & TApp {
   const handler: HonoHandler = async (context, next) => {
     const { req } = context;
@@ -30,9 +36,10 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
       return undefined;
     }
     const kept = () => req.arrayBuffer();
+    const address = () => (getAddress === undefined ? addressOf(context) : getAddress(context as TContext));
     return answerWebRequest(
       api,
-      new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, kept, getUser }),
+      new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, address, kept, getUser }),
     );
   };
   // The list of its routes is all that `app.route` asks of an app.

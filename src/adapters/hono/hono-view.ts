@@ -21,6 +21,11 @@ export function viewOf(context: HonoContext): Pick<WebView, "url" | "base"> {
   return placeOf(mountPath(context.req.routePath, target), target);
 }
 
+/** The other end of the connection, where @hono/node-server leaves node's own request. */
+export function addressOf({ env }: Pick<HonoContext, "env">): string | undefined {
+  return (env as { incoming?: Partial<IncomingMessage> } | undefined)?.incoming?.socket?.remoteAddress;
+}
+
 /**
  * The target as it was sent: `new URL` has resolved the dots in the URL of a Request. Middleware may have put another
  * Request in the place of the one that came, whose URL then counts.

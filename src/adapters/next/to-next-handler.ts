@@ -6,6 +6,12 @@ export interface NextHandlerOptions<TRequest extends Request = Request> {
   /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
+   * Address of whoever sends requests to Next, from what your platform tells; Next itself tells none, and a header that
+   * anybody can send is none.
+   * @default unknown
+   */
+  readonly getAddress?: ((request: TRequest) => string | undefined) | undefined;
+  /**
    * Path the app answers under, as clients see it. `""` leaves the app its own API prefix.
    * @default the path of the folder that `[...path]` is in, with Next's `basePath`
    */
@@ -34,15 +40,16 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as 
  */
 export function toNextHandler<TRequest extends Request = Request>(
   api: HandlingApp,
-  { getUser, base }: NextHandlerOptions<TRequest> = {},
+  { getUser, getAddress, base }: NextHandlerOptions<TRequest> = {},
 ): NextHandlers {
   const told = basePath(base) ?? "";
   const handler: NextHandler = async (request, { params }) => {
     const target = pathOf(request.url);
     const place = placeOf(base === undefined ? folderOf(target, await params) : told, target);
+    const address = () => getAddress?.(request as TRequest);
     return answerWebRequest(
       api,
-      new WebRequest(request, { adapter: "toNextHandler", ...place, raw: request, getUser }),
+      new WebRequest(request, { adapter: "toNextHandler", ...place, raw: request, address, getUser }),
     );
   };
   return Object.freeze(Object.fromEntries(METHODS.map((method) => [method, handler]))) as NextHandlers;

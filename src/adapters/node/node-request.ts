@@ -69,6 +69,11 @@ export class NodeRequest implements KernelRequest {
     return this.#view.body === undefined ? unreadBody(this.#incoming) : this.#view.body();
   }
 
+  get address(): string | undefined {
+    // A host that makes requests up, as test tools do, may have no socket.
+    return (this.#incoming.socket as IncomingMessage["socket"] | undefined)?.remoteAddress;
+  }
+
   get raw(): unknown {
     return this.#view.raw === undefined ? this.#incoming : this.#view.raw();
   }

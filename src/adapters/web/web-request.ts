@@ -13,6 +13,8 @@ export interface WebView {
   readonly base?: string | undefined;
   /** What the host's `getUser` and handlers get as the framework's own request. */
   readonly raw: unknown;
+  /** Address of the other end of the connection, asked for on demand. @default the host does not tell */
+  readonly address?: (() => string | undefined) | undefined;
   /** The bytes of a body that somebody has read before, where the host kept them; otherwise rejects. */
   readonly kept?: (() => Promise<ArrayBuffer>) | undefined;
   readonly getUser?: ((request: never) => unknown) | undefined;
@@ -56,6 +58,10 @@ export class WebRequest implements KernelRequest {
     this.getUser = view.getUser;
     this.#request = request;
     this.#view = view;
+  }
+
+  get address(): string | undefined {
+    return this.#view.address?.();
   }
 
   get body(): KernelBody | undefined {
