@@ -44,6 +44,7 @@ export class EntityBuilder<
   TVersioned extends boolean = false,
 > {
   readonly #draft: Draft;
+  #built: AnyEntity | undefined;
 
   constructor(draft: Draft) {
     this.#draft = draft;
@@ -159,6 +160,11 @@ export class EntityBuilder<
    * @throws ConfigurationError naming every problem of the definition at once.
    */
   build(): EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    this.#built ??= this.#define();
+    return this.#built as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned>;
+  }
+
+  #define(): AnyEntity {
     const { members: declared, given, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
     const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
@@ -179,7 +185,7 @@ export class EntityBuilder<
     });
     const problems = problemsOf(definition, members, objects);
     if (problems.length > 0) throw new ConfigurationError(problems);
-    return definition as EntityDefinition<TName, TFields, TActions, TTimestamps, TOwner, TVersioned>;
+    return definition;
   }
 }
 

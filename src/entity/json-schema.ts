@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type FieldDefinition, plainField } from "./field-definition.ts";
 import type { FieldKind } from "./kind.ts";
 

@@ -46,6 +46,8 @@ export interface FieldKind<T = unknown> {
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
+  /** Whether that form is text without anything that JSON escapes, so that nobody has to look. @default false */
+  readonly unescaped?: boolean;
   /** A value as a cell of CSV. There is none for null, which is a cell without anything in it. */
   toCell(value: T): Cell;
   /** The value whose cell has this text; `parse` when absent. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { AccessMatrix } from "./access-matrix.ts";
 

@@ -119,7 +119,8 @@ function sqlStateOf(thrown: Thrown): string | undefined {
 /** The name of the error when Prisma's query compiler panicked, which has no code. */
 const PANIC = "PrismaClientRustPanicError";
 /** The pool and its connections throw errors without a code; these mean that there is no connection. */
-const NO_CONNECTION = /timeout exceeded when trying to connect|Connection terminated|not queryable|after calling end/;
+const NO_CONNECTION =
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|after calling end/;
 const NO_TRANSACTION = /Unable to start a transaction in the given time/;
 
 function plainFailure({ name, message }: Thrown): string | undefined {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { EQUALITY_OPERATORS, type FieldKind, parsed, unreadable } from "../kind.ts";
 
 const MESSAGE = "must be true or false";

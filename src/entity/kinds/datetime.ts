@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "../kind.ts";
 import { toIsoText } from "./to-iso-text.ts";
 
@@ -45,5 +45,6 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
       .meta({ type: "string", format: "date-time" }),
   compare: (a, b) => a.getTime() - b.getTime(),
   toWire: toIsoText,
+  unescaped: true,
   toCell: toIsoText,
 });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "../kind.ts";
 import { isStorableText } from "./string-schema.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { FieldDefinition } from "../field-definition.ts";
 import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "../kind.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Bound, FieldDefinition } from "../field-definition.ts";
 
 /** Length as a person counts it: code points, not UTF-16 units. */

@@ -17,10 +17,11 @@ const dayNumbers = new Float64Array(512).fill(Number.NaN);
 const dayTexts: string[] = new Array(dayNumbers.length).fill("");
 
 /**
- * `toISOString` of a valid date. Put together from tables, because a list spends most of the time of its serialization
+ * `toISOString` of a valid date; of a text that is the result already, that. Put together from tables, because a list spends most of the time of its serialization
  * on the two timestamps that every record has.
  */
-export function toIsoText(date: Date): string {
+export function toIsoText(date: Date | string): string {
+  if (typeof date === "string") return date;
   const time = date.getTime();
   const day = Math.floor(time / DAY);
   const slot = day & (dayNumbers.length - 1);

@@ -1,17 +1,28 @@
+import { createRequire } from "node:module";
 import { ConfigurationError } from "../../../entity/index.ts";
 
-type GetDmmf = typeof import("@prisma/get-dmmf");
+/** The part of Prisma's parser that is used; it throws an Error whose message is a report. */
+interface SchemaParser {
+  validate(parameters: string): void;
+}
 
-/** The package that reads schemas, and how it is imported; see `loadPeers`. */
-export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": () => import("@prisma/get-dmmf") } as const;
+/**
+ * Loads the parser that get-dmmf brings. What get-dmmf makes of a schema takes seven times as long as reading it, and is
+ * for generators.
+ * @throws Error of Node when a package is not installed
+ */
+async function requireParser(): Promise<SchemaParser> {
+  const ours = createRequire(import.meta.url);
+  return createRequire(ours.resolve("@prisma/get-dmmf"))("@prisma/prisma-schema-wasm") as SchemaParser;
+}
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal begin with one
-const COLOURS = /\u001b\[[0-9;]*m/g;
+/** The package that reads schemas, and how it is loaded; see `loadPeers`. */
+export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": requireParser } as const;
 
 /** Prisma's report, which comes as text inside the message of an error. */
 function reportOf({ message }: Error): string {
   try {
-    return (JSON.parse(message) as { readonly message: string }).message.replace(COLOURS, "");
+    return (JSON.parse(message) as { readonly message: string }).message;
   } catch {
     return message;
   }
@@ -31,7 +42,10 @@ function sentencesOf(error: Error, schema: string): string[] {
  * Reads a schema as Prisma does.
  * @throws ConfigurationError for whatever Prisma does not accept (P1012): reserved names, cycles it cannot delete
  */
-export function checkSchema({ getInternalDMMF }: GetDmmf, schema: string): void {
-  const parsed = getInternalDMMF({ datamodel: [["schema.prisma", schema]] });
-  if ("error" in parsed) throw new ConfigurationError(sentencesOf(parsed.error, schema));
+export function checkSchema(parser: SchemaParser, schema: string): void {
+  try {
+    parser.validate(JSON.stringify({ prismaSchema: [["schema.prisma", schema]], noColor: true }));
+  } catch (error) {
+    throw new ConfigurationError(sentencesOf(error as Error, schema));
+  }
 }

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
-import { ConfigurationError } from "../../../entity/index.ts";
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
 import type { Driver } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
@@ -10,9 +10,11 @@ import { PrismaFailure } from "../prisma-failure.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
+import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { loadPeers } from "./load-peers.ts";
 import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
-import { openSqlite } from "./sqlite-adapter.ts";
+import { schemaDigest, schemaStamp } from "./schema-stamp.ts";
+import { openSqlite, type SqliteFactory } from "./sqlite-adapter.ts";
 import { sqliteTables } from "./sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 
@@ -31,6 +33,9 @@ const PACKAGES = {
   "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
 } as const;
 
+/** What an app needs whose tables fit; by the name of the package that brings it. */
+const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as const;
+
 /**
  * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
  * @throws ConfigurationError from `connect` naming the packages that are not installed, or why the file cannot be opened
@@ -43,6 +48,24 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
     throw new ConfigurationError("embedded keeps its data in a file; memoryDriver() keeps it in memory");
   const path = resolve(file);
   const url = pathToFileURL(path).href;
+
+  const stamp = schemaStamp(path);
+  const printed = new WeakMap<EntityModel, string>();
+  let connection: SqlDriverAdapter | undefined;
+
+  function schemaOf(model: EntityModel): string {
+    const schema = printed.get(model) ?? toPrismaSchema(model, { provider: "sqlite" });
+    printed.set(model, schema);
+    return schema;
+  }
+
+  /** @throws ConfigurationError; the packages that are needed from now on are loaded meanwhile */
+  async function refuseMisfits(model: EntityModel, production: boolean): Promise<void> {
+    const packages = await loadPeers("embedded", { ...PACKAGES, ...SCHEMA_PACKAGES });
+    // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
+    if (!production) void startSchemaEngine(packages).catch(() => undefined);
+    checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
+  }
 
   return createPrismaDriver(
     {
@@ -57,28 +80,42 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
             packages,
             model,
             provider: "sqlite",
-            schema: toPrismaSchema(model, { provider: "sqlite" }),
+            schema: schemaOf(model),
             option: "embedded({ acceptDataLoss: true })",
             acceptDataLoss,
             openTables: async () => sqliteTables(new PrismaLibSql({ url })),
+            onFit: async ({ factory }) => stamp.write(await schemaDigest(schemaOf(model), await factory.connect())),
           };
         }
+        const digest = () => schemaDigest(schemaOf(current().model), connection as SqlDriverAdapter);
         return {
           mode: push,
-          push: async () => pushSchema(await target()),
-          pending: async () => pendingChanges(await target()),
+          push: async () =>
+            (await digest()) === (await stamp.read()) ? { changed: false } : pushSchema(await target()),
+          async pending() {
+            const before = await digest();
+            if (before === (await stamp.read())) return [];
+            const differences = await pendingChanges(await target());
+            // Somebody may have changed the tables meanwhile.
+            if (differences.length === 0 && before === (await digest())) await stamp.write(before);
+            return differences;
+          },
         };
       },
       async open({ model, production }) {
-        const packages = await loadPeers("embedded", PACKAGES);
-        // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
-        if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
-        const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-        if (push === "auto") {
-          const parser = await loadPeers("embedded", SCHEMA_PACKAGES);
-          checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "sqlite" }));
+        const fitting = push === "auto" ? await stamp.read() : undefined;
+        // What is refused leaves no file behind.
+        if (push === "auto" && fitting === undefined) await refuseMisfits(model, production);
+        const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", LIBRARY);
+        const adapter = await openFile(path, libsqlFactory(Libsql, path));
+        try {
+          if (fitting !== undefined && fitting !== (await schemaDigest(schemaOf(model), adapter)))
+            await refuseMisfits(model, production);
+        } catch (error) {
+          await adapter.dispose();
+          throw error;
         }
-        const adapter = await openFile(path, new PrismaLibSql({ url }));
+        connection = adapter;
         return { client: adapter, dialect: DIALECTS.sqlite, close: () => adapter.dispose() };
       },
     },
@@ -86,7 +123,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
   );
 }
 
-async function openFile(path: string, factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+async function openFile(path: string, factory: SqliteFactory): Promise<SqlDriverAdapter> {
   try {
     await mkdir(dirname(path), { recursive: true });
     return await openSqlite(factory);

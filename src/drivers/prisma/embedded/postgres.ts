@@ -1,4 +1,5 @@
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import type { Pool } from "pg";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
@@ -6,6 +7,7 @@ import { DIALECTS } from "../dialect.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
+import { directQueries } from "./direct-queries.ts";
 import { loadPeers } from "./load-peers.ts";
 import { openingError } from "./opening-error.ts";
 import { postgresTables } from "./postgres-tables.ts";
@@ -20,7 +22,11 @@ export interface PostgresOptions {
   readonly poolSize?: number | undefined;
   /** Milliseconds to wait for a connection, from the server or from the pool. @default 5000 */
   readonly connectionTimeout?: number | undefined;
-  /** Milliseconds after which the server gives up a statement; 0 never. @default 30000 */
+  /**
+   * Milliseconds after which the server gives up a statement; 0 never. A connection on which nothing is heard of a
+   * statement for a second more is given up, too.
+   * @default 30000
+   */
   readonly statementTimeout?: number | undefined;
   /** Named prepared statements; `false` for poolers that share connections between transactions. @default true */
   readonly preparedStatements?: boolean | undefined;
@@ -29,6 +35,12 @@ export interface PostgresOptions {
   /** Lets that change drop columns and tables with data. @default false */
   readonly acceptDataLoss?: boolean | undefined;
 }
+
+/**
+ * Milliseconds that a server has to say that it gave up. A connection that fell silent with its route says nothing, and
+ * would be handed out until TCP gives up on it, a quarter of an hour later.
+ */
+const SILENCE_MS = 1_000;
 
 const PACKAGES = {
   ...ENGINE_PACKAGES,
@@ -97,19 +109,25 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
           checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
         }
-        const pool = {
+        const pool = new packages.pg.default.Pool({
           ...connection,
           max: poolSize,
-          ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
-        };
-        const onLost = noteLostConnections(log);
-        const factory = new PrismaPg(pool, {
-          schema: schemaName,
-          onPoolError: onLost,
-          onConnectionError: onLost,
-          ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
+          ...(statementTimeout > 0
+            ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + SILENCE_MS }
+            : {}),
         });
-        const adapter: SqlDriverAdapter = await factory.connect();
+        const onLost = noteLostConnections(log);
+        const on = (own: Pool): Promise<SqlDriverAdapter> =>
+          new PrismaPg(own, {
+            schema: schemaName,
+            disposeExternalPool: true,
+            onPoolError: onLost,
+            onConnectionError: onLost,
+            ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
+          }).connect();
+        const adapter = directQueries(await on(pool), pool, preparedStatements, (failing) =>
+          new PrismaPg(failing).connect(),
+        );
         try {
           await adapter.queryRaw({ sql: "SELECT 1", args: [], argTypes: [] });
         } catch (error) {

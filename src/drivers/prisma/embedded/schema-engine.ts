@@ -28,6 +28,9 @@ export const ENGINE_PACKAGES = {
   "@prisma/driver-adapter-utils": () => import("@prisma/driver-adapter-utils"),
 } as const;
 
+/** The version of the packages; what another one says of the same tables has to be asked anew. */
+export const ENGINE_VERSION = "7.10.0";
+
 /** The glue code knows one instance only, so there is one per process; it holds code, no database. */
 let started: Promise<Bindings> | undefined;
 const turns = createSerialQueue();

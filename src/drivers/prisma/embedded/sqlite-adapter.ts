@@ -1,14 +1,17 @@
-import type {
-  SqlDriverAdapter,
-  SqlDriverAdapterFactory,
-  SqlResultSet,
-  Transaction,
-} from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import { isSqliteBusy } from "../prisma-failure.ts";
 
 // Prisma's adapter gives each transaction a connection that is never closed and has none of our settings, and makes
 // reads wait for it to end. This one keeps two of its connections: one reads, one writes and runs transactions. With a
 // write-ahead log a reader never waits for the writer. Writes take turns in the driver's queue.
+
+/** A connection to a SQLite file; transactions are begun and ended by statements. */
+export type SqliteConnection = Omit<SqlDriverAdapter, "startTransaction">;
+
+/** What opens a connection each time. */
+export interface SqliteFactory extends Pick<SqlDriverAdapter, "provider" | "adapterName"> {
+  connect(): Promise<SqliteConnection>;
+}
 
 /** Milliseconds that SQLite itself waits for another process; it blocks the event loop, so the driver does the waiting. */
 const BUSY_MS = 20;
@@ -28,7 +31,7 @@ export function run(adapter: Pick<SqlDriverAdapter, "queryRaw">, sql: string): P
   return adapter.queryRaw({ sql, args: [], argTypes: [] });
 }
 
-async function openConnection(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+async function openConnection(factory: SqliteFactory): Promise<SqliteConnection> {
   const adapter = await factory.connect();
   try {
     for (const setting of SETTINGS) await run(adapter, setting);
@@ -41,19 +44,19 @@ async function openConnection(factory: SqlDriverAdapterFactory): Promise<SqlDriv
 
 /** A connection that is replaced when SQLite said “busy”: libsql leaves that statement open, and no COMMIT succeeds then. */
 class Connection {
-  readonly #factory: SqlDriverAdapterFactory;
-  #adapter: SqlDriverAdapter;
+  readonly #factory: SqliteFactory;
+  #adapter: SqliteConnection;
 
-  private constructor(factory: SqlDriverAdapterFactory, adapter: SqlDriverAdapter) {
+  private constructor(factory: SqliteFactory, adapter: SqliteConnection) {
     this.#factory = factory;
     this.#adapter = adapter;
   }
 
-  static async open(factory: SqlDriverAdapterFactory): Promise<Connection> {
+  static async open(factory: SqliteFactory): Promise<Connection> {
     return new Connection(factory, await openConnection(factory));
   }
 
-  async use<T>(work: (adapter: SqlDriverAdapter) => Promise<T>): Promise<T> {
+  async use<T>(work: (adapter: SqliteConnection) => Promise<T>): Promise<T> {
     try {
       return await work(this.#adapter);
     } catch (error) {
@@ -72,7 +75,7 @@ class Connection {
 
 async function beginTransaction(connection: Connection): Promise<Transaction> {
   // IMMEDIATE: a transaction that begins by reading could not become a writer when another process wrote meanwhile.
-  const begun = (adapter: SqlDriverAdapter): Promise<SqlDriverAdapter> =>
+  const begun = (adapter: SqliteConnection): Promise<SqliteConnection> =>
     run(adapter, "BEGIN IMMEDIATE").then(() => adapter);
   const writer = await connection.use(begun);
   return {
@@ -91,10 +94,10 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
 }
 
 /**
- * Prisma's adapter for a SQLite file, with a reading and a writing connection that are opened at once.
- * @param factory Prisma's own, which opens a connection each time
+ * A driver adapter for a SQLite file, with a reading and a writing connection that are opened at once.
+ * @param factory Prisma's own, or another one
  */
-export async function openSqlite(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+export async function openSqlite(factory: SqliteFactory): Promise<SqlDriverAdapter> {
   const writer = await Connection.open(factory);
   const reader = await Connection.open(factory);
   const connectionFor = (sql: string): Connection => (/^select/i.test(sql) ? reader : writer);

@@ -17,6 +17,8 @@ export interface SchemaTarget {
   readonly option: string;
   readonly acceptDataLoss: boolean;
   openTables(): Promise<Tables>;
+  /** Called when the tables were made to fit, while nobody else can change them. */
+  onFit?(tables: Tables): Promise<void>;
 }
 
 /** Not a loss: if rows share a value, the change fails and nothing happens. */
@@ -129,6 +131,7 @@ export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: bo
       const { changed } = await withSchemaEngine(target.packages, target.schema, tables.factory, (engine) =>
         pushTables(engine, target, tables),
       );
+      await target.onFit?.(tables);
       return { changed: changed || statements.length > 0 };
     }),
   );

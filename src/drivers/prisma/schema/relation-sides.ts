@@ -106,26 +106,28 @@ function pairsOf(model: EntityModel): Pair[] {
   );
 }
 
-function connects(pair: Pair): string {
-  return [...pair.between].sort().join("To");
+function connects({ between }: Pair): string {
+  return [...between].sort().join("To");
 }
 
 /**
  * Names of relations; undefined when Prisma needs none. Prisma would call a table of pairs after its two models as long as
  * it is the only one between them, and lose it with the second: so it always has a name of its own.
+ * @param alongside how many pairs connect two models
  */
-function nameOf(pair: Pair, pairs: readonly Pair[]): string | undefined {
+function nameOf(pair: Pair, alongside: ReadonlyMap<string, number>): string | undefined {
   const [first, second] = pair.between;
   if (pair.isLinkTable || first === second) return pair.name;
-  const alongside = pairs.filter((other) => connects(other) === connects(pair));
-  return alongside.length === 1 ? undefined : pair.name;
+  return alongside.get(connects(pair)) === 1 ? undefined : pair.name;
 }
 
 /** Every relation field to print, both sides of each relation, in the order of the definitions. */
 export function relationFields(model: EntityModel): readonly RelationField[] {
   const pairs = pairsOf(model);
+  const alongside = new Map<string, number>();
+  for (const pair of pairs) alongside.set(connects(pair), (alongside.get(connects(pair)) ?? 0) + 1);
   return pairs.flatMap((pair) => {
-    const relationName = nameOf(pair, pairs);
+    const relationName = nameOf(pair, alongside);
     return relationName === undefined ? pair.sides : pair.sides.map((side) => ({ ...side, relationName }));
   });
 }

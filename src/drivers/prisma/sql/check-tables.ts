@@ -22,7 +22,7 @@ export async function checkTables(connection: SqlConnection): Promise<void> {
   const problems: string[] = [];
   for (const { name } of model.entities) {
     const plan = planOf(name);
-    const query = selectQuery(connection, plan, selectionOf(connection, plan, undefined), { condition: NEVER });
+    const query = selectQuery(connection, plan, selectionOf(connection, plan), { condition: NEVER });
     try {
       await client.queryRaw(query);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
-import { parseMoment } from "./parse-moment.ts";
+import { momentText, parseMoment } from "./parse-moment.ts";
 
 /** How values of a column travel to the database and back. */
 export interface Codec {
@@ -12,6 +12,8 @@ export interface Codec {
   encode(value: unknown): unknown;
   /** Absent when values come as they are. @param value is not null */
   readonly decode?: (value: unknown) => unknown;
+  /** What JSON has of it, for who asks for moments as texts. Absent when it is what `decode` gives. */
+  readonly toText?: (value: unknown) => string;
 }
 
 type Scalar = ColumnType["scalar"];
@@ -36,7 +38,12 @@ const COMMON: Readonly<Record<Scalar, Codec>> = {
   // -0 becomes 0: SQLite has no other one, and Prisma's client sends no other.
   Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
   Boolean: { ...types("boolean"), encode: same },
-  DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date), decode: parseMoment },
+  DateTime: {
+    ...types("datetime"),
+    encode: (value) => new Date(value as Date),
+    decode: parseMoment,
+    toText: momentText,
+  },
   Json: { ...types("json"), encode: (value) => JSON.stringify(value), decode: fromJson },
 };
 
@@ -52,7 +59,7 @@ const NUMERIC_BOOLEAN: Codec = {
   decode: (value) => value === true || Number(value) === 1,
 };
 
-const TEXT_MOMENT: Codec = { ...types("string"), encode: plainMoment, decode: parseMoment };
+const TEXT_MOMENT: Codec = { ...types("string"), encode: plainMoment, decode: parseMoment, toText: momentText };
 
 const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec>>>> = {
   sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN },

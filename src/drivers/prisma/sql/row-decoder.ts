@@ -5,11 +5,16 @@ import { codecOf } from "./codec.ts";
 /** Makes a record of the values of a row, which come in the order of the columns. */
 export type RowDecoder = (values: readonly unknown[]) => Row;
 
-/** What turns rows with these columns into records. */
-export function rowDecoder(provider: Provider, entity: AnyEntity, names: readonly string[]): RowDecoder {
+/** What turns rows with these columns into records. @param asText whether moments are wanted as texts */
+export function rowDecoder(
+  provider: Provider,
+  entity: AnyEntity,
+  names: readonly string[],
+  asText: boolean,
+): RowDecoder {
   const columns = names.map((name) => {
-    const { decode } = codecOf(provider, entity.columns[name] as ColumnDefinition);
-    return [name, decode] as const;
+    const { decode, toText } = codecOf(provider, entity.columns[name] as ColumnDefinition);
+    return [name, (asText ? toText : undefined) ?? decode] as const;
   });
   return (values) => {
     const row: Row = {};

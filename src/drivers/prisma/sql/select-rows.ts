@@ -1,6 +1,14 @@
 import type { CompiledQuery } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { ALWAYS, BadRequestError, type Condition, type Row, type SortKey, totalOrder } from "../../../kernel/index.ts";
+import {
+  ALWAYS,
+  BadRequestError,
+  type Condition,
+  type FindOptions,
+  type Row,
+  type SortKey,
+  totalOrder,
+} from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { conditionShape } from "./condition-shape.ts";
@@ -15,6 +23,8 @@ export interface Selection {
   readonly names: readonly string[];
   /** The same text for the same columns in the same order. */
   readonly key: string;
+  /** Whether moments are texts. */
+  readonly asText: boolean;
   readonly decode: RowDecoder;
 }
 
@@ -36,16 +46,17 @@ const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as con
 export function selectionOf(
   { builder: { provider }, selections }: SqlConnection,
   { entity }: EntityPlan,
-  select: readonly string[] | undefined,
+  { select, textMoments: asText = false }: FindOptions = {},
 ): Selection {
   for (const name of select ?? [])
     if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
   const key = select?.join() ?? "*";
-  const known = selections.get(`${entity.name} ${key}`);
+  const id = `${entity.name} ${asText} ${key}`;
+  const known = selections.get(id);
   if (known !== undefined) return known;
   const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
-  const selection = Object.freeze({ names, key, decode: rowDecoder(provider, entity, names) });
-  selections.set(`${entity.name} ${key}`, selection);
+  const selection = Object.freeze({ names, key, asText, decode: rowDecoder(provider, entity, names, asText) });
+  selections.set(id, selection);
   return selection;
 }
 

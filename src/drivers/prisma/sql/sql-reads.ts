@@ -1,4 +1,4 @@
-import { type Condition, type FindManyQuery, type Row, soleId } from "../../../kernel/index.ts";
+import { type Condition, type FindManyQuery, type FindOptions, type Row, soleId } from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { byId } from "../read-by-id.ts";
 import { readTogether } from "../read-together.ts";
@@ -24,7 +24,7 @@ interface Group {
 
 /** The port's reads of records. */
 export interface SqlReads {
-  findOne(plan: EntityPlan, condition: Condition, select: readonly string[] | undefined): Promise<Row | null>;
+  findOne(plan: EntityPlan, condition: Condition, options: FindOptions): Promise<Row | null>;
   findMany(plan: EntityPlan, condition: Condition, query: FindManyQuery): Promise<Row[]>;
   count(plan: EntityPlan, condition: Condition): Promise<number>;
 }
@@ -39,15 +39,15 @@ export function sqlReads(session: SqlSession): SqlReads {
   });
 
   return {
-    findOne(plan, condition, select) {
+    findOne(plan, condition, options) {
       const open = session.connection();
-      const selection = selectionOf(open, plan, select);
+      const selection = selectionOf(open, plan, options);
       // A transaction has one connection, and rows that are told apart by id need it.
       const single = session.inTransaction || !selection.names.includes("id") ? undefined : byId(condition);
       if (single !== undefined) {
         const values: unknown[] = [];
         const shape = conditionShape(single.rest, open.builder.provider, values);
-        const key = `${plan.entity.name} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
+        const key = `${plan.entity.name} ${selection.asText} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
         return readById(key, { plan, selection, rest: single.rest }, single.id);
       }
       const order = soleId(condition) === undefined ? orderOf(plan.entity, undefined) : undefined;
@@ -57,14 +57,15 @@ export function sqlReads(session: SqlSession): SqlReads {
         return values === undefined ? null : selection.decode(values);
       });
     },
-    async findMany(plan, condition, { select, sort, limit, offset }) {
+    async findMany(plan, condition, query) {
+      const { sort, limit, offset } = query;
       const open = session.connection();
-      const selection = selectionOf(open, plan, select);
+      const selection = selectionOf(open, plan, query);
       const order = orderOf(plan.entity, sort);
       if (limit === 0) return [];
-      const query = selectQuery(open, plan, selection, { condition, order, limit, offset });
+      const statement = selectQuery(open, plan, selection, { condition, order, limit, offset });
       return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) =>
-        rowsOf(selection, await client.queryRaw(query)),
+        rowsOf(selection, await client.queryRaw(statement)),
       );
     },
     count(plan, condition) {

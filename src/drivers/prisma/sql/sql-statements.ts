@@ -38,9 +38,9 @@ export function sqlStatements(session: SqlSession, transaction: Driver["transact
         client.queryRaw({ sql: "select 1", args: [], argTypes: [] }),
       );
     },
-    async findOne(ref, where, options) {
+    async findOne(ref, where, options = {}) {
       const plan = planOf(ref);
-      return reads.findOne(plan, compile(plan, where), options?.select);
+      return reads.findOne(plan, compile(plan, where), options);
     },
     findMany,
     async count(ref, where) {

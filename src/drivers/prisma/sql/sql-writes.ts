@@ -19,7 +19,7 @@ const INSERT_PARAMETERS = 30_000;
 export function insertRow(session: SqlSession, plan: EntityPlan, data: Row): Promise<Row> {
   const open = session.connection();
   const { entity } = plan;
-  const all = selectionOf(open, plan, undefined);
+  const all = selectionOf(open, plan);
   const given = encodeNewRow(plan, data, open.dialect);
   const { returnsRows } = open.dialect;
   const query = insertQuery(open, entity, [given], returnsRows ? all : undefined);
@@ -48,7 +48,7 @@ function atOnce<T>(session: SqlSession, client: SqlQueryable, work: (client: Sql
 
 async function readOne(session: SqlSession, client: SqlQueryable, plan: EntityPlan, id: string): Promise<Row | null> {
   const open = session.connection();
-  const all = selectionOf(open, plan, undefined);
+  const all = selectionOf(open, plan);
   return firstOf(all, await client.queryRaw(selectByIdQuery(open, plan, all, [id])));
 }
 
@@ -98,7 +98,7 @@ export async function insertRows(
 export function updateRow(session: SqlSession, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
   const open = session.connection();
   const { entity } = plan;
-  const all = selectionOf(open, plan, undefined);
+  const all = selectionOf(open, plan);
   const given = encodeRow(plan, data, open.dialect);
   const id = soleId(condition) as string;
   if (given.has("id")) {

@@ -1,0 +1,119 @@
+import { createRequire } from "node:module";
+import type { ArgType, SqlQuery, SqlResultSet } from "@prisma/driver-adapter-utils";
+import { libsqlError } from "./libsql-error.ts";
+import type { SqliteFactory } from "./sqlite-adapter.ts";
+
+// Prisma's adapter for libsql loads libsql's clients for remote databases too, which takes three times as long as the one for files; and that
+// one makes each row twice. This speaks to the library below, which Prisma's adapter brings along.
+
+/** The parts of the `libsql` package that are used; it has the interface of better-sqlite3. */
+interface LibsqlStatement {
+  raw(on: boolean): void;
+  safeIntegers(on: boolean): void;
+  columns(): readonly { readonly name: string; readonly type: string | null }[];
+  all(parameters: readonly unknown[]): unknown[][];
+  run(parameters: readonly unknown[]): { readonly changes: number };
+}
+interface LibsqlDatabase {
+  prepare(sql: string): LibsqlStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+/** What the package exports. */
+export type Libsql = new (path: string) => LibsqlDatabase;
+
+/**
+ * Loads it from where Prisma's adapter has it, which need not be where we would find it.
+ * @throws Error of Node when a package is not installed
+ */
+export function requireLibsql(): Libsql {
+  const ours = createRequire(import.meta.url);
+  const adapters = createRequire(ours.resolve("@prisma/adapter-libsql"));
+  const clients = createRequire(adapters.resolve("@libsql/client"));
+  return clients("libsql") as Libsql;
+}
+
+/** A parameter as SQLite takes it; what the schema engine and Prisma's client have written reads the same. */
+function toParameter(value: unknown, { scalarType }: ArgType): unknown {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  const moment = scalarType === "datetime" && typeof value === "string" ? new Date(value) : value;
+  if (moment instanceof Date) return moment.toISOString().replace("Z", "+00:00");
+  if (typeof value === "string" && scalarType === "bigint") return BigInt(value);
+  if (typeof value === "string" && scalarType === "decimal") return Number.parseFloat(value);
+  return value;
+}
+
+const INTEGER = /^(?:(?:tiny|small|medium|big)?int|integer)$/i;
+const MOMENT = /^(?:datetime|timestamp)$/i;
+
+type FromColumn = (value: unknown) => unknown;
+
+function toNumber(value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+}
+/** SQLite keeps any number in a column for whole ones. */
+const toInteger: FromColumn = (value) => (typeof value === "number" ? Math.trunc(value) : toNumber(value));
+/** Prisma's client may have been told to write numbers. */
+const toMoment: FromColumn = (value) =>
+  typeof value === "number" || typeof value === "bigint" ? new Date(Number(value)).toISOString() : value;
+
+function reading(type: string | null): FromColumn {
+  if (type === null) return toNumber;
+  if (INTEGER.test(type)) return toInteger;
+  return MOMENT.test(type) ? toMoment : toNumber;
+}
+
+/** What `raw` throws for, since it has no rows to return. */
+function returnsRows(statement: LibsqlStatement): boolean {
+  try {
+    statement.raw(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a statement, and waits for it as libsql does. */
+function execute(database: LibsqlDatabase, { sql, args, argTypes }: SqlQuery): SqlResultSet & { changes: number } {
+  const statement = database.prepare(sql);
+  // Whole numbers would be cut off beyond 2^53, without anybody hearing of it.
+  statement.safeIntegers(true);
+  const parameters = args.map((value, index) => toParameter(value, argTypes[index] as ArgType));
+  if (!returnsRows(statement))
+    return { columnNames: [], columnTypes: [], rows: [], changes: statement.run(parameters).changes };
+  const columns = statement.columns();
+  const readings = columns.map(({ type }) => reading(type));
+  const rows = statement.all(parameters);
+  for (const row of rows)
+    for (let index = 0; index < row.length; index++) row[index] = (readings[index] as FromColumn)(row[index]);
+  // Types are for Prisma's client; records are read by what entities say of their columns.
+  return { columnNames: columns.map(({ name }) => name), columnTypes: [], rows, changes: 0 };
+}
+
+async function attempt<T>(work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    throw await libsqlError(error);
+  }
+}
+
+/** Connections to a SQLite file, in the form of Prisma's adapter. */
+export function libsqlFactory(Database: Libsql, path: string): SqliteFactory {
+  const names = { provider: "sqlite", adapterName: "@prisma/adapter-libsql" } as const;
+  return {
+    ...names,
+    async connect() {
+      const database = new Database(path);
+      return {
+        ...names,
+        queryRaw: (query) => attempt(() => execute(database, query)),
+        executeRaw: (query) => attempt(() => execute(database, query).changes),
+        executeScript: (script) => attempt(() => database.exec(script)),
+        dispose: async () => database.close(),
+      };
+    },
+  };
+}
