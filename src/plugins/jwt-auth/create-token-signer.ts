@@ -1,4 +1,3 @@
-import { SignJWT } from "jose";
 import { ConfigurationError } from "../../entity/index.ts";
 import { PluginError } from "../../kernel/index.ts";
 import { SECRET_ALGORITHMS, type SecretAlgorithm } from "./algorithms.ts";
@@ -45,6 +44,7 @@ export function createTokenSigner(options: TokenSignerOptions): TokenSigner {
     if (typeof claims.sub !== "string" || claims.sub === "")
       throw new PluginError("A token needs `sub`, the id of its user, as a non-empty string");
     const now = Math.floor(Date.now() / 1_000);
+    const { SignJWT } = await import("jose"); // apps that sign nothing need not wait for it
     const token = await new SignJWT({ ...claims, iss: issuer, aud, iat: now, exp: now + expiresIn })
       .setProtectedHeader({ alg: algorithm, typ })
       .sign(key);

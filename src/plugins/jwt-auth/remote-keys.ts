@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
+import type { JWTVerifyGetKey } from "jose";
 import { UnavailableError } from "../../kernel/index.ts";
 import { fetchKeySet } from "./fetch-key-set.ts";
 import type { JwtAuthOptions } from "./jwt-auth-options.ts";
@@ -13,15 +13,16 @@ const PAUSE_MS = 2_000;
  * @throws UnavailableError (503) when the keys cannot be had: nobody knows then whether the token is good
  */
 export function remoteKeys(
+  jose: typeof import("jose"),
   address: string | URL,
   { jwksTimeoutMs = 3_000, jwksCooldownMs = 30_000, jwksMaxAgeMs = 600_000 }: JwtAuthOptions,
 ): JWTVerifyGetKey {
   let pausedUntil = 0;
-  return createRemoteJWKSet(new URL(address), {
+  return jose.createRemoteJWKSet(new URL(address), {
     timeoutDuration: jwksTimeoutMs,
     cooldownDuration: jwksCooldownMs,
     cacheMaxAge: jwksMaxAgeMs,
-    [customFetch]: async (url, init) => {
+    [jose.customFetch]: async (url, init) => {
       if (Date.now() < pausedUntil) throw unavailable();
       try {
         return await fetchKeySet(url, init);
