@@ -30,6 +30,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Version that the record must have, of calls that change one with versions; or else the status is 412. @default any */
   readonly ifVersion?: number | undefined;
+  /**
+   * Unique to one request, such as `crypto.randomUUID()`: sent again with the same key, it is not carried out again, where the
+   * API has the plugin `idempotency`. @default none
+   */
+  readonly idempotencyKey?: string | undefined;
   /** Headers of this request, over those of the client. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -36,6 +36,7 @@ export function createSender({ baseUrl, getToken, headers: shared, credentials, 
     if (text !== undefined) headers.set("content-type", "application/json");
     if (token) headers.set("authorization", `Bearer ${token}`);
     if (prefer !== undefined) headers.set("prefer", prefer);
+    if (options?.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey);
     if (options?.ifVersion !== undefined) headers.set("if-match", `"${options.ifVersion}"`);
     for (const [name, value] of Object.entries(options?.headers ?? {})) headers.set(name, value);
     const init: RequestInit = { method, headers };

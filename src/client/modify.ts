@@ -3,7 +3,7 @@ import type { CallOptions } from "./client-options.ts";
 import { KeelsonClientError } from "./keelson-client-error.ts";
 
 /** Options of `modify`. */
-export interface ModifyOptions extends Omit<CallOptions, "ifVersion"> {
+export interface ModifyOptions extends Omit<CallOptions, "ifVersion" | "idempotencyKey"> {
   /** Times to try, the first one included. @default 5 */
   readonly attempts?: number | undefined;
 }

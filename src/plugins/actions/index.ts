@@ -87,7 +87,10 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const handler = routeHandler(context, action);
   const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
   const describe = describeAction(context, action);
-  const shared = { action: name, entity, access, obeys: rules, timeout, meta, describe, handler };
+  const readsBody = definition.readsBody === "raw" ? ("raw" as const) : undefined;
+  const transactional = definition.workflow === undefined; // a run has transactions of its own
+  const own = { timeout, readsBody, transactional, meta, describe, handler };
+  const shared = { action: name, entity, access, obeys: rules, ...own };
   const root = `/${routeSegment(entity)}`;
   context.routes.add({ ...shared, method, path: root + path, call: clientCall(context, action) });
   for (const alias of aliases) context.routes.add({ ...shared, method: alias.method, path: root + alias.path });

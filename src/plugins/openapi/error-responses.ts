@@ -62,6 +62,7 @@ const KINDS: Readonly<Record<string, ErrorKind>> = {
   412: { name: "PreconditionFailed", description: "The record has changed since it was read." },
   413: { name: "PayloadTooLarge", description: "The body is too large." },
   415: { name: "UnsupportedMediaType", description: "The body is of another type than is expected." },
+  422: { name: "UnprocessableContent", description: "The same key was sent before with another request." },
   428: { name: "PreconditionRequired", description: "The request has to say which version it is about." },
   429: { name: "TooManyRequests", description: "The caller asks too often.", headers: RETRY },
   "4XX": { name: "Refused", description: "Whatever else the code behind this route refuses." },

@@ -24,6 +24,7 @@ export const OLD_KEY = "b2".repeat(32);
 const HOOKS: Readonly<Record<HookName, true>> = {
   "request:start": true,
   "request:end": true,
+  "route:around": true,
   "route:authorize": true,
   "access:mask": true,
   "operation:authorize": true,

@@ -1,0 +1,66 @@
+import { ConfigurationError } from "../../entity/index.ts";
+import type { KernelRequest } from "../../kernel/index.ts";
+
+/** Options of `idempotency`. */
+export interface IdempotencyOptions {
+  /**
+   * Requests that are refused without a key: methods ("POST"), actions of entities ("order.create", "order.pay"), and names of
+   * plugin endpoints; true for all that change something.
+   * @default none
+   */
+  readonly required?: true | readonly string[] | undefined;
+  /**
+   * Actions ("order.pay") and endpoints that are not run in one transaction with their key: those that begin workflows, or
+   * wait for others while they run. A crash between their work and the end of it has them run again, with the same
+   * `scope.idempotencyKey`. Actions that are workflows are known by themselves.
+   * @default none
+   */
+  readonly withoutTransaction?: readonly string[] | undefined;
+  /**
+   * Tells callers without a user apart, by a secret of theirs such as the cookie of a session; undefined for nobody in
+   * particular. Never by an address or a header that somebody else may send, too: whoever is taken for another caller is
+   * shown that one's answers.
+   * @default nobody: a key without a user is refused with 400
+   */
+  readonly guestOf?: ((request: KernelRequest) => string | undefined) | undefined;
+  /** Whether answers are encrypted where they are kept; needs `encryption` of the app. @default false */
+  readonly encrypted?: boolean | undefined;
+  /** Milliseconds that a key and its answer are kept. @default 86400000 (24 hours) */
+  readonly ttlMs?: number | undefined;
+  /** Bytes of the body of an answer that is kept. @default 262144 */
+  readonly answerBytes?: number | undefined;
+  /**
+   * Milliseconds after which a process that says nothing has lost its request: how long a repetition is refused with 409 after a
+   * crash. More than the clocks of two machines differ. @default 10000
+   */
+  readonly leaseMs?: number | undefined;
+}
+
+/** The options in whole. */
+export interface IdempotencySettings {
+  readonly required: true | readonly string[];
+  readonly withoutTransaction: readonly string[];
+  readonly guestOf: (request: KernelRequest) => string | undefined;
+  readonly encrypted: boolean;
+  readonly ttlMs: number;
+  readonly answerBytes: number;
+  readonly leaseMs: number;
+}
+
+/** @throws ConfigurationError for numbers below 1 */
+export function completeOptions({
+  required = [],
+  withoutTransaction = [],
+  guestOf = () => undefined,
+  encrypted = false,
+  ttlMs = 86_400_000,
+  answerBytes = 262_144,
+  leaseMs = 10_000,
+}: IdempotencyOptions): IdempotencySettings {
+  const numbers = { ttlMs, answerBytes, leaseMs };
+  const problems = Object.entries(numbers)
+    .filter(([, value]) => !Number.isSafeInteger(value) || value < 1)
+    .map(([name]) => `idempotency: ${name} must be a whole number from 1`);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return Object.freeze({ ...numbers, required, withoutTransaction, guestOf, encrypted });
+}

@@ -1,0 +1,69 @@
+// idempotency: a request that carries an `Idempotency-Key` is carried out once, and a repetition of it gets the same answer.
+// IETF draft-ietf-httpapi-idempotency-key-header; docs/adr/0027.
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  createPlugin,
+  type Plugin,
+  type PluginContext,
+  type RouteNotes,
+  schemaFromEntities,
+} from "../../kernel/index.ts";
+import { answerOnce } from "./answer-once.ts";
+import { completeOptions, type IdempotencyOptions } from "./idempotency-options.ts";
+import { keyEntity } from "./key-entity.ts";
+import { type KeyRules, keyRulesOf } from "./key-rules-of.ts";
+import { noteOf } from "./note-of.ts";
+import { keepSwept, type Sweeping } from "./sweep-keys.ts";
+
+export {
+  IdempotencyKeyInUseError,
+  IdempotencyKeyRequiredError,
+  IdempotencyKeyReusedError,
+} from "./idempotency-errors.ts";
+export type { IdempotencyOptions } from "./idempotency-options.ts";
+
+// Hooks: route:around. Services used: rules.routes, openapi.routes.
+
+/**
+ * Keys of requests: what is sent again with the same `Idempotency-Key` is not carried out again.
+ * @param options how long keys are kept, and where they are required
+ * @throws ConfigurationError for numbers below 1
+ * @example
+ * keelson({ entities, plugins: [idempotency({ required: ["order.create"] })] })
+ */
+export function idempotency(options: IdempotencyOptions = {}): Plugin {
+  const settings = completeOptions(options);
+  let rules: KeyRules = keyRulesOf([], { required: [], withoutTransaction: [] });
+  let sweeping: Sweeping | undefined;
+  return createPlugin({
+    id: "idempotency",
+    version: "1.0.0",
+    requires: ["rules"],
+    schema: schemaFromEntities([keyEntity(settings.encrypted)], { internal: true }),
+    setup(context) {
+      if (!settings.encrypted && holdEncrypted(context.entities.entities))
+        context.problem("fields are encrypted, so kept answers have to be, too: idempotency({ encrypted: true })");
+      context.hooks.on(
+        "route:around",
+        answerOnce(context, settings, () => rules),
+      );
+    },
+    start(context) {
+      rules = keyRulesOf(context.routes.list(), settings);
+      describeKeys(context, rules);
+      sweeping = keepSwept(context, settings.ttlMs);
+    },
+    stop: () => sweeping?.end(),
+  });
+}
+
+/** Whether an answer may show what comes from an encrypted field. */
+function holdEncrypted(entities: readonly AnyEntity[]): boolean {
+  return entities.some(({ fields }) => Object.values(fields).some(({ encrypted }) => encrypted !== undefined));
+}
+
+/** Another plugin keeps the notes, and need not be there. */
+function describeKeys({ services }: PluginContext, rules: KeyRules): void {
+  if (services.has("openapi.routes"))
+    services.resolve<RouteNotes>("openapi.routes").add((route) => noteOf(rules, route));
+}
