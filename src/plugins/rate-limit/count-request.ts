@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { isPromiseLike, type Principal, RateLimitedError, type Route } from "../../kernel/index.ts";
+import type { Usage } from "./limit-headers.ts";
+import type { KeyedPolicy } from "./policies-of-routes.ts";
+import type { CountRequest } from "./stores/dependable-store.ts";
+
+const LONGEST_KEY = 128;
+
+/** Whose request is counted; the principal is undefined while nobody knows who calls. */
+export interface Caller {
+  readonly route: Route;
+  readonly principal: Principal | undefined;
+  readonly network: string | undefined;
+}
+
+/**
+ * Counts a request for policies, in their order, up to the first one that refuses it. Gives no promise where the store gives none.
+ * @param usages is added what each of them has come to
+ * @throws RateLimitedError (429), or UnavailableError (503) when the store is away and that is to refuse requests
+ */
+export function countRequest(
+  count: CountRequest,
+  policies: readonly KeyedPolicy[],
+  caller: Caller,
+  usages: Usage[],
+  from = 0,
+): void | Promise<void> {
+  for (let index = from; index < policies.length; index++) {
+    const { policy, quota } = policies[index] as KeyedPolicy;
+    const whose = keyOf(policy.by, caller);
+    if (whose === undefined) continue;
+    const note = (counted: Usage["counted"]): void => {
+      usages.push({ policy, counted });
+      if (counted.count > policy.limit) throw new RateLimitedError(counted.resetMs / 1_000);
+    };
+    const counted = count(`${quota}:${whose}`, policy);
+    if (isPromiseLike(counted))
+      return counted.then((value) => {
+        note(value);
+        return countRequest(count, policies, caller, usages, index + 1);
+      });
+    note(counted);
+  }
+}
+
+/** Keys are remembered, and whoever makes them up may do it from what a request says. */
+function shortened(text: string): string {
+  return text.length <= LONGEST_KEY ? text : createHash("sha256").update(text).digest("base64url");
+}
+
+/** Prefixes keep apart a user whose id looks like an address, and that address. */
+function keyOf(by: KeyedPolicy["policy"]["by"], { route, principal, network }: Caller): string | undefined {
+  if (typeof by === "function" && principal !== undefined) {
+    const text: unknown = by({ route, principal, network });
+    return text === undefined ? undefined : `k:${shortened(String(text))}`;
+  }
+  // Requests of unknown origin share a quota: without one, they would have no limit.
+  return by !== "address" && principal?.kind === "user" ? `u:${principal.user.id}` : `a:${network ?? "unknown"}`;
+}

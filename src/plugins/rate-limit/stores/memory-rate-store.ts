@@ -1,0 +1,44 @@
+import { LRUCache } from "lru-cache";
+import { ConfigurationError } from "../../../entity/index.ts";
+import type { RateCount, RateLimitStore } from "../rate-limit-store.ts";
+
+/** Options of `memoryRateStore`. */
+export interface MemoryRateStoreOptions {
+  /**
+   * Keys that are remembered; beyond it, those that were not heard of for longest are forgotten, and begin anew.
+   * @default 100000
+   */
+  readonly maxKeys?: number | undefined;
+}
+
+/** A key's window. */
+interface Window {
+  count: number;
+  readonly endsAt: number;
+}
+
+/**
+ * Counts in this process: exact for one process, and nothing is waited for. With several, each counts for itself.
+ * @throws ConfigurationError for a `maxKeys` that is no whole number from 1 to 10000000
+ */
+export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = {}): RateLimitStore {
+  if (!Number.isInteger(maxKeys) || maxKeys < 1 || maxKeys > 10_000_000)
+    throw new ConfigurationError("memoryRateStore: `maxKeys` must be a whole number from 1 to 10000000");
+  let windows: LRUCache<string, Window> | undefined;
+  return Object.freeze<RateLimitStore>({
+    name: "memory",
+    hit(key, { window }): RateCount {
+      // Made by the first request: as a stand-in for a shared store it may never be used.
+      windows ??= new LRUCache<string, Window>({ max: maxKeys });
+      // No clock that somebody can set.
+      const now = performance.now();
+      let found = windows.get(key);
+      if (found === undefined || found.endsAt <= now) {
+        found = { count: 0, endsAt: now + window * 1_000 };
+        windows.set(key, found);
+      }
+      found.count++;
+      return { count: found.count, resetMs: found.endsAt - now };
+    },
+  });
+}

@@ -1,0 +1,28 @@
+// A process of two apps that each have several: one counts in Redis, under a prefix, the other in the database at an address.
+import { createClient } from "redis";
+import {
+  databaseRateStore,
+  entity,
+  keelson,
+  memoryDriver,
+  postgres,
+  type RateLimitStore,
+  rateLimit,
+  redisRateStore,
+  serve,
+  string,
+} from "../../../src/index.ts";
+
+const [prefix = "", database = ""] = process.argv.slice(2);
+const film = entity("film", { title: string }).rules({ read: ["everyone"] });
+
+async function start(driver: ReturnType<typeof memoryDriver>, store: RateLimitStore): Promise<number> {
+  const limits = rateLimit({ policies: [{ name: "shared", limit: 40, window: 60 }], store, storeTimeoutMs: 10_000 });
+  const api = keelson({ entities: [film], driver, plugins: [limits] });
+  return (await serve(api, { port: 0, hostname: "127.0.0.1", signals: false })).port;
+}
+
+const redis = await createClient({ url: "redis://127.0.0.1:6379" }).connect();
+const inRedis = await start(memoryDriver(), redisRateStore(redis, { prefix }));
+const inDatabase = await start(postgres(database), databaseRateStore());
+process.stdout.write(`http://localhost:${inRedis}/${inDatabase}/\n`);

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { keelson, memoryDriver, rateLimit } from "../../../src/index.ts";
+import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { rawRequest, requestBytes } from "../../support/http.ts";
+import { letThrough, serveLimited } from "./limit-app.ts";
+
+const policies = [{ name: "address", limit: 1, window: 60, by: "address" }] as const;
+
+describe("addresses", () => {
+  it("gives a spoofed X-Forwarded-For no new quota where no proxy is trusted", async () => {
+    const { status } = await serveLimited({ policies });
+    const forged = Array.from({ length: 20 }, (_, i) => status("/report", `192.0.2.${i}`));
+    expect(await letThrough(forged)).toBe(1);
+  });
+
+  it("gives none where the other end is none of the trusted proxies", async () => {
+    const { status } = await serveLimited({ policies, trustedProxies: ["10.0.0.0/8", "fd00::/8"] });
+    const forged = Array.from({ length: 20 }, (_, i) => status("/report", `192.0.2.${i}, 10.0.0.1`));
+    expect(await letThrough(forged)).toBe(1);
+  });
+
+  it.each([1, ["127.0.0.1"], ["127.0.0.0/8"], ["::ffff:127.0.0.1"]])(
+    "counts each client behind a trusted proxy for itself (%j)",
+    async (trustedProxies) => {
+      const { status } = await serveLimited({ policies, trustedProxies });
+      const ask = (from: string) => status("/report", from);
+      expect(await letThrough(Array.from({ length: 20 }, (_, i) => ask(`192.0.2.${i}`)))).toBe(20);
+      expect(await ask("192.0.2.1")).toBe(429);
+      // What the client itself wrote is to the left of what the proxy added.
+      expect(await ask("203.0.113.1, 203.0.113.2, 192.0.2.1")).toBe(429);
+    },
+  );
+
+  it("reads the header from right to left, as far as proxies are trusted", async () => {
+    const byNetwork = await serveLimited({ policies, trustedProxies: ["127.0.0.1", "10.1.0.0/16"] });
+    const byCount = await serveLimited({ policies, trustedProxies: 3 });
+    for (const { status } of [byNetwork, byCount]) {
+      const ask = (forged: string) => status("/report", `${forged}192.0.2.1, 10.1.2.3, 10.1.9.9`);
+      expect([await ask(""), await ask("198.51.100.1, "), await ask("10.1.0.1, ")]).toEqual([200, 429, 429]);
+    }
+    // A machine that is no proxy of ours is the client, whatever it says of others.
+    const ask = (forged: string) => byNetwork.status("/report", `${forged}, 192.0.2.50, 10.1.9.9`);
+    expect([await ask("192.0.2.60"), await ask("192.0.2.70")]).toEqual([200, 429]);
+  });
+
+  it("reads lines of the header as one list", async () => {
+    const { port } = await serveLimited({ policies, trustedProxies: 1 });
+    const ask = async (...lines: string[]) => {
+      const sent = lines.map((line) => `X-Forwarded-For: ${line}`);
+      return (await rawRequest(port, requestBytes("GET", "/report", sent)))[0]?.status;
+    };
+    expect(await ask("192.0.2.1")).toBe(200);
+    expect(await ask("192.0.2.2", "192.0.2.1")).toBe(429);
+  });
+
+  it("takes every form of an address for the same one, and a port for no part of it", async () => {
+    const { status } = await serveLimited({ policies, trustedProxies: 1 });
+    const same = [
+      ["192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:201", "192.0.2.1:4711", "[::ffff:192.0.2.1]:80", " 192.0.2.1 "],
+      [
+        "2001:db8::1",
+        "2001:0DB8:0:0::2",
+        "[2001:db8::3]",
+        "[2001:db8::4]:443",
+        "2001:db8::ffff:192.0.2.1",
+        "2001:db8::1%eth0",
+      ],
+    ];
+    for (const forms of same) {
+      const statuses: number[] = [];
+      for (const form of forms) statuses.push(await status("/report", form));
+      expect(statuses).toEqual([200, ...forms.slice(1).map(() => 429)]);
+    }
+  });
+
+  it("counts an IPv6 network of 64 bits as one address, and the next one for itself", async () => {
+    const { status } = await serveLimited({ policies, trustedProxies: 1 });
+    const ask = (from: string) => status("/report", from);
+    expect([await ask("2001:db8:1:2::1"), await ask("2001:db8:1:2:ffff:ffff:ffff:ffff")]).toEqual([200, 429]);
+    expect([await ask("2001:db8:1:3::1"), await ask("::1"), await ask("::")]).toEqual([200, 200, 429]);
+  });
+
+  it("counts nonsense in the header as the proxy that sent it", async () => {
+    const { status } = await serveLimited({ policies, trustedProxies: 1 });
+    const nonsense = ["unknown", "999.1.1.1", "", "1.2.3", "[::1", "_hidden", "192.0.2.1.5", "1::2::3", "192.0.2.1:x"];
+    expect(await letThrough(nonsense.map((from) => status("/report", from)))).toBe(1);
+  });
+
+  it("has one quota for all whose address the host does not tell, and says so once in the log", async () => {
+    const logger = recordingLogger();
+    const api = keelson({ entities: [], driver: memoryDriver(), logger, plugins: [rateLimit({ policies })] });
+    const ask = async (headers: Record<string, string>) =>
+      (await api.fetch(new Request("http://host/openapi.json", { headers }))).status;
+    expect(await ask({})).toBe(200);
+    expect([await ask({}), await ask({ "x-forwarded-for": "192.0.2.1" })]).toEqual([429, 429]);
+    expect(logger.lines.filter((line) => line.includes("Where requests come from is unknown"))).toHaveLength(1);
+    await api.close();
+  });
+
+  it("believes proxies by their number where the host does not tell", async () => {
+    const plugins = [rateLimit({ policies, trustedProxies: 1 })];
+    const api = keelson({ entities: [], driver: memoryDriver(), plugins });
+    const ask = async (from: string) =>
+      (await api.fetch(new Request("http://host/openapi.json", { headers: { "x-forwarded-for": from } }))).status;
+    expect([await ask("192.0.2.1"), await ask("192.0.2.2"), await ask("9.9.9.9, 192.0.2.1")]).toEqual([200, 200, 429]);
+    await api.close();
+  });
+});
