@@ -1,4 +1,4 @@
-import type { RemoteService } from "../../kernel/index.ts";
+import type { RemoteService, Tracer } from "../../kernel/index.ts";
 import { createBreakers } from "./breakers.ts";
 import { type Answer, checkRecords } from "./check-records.ts";
 import type { Deadline } from "./deadline.ts";
@@ -16,6 +16,7 @@ export interface Question {
   readonly service: RemoteService;
   readonly plan: FetchPlan;
   readonly caller: StitchContext["caller"];
+  readonly tracer: Tracer | undefined;
   readonly deadline: Deadline;
   readonly gate: Gate;
 }
@@ -44,7 +45,7 @@ export function createAskBatch(settings: JoinSettings): AskBatch {
 
 /** @throws RemoteFailure */
 async function fetchRecords(
-  { name, service, plan, caller, deadline }: Question,
+  { name, service, plan, caller, deadline, tracer }: Question,
   ids: readonly string[],
   { maxRecordBytes }: JoinSettings,
 ): Promise<readonly Answer[]> {
@@ -53,7 +54,10 @@ async function fetchRecords(
   // Copies: a service may sort what it is given.
   const options = { select: [...select], signal, ...(include && { include }), ...(caller && { caller }) };
   try {
-    const returned = await deadline.within(Promise.resolve(service.fetchByIds(entity.name, [...ids], options)));
+    const fetch = async (traceHeaders?: Readonly<Record<string, string>>): Promise<readonly unknown[]> =>
+      service.fetchByIds(entity.name, [...ids], traceHeaders === undefined ? options : { ...options, traceHeaders });
+    const called = tracer === undefined ? fetch() : tracer.remote({ service: name, entity: entity.name }, fetch);
+    const returned = await deadline.within(called);
     return checkRecords(returned, ids, plan, maxRecordBytes);
   } catch (error) {
     throw toFailure(error, name);

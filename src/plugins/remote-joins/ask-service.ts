@@ -1,5 +1,5 @@
 import DataLoader from "dataloader";
-import type { RemoteService } from "../../kernel/index.ts";
+import { type RemoteService, tracerOf } from "../../kernel/index.ts";
 import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
 import type { Answer } from "./check-records.ts";
 import { chunksOf } from "./chunks-of.ts";
@@ -59,7 +59,8 @@ export function createAskService(settings: JoinSettings): AskService {
     // Nobody's batches: whoever asked first may leave, so they have a deadline of their own.
     const askForAll = async (left: readonly string[]): Promise<readonly Answer[]> => {
       const own = createDeadline(timeout);
-      const question = { name, service, plan, gate, caller: undefined, deadline: own };
+      const tracer = tracerOf(context.services);
+      const question = { name, service, plan, gate, caller: undefined, tracer, deadline: own };
       const found = await Promise.all(chunksOf(left, batchSize).map((batch) => askBatch(question, batch)));
       own.end();
       return found.flat();
@@ -101,7 +102,7 @@ export function createAskService(settings: JoinSettings): AskService {
 
 /** Loads what one stitch asks in one way: ids of all its relations go together, and each is asked for once. */
 function loaderOf(
-  { deadline, loaders, memo, caller }: StitchContext,
+  { deadline, loaders, memo, caller, services }: StitchContext,
   askBatch: AskBatch,
   asked: Pick<Question, "name" | "service" | "plan">,
   { batchSize, concurrency, cache }: JoinSettings,
@@ -112,7 +113,8 @@ function loaderOf(
     const answers = cache ? memo.answersTo(key) : new Map<string, Promise<Answer>>();
     // One gate per service: one that hangs does not stand in the way of another.
     const gate = orNew(memo.gates, name, () => createGate(concurrency));
-    const question: Question = { ...asked, deadline, gate, caller: service.shared ? undefined : caller };
+    const tracer = tracerOf(services);
+    const question: Question = { ...asked, deadline, gate, tracer, caller: service.shared ? undefined : caller };
     return new DataLoader<string, Answer>(
       async (ids) => {
         const found = await askBatch(question, ids);

@@ -43,7 +43,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
       if (addresses.length === 0) return [];
       const call = createCallEnd(asked.signal, timeout);
       try {
-        const headers = await untilAborted(requestHeaders(given, asked.caller), call.signal);
+        const headers = await untilAborted(requestHeaders(given, asked.caller, asked.traceHeaders), call.signal);
         const request = { headers, signal: call.signal, budget: { left: maxBytes } };
         return await inLanes(addresses, (address) => fetchList(address, request));
       } catch (error) {

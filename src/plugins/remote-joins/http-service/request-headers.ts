@@ -1,14 +1,16 @@
-import { PluginError, type RemoteCaller } from "../../../kernel/index.ts";
+import { PluginError, type RemoteCaller, type RemoteFetchOptions } from "../../../kernel/index.ts";
 import { headersProblem, headerValueProblem } from "./header-problem.ts";
 import type { HttpServiceOptions } from "./http-service-options.ts";
 
 /**
- * Headers of the requests of one call: this app's own, and those of the caller's that may be passed on.
+ * Headers of the requests of one call: this app's own, those of the caller's that may be passed on, and those of the trace,
+ * unless one of the others has that name.
  * @throws PluginError when the app's function returns what cannot be sent, or what is passed on as well
  */
 export async function requestHeaders(
   { headers = {}, forward = [] }: Pick<HttpServiceOptions, "headers" | "forward">,
   caller: RemoteCaller | undefined,
+  traceHeaders: RemoteFetchOptions["traceHeaders"] = {},
 ): Promise<Headers> {
   const own = typeof headers === "function" ? await headers() : headers;
   const problem = headersProblem(own);
@@ -22,5 +24,6 @@ export async function requestHeaders(
     const value = caller?.header(name);
     if (value !== undefined && headerValueProblem(value) === undefined) result.set(name, value);
   }
+  for (const [name, value] of Object.entries(traceHeaders)) if (!result.has(name)) result.set(name, value);
   return result;
 }

@@ -1,4 +1,4 @@
-import type { OperationScope } from "../../../kernel/index.ts";
+import { type OperationScope, tracerOf } from "../../../kernel/index.ts";
 import { runSaga } from "../saga/run-saga.ts";
 import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
@@ -27,17 +27,20 @@ export function runInApp(
     host.runAs("system", (system) => {
       own.precondition = state.precondition;
       const scopes: Readonly<Record<Rights, OperationScope>> = { caller: own, system };
+      const tracer = tracerOf(system.services);
       const runtime: SagaRuntime = {
         ...parts(system),
         log: host.log,
         signal: undefined,
         hookMs: system.limits.hookMs,
+        tracer,
         now: () => system.now(),
         isClosing: () => isClosing(host),
         environment: (rights) => environmentOf(host, scopes[rights], own),
         transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
       };
-      return runSaga(definition, runtime, state);
+      const run = (): Promise<WorkflowResult> => runSaga(definition, runtime, state);
+      return tracer === undefined ? run() : tracer.workflow({ name: definition.name, runId: runtime.runId }, run);
     }),
   );
 }

@@ -20,7 +20,11 @@ export async function runStep(runtime: SagaRuntime, state: SagaState, run: StepR
   const again = (error: unknown): boolean =>
     !(error instanceof RunGivenUp) && (phase === "compensate" || isRetryable(error));
   try {
-    return await withRetries(retry, signal, again, (attempt) => runTry(runtime, state, run, attempt));
+    const { tracer } = runtime;
+    return await withRetries(retry, signal, again, (attempt) => {
+      const work = (): Promise<Done> => runTry(runtime, state, run, attempt);
+      return tracer === undefined ? work() : tracer.step({ step: step.name, phase, attempt }, work);
+    });
   } catch (error) {
     const isAway = isKeelsonError(error) && error.code === "UNAVAILABLE" && !(error instanceof RunGivenUp);
     throw isAway && (await runtime.isClosing?.()) === true ? new RunGivenUp(error) : error;

@@ -1,5 +1,5 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
-import type { Driver, EntityClient, Logger, OperationScope, User } from "../../../kernel/index.ts";
+import type { Driver, EntityClient, Logger, OperationScope, Tracer, User } from "../../../kernel/index.ts";
 import type { WorkflowStatus } from "../workflow-result.ts";
 
 /** Where the code of a step runs. */
@@ -64,6 +64,8 @@ export interface SagaRuntime {
   transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
   /** Milliseconds for a hook; 0 is no limit. @default 5000 */
   readonly hookMs?: number | undefined;
+  /** What sees the run's steps. @default nobody does */
+  readonly tracer?: Tracer | undefined;
   /** @default the system's time */
   readonly now?: (() => Date) | undefined;
   /** Whether the app is closing: a service that is away then says nothing about a step. @default it is not */

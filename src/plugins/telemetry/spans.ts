@@ -1,0 +1,75 @@
+import type { Attributes, Context, Span, SpanKind } from "@opentelemetry/api";
+import { isKeelsonError } from "../../entity/index.ts";
+import { isPromiseLike } from "../../kernel/index.ts";
+import type { OpenTelemetry } from "./load-api.ts";
+
+/** What a span begins with. */
+export interface SpanStart {
+  readonly name: string;
+  readonly kind?: keyof typeof SpanKind;
+  readonly attributes?: Attributes;
+  /** @default what is active */
+  readonly parent?: Context;
+}
+
+/** Spans of this package, through whatever the process has registered with OpenTelemetry. */
+export interface Spans {
+  readonly api: OpenTelemetry;
+  /** Runs work within a span that ends with it. A failure is told by its code alone: messages may quote what was sent. */
+  within<T>(start: SpanStart, work: (span: Span) => T): T;
+  /** Runs work within a span that whoever is given it has to end. */
+  open<T>(start: SpanStart, work: (span: Span) => T): T;
+}
+
+/** Spans that say where they are from. */
+export function createSpans(api: OpenTelemetry, version: string): Spans {
+  const tracer = api.trace.getTracer("keelson", version);
+
+  function open<T>({ name, kind = "INTERNAL", attributes = {}, parent }: SpanStart, work: (span: Span) => T): T {
+    const { context, SpanKind: kinds, trace } = api;
+    const outer = parent ?? context.active();
+    const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, outer);
+    return context.with(trace.setSpan(outer, span), work, undefined, span);
+  }
+
+  function fail(span: Span, error: unknown): void {
+    span.setAttribute("error.type", errorType(error));
+    if (!isKeelsonError(error) || error.status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
+    span.end();
+  }
+
+  function within<T>(start: SpanStart, work: (span: Span) => T): T {
+    return open(start, (span) => {
+      let result: T;
+      try {
+        result = work(span);
+      } catch (error) {
+        fail(span, error);
+        throw error;
+      }
+      if (!isPromiseLike(result)) {
+        span.end();
+        return result;
+      }
+      const ended = Promise.resolve(result).then(
+        (value) => {
+          span.end();
+          return value;
+        },
+        (error: unknown) => {
+          fail(span, error);
+          throw error;
+        },
+      );
+      return ended as T;
+    });
+  }
+
+  return { api, within, open };
+}
+
+/** The code of an error of ours, the class of any other one. */
+function errorType(error: unknown): string {
+  if (isKeelsonError(error)) return error.code;
+  return error instanceof Error ? error.constructor.name : typeof error;
+}

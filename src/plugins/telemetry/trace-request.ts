@@ -1,0 +1,89 @@
+import type { Attributes, Span, TextMapGetter } from "@opentelemetry/api";
+import { endWith, type KernelRequest, type KernelResponse, type Route } from "../../kernel/index.ts";
+import type { MeasureRequest } from "./measure-requests.ts";
+import type { Spans } from "./spans.ts";
+
+/** Any other one could be made up, for as many time series (semantic conventions, `http.request.method`). */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"]);
+
+const HEADERS: TextMapGetter<KernelRequest["headers"]> = {
+  keys: (headers) => Object.keys(headers),
+  get: (headers, name) => headers[name.toLowerCase()] as string | string[] | undefined,
+};
+
+/** A request that is under way. */
+export interface TracedRequest {
+  readonly span: Span;
+  /** Pattern of its path; undefined while none is known to match. */
+  route: string | undefined;
+}
+
+/** The pattern of a route's path, as callers see it. */
+export function patternOf({ entity, path }: Route, base: string | undefined, apiPrefix: string): string {
+  return (base ?? (entity === undefined ? "" : apiPrefix)) + path;
+}
+
+/**
+ * Has a request seen as one span, up to the last byte of its answer: of the trace that its headers say, or of what the host has
+ * begun already. Neither the path nor the query is in it, but the pattern of the route.
+ */
+export async function traceRequest(
+  { api, open }: Spans,
+  request: KernelRequest,
+  work: () => Promise<KernelResponse>,
+  known: WeakMap<KernelRequest, TracedRequest>,
+  measure: MeasureRequest,
+): Promise<KernelResponse> {
+  const { context, propagation, trace, SpanStatusCode } = api;
+  const active = context.active();
+  const isWithin = trace.getSpan(active) !== undefined;
+  const parent = isWithin ? active : propagation.extract(active, request.headers, HEADERS);
+  const isKnown = METHODS.has(request.method);
+  const method: Attributes = { "http.request.method": isKnown ? request.method : "_OTHER" };
+  const name = isKnown ? request.method : "HTTP";
+  const began = performance.now();
+  return open({ name, kind: isWithin ? "INTERNAL" : "SERVER", attributes: method, parent }, async (span) => {
+    const traced: TracedRequest = { span, route: undefined };
+    known.set(request, traced);
+    const response = await work(); // never rejects
+    const { status } = response;
+    const { route } = traced;
+    if (route !== undefined) span.updateName(`${name} ${route}`);
+    const end = (): undefined => {
+      const found: Attributes = { "http.response.status_code": status, ...(route && { "http.route": route }) };
+      if (status >= 500) found["error.type"] = String(status);
+      span.setAttributes(found);
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+      measure((performance.now() - began) / 1_000, { ...method, ...found });
+    };
+    const { body } = response;
+    if (body === null || typeof body === "string" || body instanceof Uint8Array) end();
+    else
+      response.body = endWith(
+        readWithin(
+          body,
+          context.bind(context.active(), (step) => step()),
+        ),
+        async () => end(),
+      );
+    return response;
+  });
+}
+
+/** A stream whose steps are part of what it was made for: whoever reads it is elsewhere by then. */
+function readWithin<T>(
+  body: AsyncIterable<T>,
+  run: (step: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,
+): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = body[Symbol.asyncIterator]();
+      const nothing: IteratorResult<T> = { done: true, value: undefined };
+      return {
+        next: () => run(() => iterator.next()),
+        return: () => run(async () => (await iterator.return?.()) ?? nothing),
+      };
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { keelson, TelemetryOptions } from "../../src/index.ts";
+import { outline, recordSpans } from "../plugins/telemetry/recorder.ts";
+import { openPage, type Page } from "../support/page.ts";
+
+let guide: Page;
+const recorded = recordSpans();
+beforeAll(() => {
+  guide = openPage("guides/telemetry");
+});
+afterAll(async () => {
+  guide.remove();
+  await recorded.shutdown();
+});
+
+it("docs/guides/telemetry.md shows the spans of a list as they are", async () => {
+  const { api } = await guide.load<{ api: ReturnType<typeof keelson> }>("shop.ts");
+  await api.ready;
+  recorded.reset();
+  const response = await api.fetch(new Request("http://host/api/products?include=maker"));
+  expect(response.status).toBe(200);
+  const [, shown = ""] = /```text\n(GET [^`]+)```/.exec(guide.text) ?? [];
+  expect(outline(recorded.tree("GET /api/products"))).toEqual(shown.trimEnd().split("\n"));
+  await api.close();
+});
+
+it("docs/guides/telemetry.md has the table of options as they are", () => {
+  const names: Record<keyof TelemetryOptions, true> = {
+    phases: true,
+    statements: true,
+    metrics: true,
+    ids: true,
+    userId: true,
+  };
+  const [, table = ""] = /## Options\n\n([\s\S]*?)\n\n/.exec(guide.text) ?? [];
+  expect([...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)).toEqual(Object.keys(names));
+});
