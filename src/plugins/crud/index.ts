@@ -27,6 +27,6 @@ function setup({ entities, services, routes, hooks }: PluginContext): void {
   const surface = { parser, conditions };
   for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, surface);
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
+  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0, textMoments: true });
   addLinkHooks(hooks, entities);
 }

@@ -32,7 +32,7 @@ export function addCrudRoutes(
   const collection = `/${segment}`;
   const one = `/${segment}/:id`;
   const written = answersWithRecord(entity, parser.reads(["shape"]), conditions);
-  const read = answersWithRecord(entity, parser.reads(["shape", "deleted"]), conditions);
+  const read = answersWithRecord(entity, forJson(parser.reads(["shape", "deleted"])), conditions);
   const update = updateHandler(entity, written, conditions);
   const describe = describeCrud(entity, parser);
   routes.add({
@@ -51,7 +51,7 @@ export function addCrudRoutes(
     action: "list",
     access: "read",
     describe: describe.list,
-    handler: listHandler(entity, segment, parser.reads(["filter", "sort", "page", "shape"])),
+    handler: listHandler(entity, segment, forJson(parser.reads(["filter", "sort", "page", "shape"]))),
   });
   routes.add({
     method: "GET",
@@ -74,6 +74,18 @@ export function addCrudRoutes(
     describe: describe.delete,
     handler: deleteHandler(entity, parser.reads([]), conditions),
   });
+}
+
+/** Queries of answers that nobody looks into before they are JSON. */
+function forJson(parse: ParseQuery): ParseQuery {
+  const mark = (query: OperationQuery): OperationQuery => {
+    query.textMoments = true;
+    return query;
+  };
+  return (search, entity, scope) => {
+    const query = parse(search, entity, scope);
+    return query instanceof Promise ? query.then(mark) : mark(query);
+  };
 }
 
 function createHandler(entity: AnyEntity, segment: string, { parse, answer }: RecordAnswers): RouteHandler {

@@ -116,7 +116,8 @@ async function listTargets(join: Join, column: string, values: readonly string[]
   const { scope } = operation;
   const most = scope.limits.includedRecords;
   const include = Object.keys(inner).length === 0 ? undefined : inner;
-  const query = { where: { [column]: { in: distinct } }, limit: most + 1, include };
+  const { textMoments } = operation.query;
+  const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
   const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true });
   if (records.length > most) throw tooMany(join);
   return records;
