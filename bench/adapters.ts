@@ -15,13 +15,14 @@ import { differenceOf, medianOf, type Ratio, ratioOf } from "./statistics.ts";
 import type { WorkloadId } from "./workloads.ts";
 
 const BASELINE: Contender = { id: "adapter-handle", note: "api.handle, no server" };
+const lacks = { remote: "no other service runs in this comparison" };
 const HOSTS: readonly Contender[] = [
-  { id: "adapter-node", note: "serve, on node:http" },
-  { id: "adapter-express", note: "Express 5, mounted first" },
-  { id: "adapter-express-behind", note: "Express 5, behind another middleware" },
-  { id: "adapter-express4", note: "Express 4, mounted first" },
-  { id: "adapter-hono", note: "Hono, @hono/node-server" },
-  { id: "adapter-next", note: "Next, next start" },
+  { id: "adapter-node", note: "serve, on node:http", lacks },
+  { id: "adapter-express", note: "Express 5, mounted first", lacks },
+  { id: "adapter-express-behind", note: "Express 5, behind another middleware", lacks },
+  { id: "adapter-express4", note: "Express 4, mounted first", lacks },
+  { id: "adapter-hono", note: "Hono, @hono/node-server", lacks },
+  { id: "adapter-next", note: "Next, next start", lacks },
 ];
 /** A small answer, and a body to read. A list of records in memory is mostly sorting. */
 const WORKLOADS: readonly WorkloadId[] = ["get", "update"];
@@ -43,7 +44,9 @@ const options = {
   rounds: Number(values.rounds ?? (values.quick ? 1 : 7)),
   seconds: Number(values.seconds ?? (values.quick ? 0.5 : 3)),
   warmUpSeconds: values.quick ? 0.2 : 2,
+  firstWarmUpSeconds: values.quick ? 0.4 : 4,
   connections: 32,
+  starts: 1,
   complete: false,
 };
 
@@ -67,7 +70,9 @@ async function startBaseline() {
 /** The built app that `adapter-next` starts. */
 async function buildNextApp(): Promise<string> {
   const folder = fileURLToPath(new URL("../.cache/bench-next/", import.meta.url));
-  const parts = ["next-app", "memory-app.ts", "keelson-api.ts", "seed.ts", "model.ts"].map((name) => `bench/${name}`);
+  const parts = ["next-app", "memory-app.ts", "keelson-api.ts", "customers-url.ts", "seed.ts", "model.ts"].map(
+    (name) => `bench/${name}`,
+  );
   const app = await installNextApp(folder, parts);
   const [code] = await once(runNext("build", app, { stdio: ["ignore", "ignore", "inherit"] }), "exit");
   if (code !== 0) throw new Error("next build has failed");

@@ -1,12 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsup";
-import { beforeId } from "./contenders.ts";
+import { beforeId, peers } from "./contenders.ts";
 
 /** Where compiled files go; not under version control. */
 export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.meta.url));
+
+// Beside their packages: a compiled server looks for those from where it is.
+const peersFolder = fileURLToPath(new URL("peers/dist/", import.meta.url));
+
+const isPeer = (id: string): boolean => peers.some((peer) => peer.id === id);
+
+/** The compiled server of a contender. */
+export const serverFile = (id: string): string => join(isPeer(id) ? peersFolder : outputFolder, `contender-${id}.mjs`);
 
 /**
  * Compiles what runs in processes of its own. Measured code has to be what a user deploys: a loader that transpiles on the
@@ -15,16 +23,21 @@ export const outputFolder = fileURLToPath(new URL("../.cache/bench/", import.met
  */
 export async function buildServers(contenders: readonly string[], before: string | undefined): Promise<void> {
   const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-  const present = contenders.filter((id) => id !== beforeId);
+  const present = contenders.filter((id) => id !== beforeId && !isPeer(id));
   await compile(outputFolder, {
     ...Object.fromEntries(present.map((id) => [`contender-${id}`, here(`contenders/${id}.ts`)])),
     probe: here("probe.ts"),
     load: here("load.ts"),
+    customers: here("customers.ts"),
   });
+  const others = contenders.filter(isPeer).map((id) => [`contender-${id}`, here(`peers/${id}/server.ts`)]);
+  if (others.length > 0) await compile(peersFolder, Object.fromEntries(others));
   if (before === undefined) return;
   const folder = checkOut(before);
-  const entry = { [`contender-${beforeId}`]: join(folder, "bench/contenders/keelson-node.ts") };
-  await compile(outputFolder, entry, join(folder, "tsconfig.json"));
+  // The name it had while `keelson-node` was the one on a Prisma client.
+  const direct = join(folder, "bench/contenders/keelson-direct.ts");
+  const server = existsSync(direct) ? direct : join(folder, "bench/contenders/keelson-node.ts");
+  await compile(outputFolder, { [`contender-${beforeId}`]: server }, join(folder, "tsconfig.json"));
 }
 
 /** The sources of a commit, below this checkout, so that they find its packages. */

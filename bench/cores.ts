@@ -38,19 +38,18 @@ export function pin(pid: number, core: number): void {
 // Linux counts in ticks of 10 ms on every platform that Node runs on.
 const tickUs = 10_000;
 
-/** CPU time in microseconds that other processes have used so far, by their ids; `undefined` where /proc does not tell. */
-export function cpuOf(pids: readonly number[]): number | undefined {
-  let total = 0;
+/** CPU time in microseconds that each of some processes of PostgreSQL has used so far; without those that /proc does not tell of. */
+export function cpuOf(pids: readonly number[]): ReadonlyMap<number, number> {
+  const used = new Map<number, number>();
   for (const pid of pids) {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
       // The name in parentheses may hold spaces; utime and stime are the 12th and 13th field after it.
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (!stat.includes("(postgres)")) return undefined;
-      total += (Number(fields[11]) + Number(fields[12])) * tickUs;
+      if (stat.includes("(postgres)")) used.set(pid, (Number(fields[11]) + Number(fields[12])) * tickUs);
     } catch {
-      return undefined;
+      // It has ended, or is not on this machine.
     }
   }
-  return pids.length === 0 ? undefined : total;
+  return used;
 }

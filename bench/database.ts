@@ -1,6 +1,8 @@
 import { Client } from "pg";
-import { createTables } from "./model.ts";
-import { seedPosts, seedUsers } from "./seed.ts";
+import { bulkSize, createTables } from "./model.ts";
+import { ownTables } from "./own-tables.ts";
+import { seedInvoices, seedPosts, seedUsers, userId } from "./seed.ts";
+import type { WorkloadId } from "./workloads.ts";
 
 const databaseName = "keelson_bench";
 
@@ -40,12 +42,21 @@ async function createDatabase(): Promise<void> {
 export interface BenchDatabase {
   /** Version of the server, such as `15.4`. */
   readonly version: string;
-  /** Puts the posts back to the 20,000 seeded ones, vacuumed and analysed. */
-  restore(): Promise<void>;
+  /**
+   * Puts the posts back to the 20,000 seeded ones, vacuumed and analysed.
+   * @param contender whose own tables are put back, too, if it has any
+   * @param workload for `bulk`, user 0 has posts 0 to 99, user 1 has posts 100 to 199, and so on: nobody has 100 otherwise
+   */
+  restore(contender: string, workload?: WorkloadId): Promise<void>;
   /** Process ids of the connections that the contenders hold. */
   backends(): Promise<number[]>;
   close(): Promise<void>;
 }
+
+// Ids end in twelve digits, the index of the record.
+const postsInHundreds = `SELECT "id", "title", "body", "published", "views",
+  left('${userId(0)}', -12) || lpad((right("id", 12)::int / ${bulkSize})::text, 12, '0'), "createdAt", "updatedAt"
+  FROM "post_seed"`;
 
 /** Creates and fills the benchmark's database; existing tables of an earlier run are replaced. */
 export async function openDatabase(): Promise<BenchDatabase> {
@@ -54,7 +65,7 @@ export async function openDatabase(): Promise<BenchDatabase> {
   await client.connect();
   const version = String((await client.query("SHOW server_version")).rows[0].server_version).split(" ")[0] as string;
 
-  await client.query(`DROP TABLE IF EXISTS "post_seed", "post", "user"`);
+  await client.query(`DROP TABLE IF EXISTS "post_seed", "post", "user", "invoice"`);
   await client.query(createTables);
   // Autovacuum would start in the middle of somebody's measurement; restore() does its work at known moments.
   await client.query(`ALTER TABLE "post" SET (autovacuum_enabled = false)`);
@@ -65,13 +76,24 @@ export async function openDatabase(): Promise<BenchDatabase> {
   await client.query(`INSERT INTO "post_seed" SELECT * FROM json_populate_recordset(null::"post_seed", $1)`, [
     JSON.stringify(seedPosts()),
   ]);
-  await client.query(`VACUUM (ANALYZE) "user"`);
+  await client.query(`INSERT INTO "invoice" SELECT * FROM json_populate_recordset(null::"invoice", $1)`, [
+    JSON.stringify(seedInvoices()),
+  ]);
+  await client.query(`VACUUM (ANALYZE) "user", "invoice"`);
 
-  const restore = async (): Promise<void> => {
-    await client.query(`BEGIN; TRUNCATE "post"; INSERT INTO "post" SELECT * FROM "post_seed"; COMMIT`);
+  const restore = async (contender: string, workload?: WorkloadId): Promise<void> => {
+    const rows = workload === "bulk" ? postsInHundreds : `SELECT * FROM "post_seed"`;
+    await client.query(`BEGIN; TRUNCATE "post"; INSERT INTO "post" ${rows}; COMMIT`);
     await client.query(`VACUUM (ANALYZE) "post"`);
+    const own = ownTables[contender];
+    if (!own) return;
+    await client.query(`BEGIN; TRUNCATE ${own.changing}; ${own.fill}; COMMIT`);
+    await client.query(`VACUUM (ANALYZE) ${own.changing}`);
   };
-  await restore();
+  for (const [contender, { create }] of Object.entries(ownTables)) {
+    await client.query(create);
+    await restore(contender);
+  }
 
   return {
     version,

@@ -2,10 +2,13 @@
 import {
   belongsTo,
   bool,
+  bulkUpdateAction,
   createPlugin,
   type Driver,
   email,
   entity,
+  exportAction,
+  httpService,
   int,
   type Keelson,
   keelson,
@@ -14,6 +17,7 @@ import {
   string,
   text,
 } from "keelson";
+import { customersUrl } from "./customers-url.ts";
 import { callers } from "./seed.ts";
 
 const user = entity("user", { name: string, email: email.unique(), role: string })
@@ -30,7 +34,20 @@ const post = entity("post", {
 })
   .ownedBy("author")
   .index(["published", "views"])
-  .rules({ read: ["everyone"], create: ["authenticated"], update: ["owner"], delete: ["owner"] });
+  .rules({ read: ["everyone"], create: ["authenticated"], update: ["owner"], delete: ["owner"] })
+  .actions({ bulkUpdate: bulkUpdateAction, export: exportAction });
+
+const customer = entity("customer", { name: string, email: string, city: string })
+  .timestamps(false)
+  .rules({ read: ["everyone"] });
+
+const invoice = entity("invoice", {
+  number: string.unique(),
+  amount: int,
+  customer: belongsTo(() => customer).remote("customers"),
+})
+  .timestamps(false)
+  .rules({ read: ["everyone"] });
 
 /** `GET /posts/count`, with the filters of the list. */
 const count = createPlugin({
@@ -61,8 +78,9 @@ const count = createPlugin({
 /** The API on a driver. */
 export function createBenchApi(driver: Driver): Keelson {
   return keelson({
-    entities: [user, post],
+    entities: [user, post, invoice],
     driver,
+    services: { customers: () => httpService({ baseUrl: customersUrl(), timeout: 2_000 }) },
     plugins: [count],
     logger: noopLogger,
     production: true,

@@ -1,8 +1,8 @@
-import { type AnyPrismaClient, type Keelson, prisma } from "keelson";
+import { type Keelson, postgres } from "keelson";
+import { benchDatabaseUrl, poolSize } from "./database.ts";
 import { createBenchApi } from "./keelson-api.ts";
-import { createPrismaClient } from "./prisma-client.ts";
 
-/** The API on the client that the hand-written servers use too. */
+/** The API on the benchmark's database, its statements straight to the driver adapter. */
 export function createBenchApp(): Keelson {
-  return createBenchApi(prisma(createPrismaClient() as unknown as AnyPrismaClient, { provider: "postgresql" }));
+  return createBenchApi(postgres(benchDatabaseUrl(), { poolSize, push: "off" }));
 }

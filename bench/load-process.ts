@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { outputFolder } from "./build.ts";
 import { loadCore, onCore } from "./cores.ts";
+import type { DialectId } from "./dialects/dialects.ts";
 import type { WorkloadId } from "./workloads.ts";
 
 /** One stretch of load. */
@@ -11,6 +12,8 @@ export interface LoadJob {
   readonly workload: WorkloadId;
   readonly connections: number;
   readonly seconds: number;
+  /** How the server wants to be asked; absent for Keelson's routes. */
+  readonly dialect?: DialectId;
 }
 
 /** What came back. */

@@ -1,10 +1,10 @@
 import type { Contender } from "./contenders.ts";
 import { cpuOf, loadCore, pin } from "./cores.ts";
 import { type BenchDatabase, databaseIsLocal } from "./database.ts";
-import type { LoadProcess } from "./load-process.ts";
+import type { LoadJob, LoadProcess } from "./load-process.ts";
 import type { BenchOptions } from "./options.ts";
-import type { ServerProcess } from "./server-process.ts";
-import type { WorkloadId } from "./workloads.ts";
+import type { MemoryUse, ServerProcess } from "./server-process.ts";
+import { type WorkloadId, writes } from "./workloads.ts";
 
 /** One contender, one workload, one round. */
 export interface Sample {
@@ -21,6 +21,10 @@ export interface Sample {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Bytes allocated on the JavaScript heap per request, in the warm-up; absent when the process cannot be watched. */
+  readonly allocatedBytes?: number;
+  /** The largest resident set in the warm-up, in megabytes; absent likewise. */
+  readonly peakRssMb?: number;
 }
 
 /** A contender and its running server. */
@@ -43,27 +47,58 @@ export interface Bench {
 const rotate = <T>(items: readonly T[], by: number): T[] =>
   items.map((_, index) => items[(index + by) % items.length] as T);
 
+const megabyte = 1024 * 1024;
+
+/** The database's processes, and what each has used so far. Pools open and drop connections, so they are looked up again each time. */
+async function backendCpu({ database }: Bench): Promise<ReadonlyMap<number, number>> {
+  return databaseIsLocal() ? cpuOf(await database.backends()) : new Map();
+}
+
+/** What backends have used in between. One that is gone was idle, or its pool would not have dropped it. */
+function difference(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number | undefined {
+  let used = 0;
+  for (const [pid, cpu] of after) used += cpu - (before.get(pid) ?? 0);
+  return after.size === 0 ? undefined : used;
+}
+
+/** Sends what is not measured, and watches the server's memory meanwhile, since watching would show in CPU time. */
+async function warmUp(
+  load: LoadProcess,
+  server: ServerProcess,
+  job: LoadJob,
+): Promise<Pick<Sample, "allocatedBytes" | "peakRssMb">> {
+  await server.memory?.begin();
+  const { sent } = await load.run(job);
+  await server.settledUsage();
+  const use: MemoryUse | undefined = await server.memory?.end();
+  if (!use) return {};
+  return {
+    allocatedBytes: use.allocatedBytes / sent,
+    ...(use.peakRssBytes !== undefined && { peakRssMb: use.peakRssBytes / megabyte }),
+  };
+}
+
 async function sampleOf(
   bench: Bench,
   { contender, server }: Running,
   workload: WorkloadId,
   round: number,
 ): Promise<Sample> {
-  const { options, load, database } = bench;
-  const job = { port: server.port, workload, connections: options.connections };
-  // The first round also meets code that is not compiled yet.
-  await load.run({ ...job, seconds: options.warmUpSeconds * (round === 0 ? 2 : 1) });
+  const { options, load } = bench;
+  const { dialect } = contender;
+  const job = { port: server.port, workload, connections: options.connections, ...(dialect && { dialect }) };
+  // Of a server's CPU time a third goes into compiling what it runs, until that has run some ten thousand times.
+  const seconds = round === 0 ? options.firstWarmUpSeconds : options.warmUpSeconds;
+  const memory = await warmUp(load, server, { ...job, seconds });
 
   const before = await server.settledUsage();
-  // Pools open and drop connections, so backends are looked up again each time.
-  const backends = databaseIsLocal() ? await database.backends() : [];
-  for (const pid of backends) pin(pid, loadCore);
+  const backends = await backendCpu(bench);
+  for (const pid of backends.keys()) pin(pid, loadCore);
 
-  const postgresBefore = cpuOf(backends);
   const result = await load.run({ ...job, seconds: options.seconds });
   // Requests that were cut off are finished and paid for too, so CPU time is divided by those sent.
   const after = await server.settledUsage();
-  const postgresAfter = cpuOf(backends);
+  const postgres = difference(backends, await backendCpu(bench));
 
   if (result.failed > 0 || result.requests === 0)
     throw new Error(`${contender.id}, ${workload}: ${result.failed} of ${result.requests} requests failed`);
@@ -74,12 +109,12 @@ async function sampleOf(
     round,
     requests: result.requests,
     cpuUs: cpu / result.sent,
-    ...(postgresBefore !== undefined &&
-      postgresAfter !== undefined && { postgresUs: (postgresAfter - postgresBefore) / result.sent }),
+    ...(postgres !== undefined && { postgresUs: postgres / result.sent }),
     busy: cpu / (result.seconds * 1e6),
     requestsPerSecond: result.requests / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
+    ...memory,
   };
 }
 
@@ -93,9 +128,10 @@ export async function measure(bench: Bench): Promise<Sample[]> {
     for (const [turn, workload] of bench.options.workloads.entries()) {
       for (const one of rotate(bench.running, round + turn)) {
         if (one.contender.lacks?.[workload] !== undefined) continue;
+        if (workload === "bulk") await bench.database.restore(one.contender.id, workload);
         const sample = await sampleOf(bench, one, workload, round);
         // Each begins with the same table, whatever the one before has written.
-        if (workload === "create" || workload === "update") await bench.database.restore();
+        if (writes.has(workload)) await bench.database.restore(one.contender.id);
         samples.push(sample);
         bench.report(sample);
       }

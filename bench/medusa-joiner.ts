@@ -26,7 +26,7 @@ interface Medusa {
 /**
  * Medusa's joiner on the same records and services, as far as it does the same work: it asks for all ids at once, and
  * checks nothing.
- * @returns undefined when it is not installed: `npm install --prefix bench/peers`
+ * @returns undefined when it is not installed: `npm ci --prefix bench/peers --ignore-scripts`
  */
 export function medusaStitch(
   relations: readonly string[],

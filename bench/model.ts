@@ -26,6 +26,12 @@ model post {
   @@index([authorId])
   @@index([published, views])
 }
+model invoice {
+  id         String @id @default(uuid(7))
+  number     String @unique
+  amount     Int
+  customerId String
+}
 `;
 
 /** What `prisma migrate diff --from-empty` prints for the schema above; written out so that filling needs no engine. */
@@ -53,6 +59,14 @@ CREATE INDEX "post_authorId_idx" ON "post"("authorId");
 CREATE INDEX "post_published_views_idx" ON "post"("published", "views");
 ALTER TABLE "post" ADD CONSTRAINT "post_authorId_fkey" FOREIGN KEY ("authorId")
   REFERENCES "user"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+CREATE TABLE "invoice" (
+  "id" TEXT NOT NULL,
+  "number" TEXT NOT NULL,
+  "amount" INTEGER NOT NULL,
+  "customerId" TEXT NOT NULL,
+  CONSTRAINT "invoice_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "invoice_number_key" ON "invoice"("number");
 `;
 
 /** A user as it is stored and answered. */
@@ -76,5 +90,27 @@ export interface Post {
   readonly author?: User;
 }
 
+/** A customer; another service has them. */
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly city: string;
+}
+
+/** An invoice as it is stored and answered; `customer` is joined from the other service. */
+export interface Invoice {
+  readonly id: string;
+  readonly number: string;
+  readonly amount: number;
+  readonly customerId: string;
+  readonly customer?: Customer | null;
+}
+
 export const userCount = 1_000;
 export const postCount = 20_000;
+export const invoiceCount = 2_000;
+export const customerCount = 500;
+
+/** Records of one bulk request. */
+export const bulkSize = 100;

@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { beforeId, type Contender, contenders } from "./contenders.ts";
+import { beforeId, type Contender, contenders, peers, peersAreInstalled } from "./contenders.ts";
 import { type WorkloadId, workloadIds } from "./workloads.ts";
 
 /** How a run is done. */
@@ -9,9 +10,13 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Measured seconds per contender, workload and round. */
   readonly seconds: number;
-  /** Unmeasured seconds before them; twice as many in the first round. */
+  /** Unmeasured seconds before them. */
   readonly warmUpSeconds: number;
+  /** The same in the first round, where code is not compiled yet. */
+  readonly firstWarmUpSeconds: number;
   readonly connections: number;
+  /** How often each server is started to see how long that takes. */
+  readonly starts: number;
   /** A commit whose Keelson takes part as `keelson-before`. */
   readonly before: string | undefined;
   /** Whether this is a whole run, whose figures may replace the published ones. */
@@ -25,7 +30,8 @@ export const usage = `Usage: npm run bench -- [options]
   --contenders a,b      only these (${contenders.map((one) => one.id).join(", ")})
   --workloads a,b       only these (${workloadIds.join(", ")})
   --rounds n            rounds, also BENCH_ROUNDS (3)
-  --seconds n           measured seconds per contender, workload and round, also BENCH_SECONDS (3)
+  --seconds n           measured seconds per contender, workload and round, also BENCH_SECONDS (2)
+  --starts n            starts of each server (5)
   --before commit       Keelson of that commit takes part too, as ${beforeId}
   --connections n       open connections (32)
 
@@ -48,6 +54,21 @@ function positive(text: string | undefined, otherwise: number, name: string): nu
   return value;
 }
 
+/** Peers take part where they are installed. */
+function whoIsHere(): string | undefined {
+  if (peersAreInstalled) return undefined;
+  const own = contenders.filter((contender) => !peers.includes(contender));
+  return own.map(({ id }) => id).join(",");
+}
+
+/** Keelson of another commit, without the workloads that its benchmark did not have. */
+function pastContender(commit: string): Contender {
+  const text = execFileSync("git", ["show", `${commit}:bench/workloads.ts`], { encoding: "utf8" });
+  const missing = workloadIds.filter((id) => !text.includes(`"${id}"`));
+  const lacks = Object.fromEntries(missing.map((id) => [id, "not in the benchmark of that commit"]));
+  return { id: beforeId, note: `Keelson of commit ${commit}, on node:http`, lacks };
+}
+
 /** The options of this run from the command line and the environment, or `undefined` if help was asked for. */
 export function readOptions(args: readonly string[]): BenchOptions | undefined {
   const { values } = parseArgs({
@@ -59,22 +80,29 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       before: { type: "string" },
       rounds: { type: "string" },
       seconds: { type: "string" },
+      starts: { type: "string" },
       connections: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   if (values.help) return undefined;
   const { before } = values;
-  const past = before === undefined ? [] : [{ id: beforeId, note: `Keelson of commit ${before}, on node:http` }];
+  const past = before === undefined ? [] : [pastContender(before)];
   return {
     before,
-    contenders: [...pick(values.contenders, contenders, (one) => one.id, "contender"), ...past],
+    contenders: [...pick(values.contenders ?? whoIsHere(), contenders, (one) => one.id, "contender"), ...past],
     workloads: pick(values.workloads, workloadIds, String, "workload"),
     rounds: Math.ceil(positive(values.rounds ?? process.env.BENCH_ROUNDS, values.quick ? 1 : 3, "rounds")),
-    seconds: positive(values.seconds ?? process.env.BENCH_SECONDS, values.quick ? 0.5 : 3, "seconds"),
-    warmUpSeconds: values.quick ? 0.2 : 1,
+    seconds: positive(values.seconds ?? process.env.BENCH_SECONDS, values.quick ? 0.5 : 2, "seconds"),
+    warmUpSeconds: values.quick ? 0.2 : 0.6,
+    firstWarmUpSeconds: values.quick ? 0.4 : 3,
+    starts: Math.ceil(positive(values.starts, values.quick ? 1 : 5, "starts")),
     connections: Math.ceil(positive(values.connections, 32, "connections")),
     complete:
-      !values.quick && before === undefined && values.contenders === undefined && values.workloads === undefined,
+      !values.quick &&
+      before === undefined &&
+      values.contenders === undefined &&
+      values.workloads === undefined &&
+      peersAreInstalled,
   };
 }

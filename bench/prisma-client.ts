@@ -3,13 +3,14 @@ import { dmmfToRuntimeDataModel, type GetPrismaClientConfig, getPrismaClient } f
 import { getInternalDMMF } from "@prisma/get-dmmf";
 import { buildAndSerializeParamGraph } from "@prisma/param-graph-builder";
 import { benchDatabaseUrl, poolSize } from "./database.ts";
-import { type Post, prismaSchema } from "./model.ts";
+import { type Invoice, type Post, prismaSchema } from "./model.ts";
 
 /** A post as Prisma returns it: dates are `Date`s. */
 export type PostRecord = Omit<Post, "createdAt" | "updatedAt"> & { readonly createdAt: Date; readonly updatedAt: Date };
 
 /** The conditions that the hand-written contenders use. */
 export interface PostWhere {
+  readonly id?: { readonly gt: string } | { readonly in: readonly string[] };
   readonly published?: boolean;
   readonly authorId?: string;
   readonly views?: { readonly lte: number };
@@ -21,7 +22,7 @@ export interface PostDelegate {
   findMany(args: {
     where: PostWhere;
     orderBy?: { [field: string]: "asc" | "desc" };
-    skip: number;
+    skip?: number;
     take: number;
     include?: { author: true };
   }): Promise<PostRecord[]>;
@@ -29,15 +30,21 @@ export interface PostDelegate {
   create(args: {
     data: Pick<Post, "title" | "body" | "authorId"> & Partial<Pick<Post, "published" | "views">>;
   }): Promise<PostRecord>;
-  update(args: {
-    where: { id: string };
-    data: Partial<Pick<Post, "title" | "body" | "published" | "views">>;
-  }): Promise<PostRecord>;
+  update(args: { where: { id: string }; data: PostChange }): Promise<PostRecord>;
+  updateMany(args: { where: PostWhere; data: PostChange }): Promise<{ count: number }>;
+}
+
+type PostChange = Partial<Pick<Post, "title" | "body" | "published" | "views">>;
+
+/** What the hand-written contenders ask of invoices. */
+export interface InvoiceDelegate {
+  findMany(args: { orderBy?: { [field: string]: "asc" | "desc" }; skip: number; take: number }): Promise<Invoice[]>;
 }
 
 /** The part of a PrismaClient that the contenders use. */
 export interface BenchPrismaClient {
   readonly post: PostDelegate;
+  readonly invoice: InvoiceDelegate;
 }
 
 // Not a literal in the import itself: Prisma ships these files without types.

@@ -1,74 +1,97 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildServers, outputFolder } from "./build.ts";
 import { checkAnswers } from "./check.ts";
+import { type Contender, peers, peersAreInstalled, peersHint } from "./contenders.ts";
 import { canPin, loadCore, pin } from "./cores.ts";
 import { type BenchDatabase, openDatabase, poolSize } from "./database.ts";
-import { type LoadProcess, startLoad } from "./load-process.ts";
+import { type LoadProcess, startLoad, startWorker, type Worker } from "./load-process.ts";
 import { measure, type Running, type Sample } from "./measure.ts";
+import { measureStarts, type StartFigures } from "./measure-starts.ts";
 import { type BenchOptions, readOptions, usage } from "./options.ts";
-import { type ProcessFigures, type Results, renderResults, type Settings } from "./report.ts";
+import { renderResults } from "./report.ts";
+import type { ProcessFigures, Results, Settings } from "./results.ts";
 import { startServer } from "./server-process.ts";
+import { writePerformancePage } from "./write-performance-page.ts";
+import { writeResults } from "./write-results.ts";
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function packageVersions(): Record<string, string> {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    devDependencies: Record<string, string>;
+/** Versions of some dependencies, from a manifest. */
+function versionsIn(manifest: string, shown: readonly string[]): Record<string, string> {
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(new URL(manifest, import.meta.url), "utf8"),
+  ) as Record<string, Record<string, string>>;
+  const versions = { ...dependencies, ...devDependencies };
+  return Object.fromEntries(shown.map((name) => [name, versions[name] ?? "unknown"]));
+}
+
+function packageVersions(contenders: readonly Contender[]): Record<string, string> {
+  const own = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server", "autocannon"];
+  const others = ["@feathersjs/feathers", "remult", "@zenstackhq/orm", "payload"];
+  return {
+    ...versionsIn("../package.json", own),
+    ...(contenders.some((one) => peers.includes(one)) && versionsIn("peers/package.json", others)),
   };
-  const shown = ["@prisma/client", "@prisma/adapter-pg", "pg", "express", "hono", "@hono/node-server", "autocannon"];
-  return Object.fromEntries(shown.map((name) => [name, manifest.devDependencies[name] ?? "unknown"]));
 }
 
 function settingsOf(options: BenchOptions, database: BenchDatabase): Settings {
-  const { rounds, seconds, warmUpSeconds, connections, complete } = options;
+  const { rounds, seconds, warmUpSeconds, firstWarmUpSeconds, connections, starts, complete } = options;
   return {
     date: new Date().toISOString().slice(0, 10),
     complete,
     rounds,
     seconds,
     warmUpSeconds,
+    firstWarmUpSeconds,
     connections,
+    starts,
     pool: poolSize,
     pinned: canPin,
     node: process.versions.node,
     postgres: database.version,
     cpu: cpus()[0]?.model ?? "unknown processor",
     cores: cpus().length,
-    packages: packageVersions(),
+    packages: packageVersions(options.contenders),
   };
 }
 
 function describe(sample: Sample): string {
-  const name = `${sample.workload.padEnd(8)} ${sample.contender.padEnd(16)}`;
+  const name = `${sample.workload.padEnd(9)} ${sample.contender.padEnd(16)}`;
   const figures = `${sample.cpuUs.toFixed(0).padStart(6)} µs CPU ${sample.requestsPerSecond.toFixed(0).padStart(7)} req/s`;
   return `round ${sample.round + 1}  ${name} ${figures}  p50 ${sample.p50Ms.toFixed(1)} ms, p99 ${sample.p99Ms.toFixed(1)} ms`;
 }
 
-async function processFigures({ contender, server }: Running): Promise<ProcessFigures> {
+async function processFigures(starts: readonly StartFigures[], running: readonly Running[]): Promise<ProcessFigures[]> {
   const megabyte = 1024 * 1024;
-  return {
-    contender: contender.id,
-    startMs: server.startMs,
-    startCpuMs: server.atStart.cpuUs / 1000,
-    rssStartMb: server.atStart.rssBytes / megabyte,
-    rssAfterMb: (await server.settledUsage()).rssBytes / megabyte,
-  };
+  const figures: ProcessFigures[] = [];
+  for (const { contender, server } of running) {
+    const start = starts.find((one) => one.contender === contender.id) as StartFigures;
+    figures.push({ ...start, rssAfterMb: (await server.settledUsage()).rssBytes / megabyte });
+  }
+  return figures;
+}
+
+/** Starts the service that `remote` asks; servers find it in their environment. */
+async function startCustomers(): Promise<Worker> {
+  const customers = startWorker(loadCore, "customers.mjs");
+  process.env.BENCH_CUSTOMERS_URL = await customers.ask<string>("url");
+  return customers;
 }
 
 /** Writes the published files after a whole run; other runs leave them alone and write to the cache. */
 function write(results: Results): void {
   const folder = results.settings.complete ? fileURLToPath(new URL(".", import.meta.url)) : outputFolder;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "results.json"), `${JSON.stringify(results, null, 1)}\n`);
-  writeFileSync(join(folder, "results.md"), renderResults(results));
-  say(`\n${renderResults(results)}\nWritten to ${join(folder, "results.md")}`);
+  writeResults(results, folder);
+  if (results.settings.complete) writePerformancePage(results);
+  say(`\n${renderResults(results)}\nWritten to ${folder}: results.json, results.md, report.html`);
 }
 
 async function run(options: BenchOptions): Promise<void> {
   pin(process.pid, loadCore);
+  if (!peersAreInstalled) say(peersHint);
   await buildServers(
     options.contenders.map((contender) => contender.id),
     options.before,
@@ -76,26 +99,30 @@ async function run(options: BenchOptions): Promise<void> {
   const database = await openDatabase();
   const running: Running[] = [];
   let load: LoadProcess | undefined;
+  let customers: Worker | undefined;
   try {
+    customers = await startCustomers();
+    const starts = await measureStarts(options.contenders, options.starts, ({ id }) => startServer(id));
+    say(`started everybody ${options.starts} times`);
     for (const contender of options.contenders) {
       const server = await startServer(contender.id);
       running.push({ contender, server });
       await checkAnswers(contender, server.port);
-      await database.restore();
+      await database.restore(contender.id);
       say(`${contender.id}: answers are right, first one after ${server.startMs.toFixed(0)} ms`);
     }
     load = startLoad();
     const samples = await measure({ options, database, load, running, report: (sample) => say(describe(sample)) });
-    const processes = await Promise.all(running.map(processFigures));
     write({
       settings: settingsOf(options, database),
       contenders: options.contenders,
       workloads: options.workloads,
-      processes,
+      processes: await processFigures(starts, running),
       samples,
     });
   } finally {
     load?.stop();
+    customers?.stop();
     await Promise.all(running.map(({ server }) => server.stop()));
     await database.close();
   }

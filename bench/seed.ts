@@ -1,4 +1,13 @@
-import { type Post, postCount, type User, userCount } from "./model.ts";
+import {
+  type Customer,
+  customerCount,
+  type Invoice,
+  invoiceCount,
+  type Post,
+  postCount,
+  type User,
+  userCount,
+} from "./model.ts";
 
 // Fixed ids of the length and form that a UUID v7 has, so that keys cost what they cost in use.
 const id = (kind: string, index: number): string => `018f0000-0000-7000-8${kind}-${String(index).padStart(12, "0")}`;
@@ -11,6 +20,9 @@ export const postId = (index: number): string => id("002", index);
 
 /** The index of the user who owns a seeded post. */
 export const authorIndex = (post: number): number => (post * 13) % userCount;
+
+/** The id of a customer of the other service, 0 to `customerCount` - 1. */
+export const customerId = (index: number): string => id("003", index);
 
 /** The bearer token of a seeded user. */
 export const tokenOf = (user: number): string => `token-${String(user).padStart(4, "0")}-c0ffee`;
@@ -48,6 +60,32 @@ export function seedPost(index: number): Post {
 
 /** All seeded posts, in index order. */
 export const seedPosts = (): Post[] => Array.from({ length: postCount }, (_, index) => seedPost(index));
+
+/** A customer that the other service has. */
+export function seedCustomer(index: number): Customer {
+  return {
+    id: customerId(index),
+    name: `Customer ${index}`,
+    email: `customer${index}@example.com`,
+    city: `Harbour ${index % 40}`,
+  };
+}
+
+/** A seeded invoice. Any 100 of them in a row have 100 different customers. */
+export function seedInvoice(index: number): Invoice {
+  return {
+    id: id("004", index),
+    number: `2024-${String(index).padStart(5, "0")}`,
+    amount: (index * 31) % 9_000,
+    customerId: customerId((index * 7) % customerCount),
+  };
+}
+
+/** All customers, in index order. */
+export const seedCustomers = (): Customer[] => Array.from({ length: customerCount }, (_, index) => seedCustomer(index));
+
+/** All seeded invoices, in index order. */
+export const seedInvoices = (): Invoice[] => Array.from({ length: invoiceCount }, (_, index) => seedInvoice(index));
 
 /** All seeded users, in index order. */
 export const seedUsers = (): User[] => Array.from({ length: userCount }, (_, index) => seedUser(index));

@@ -1,6 +1,10 @@
 // Express 5 with Prisma, as its user would write it by hand.
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import express, { type NextFunction, type Request, type Response } from "express";
-import { parseCreate, parseList, parseUpdate } from "../input.ts";
+import { csvOfPosts, exportBatch } from "../csv-of-posts.ts";
+import { withCustomers } from "../fetch-customers.ts";
+import { parseBulk, parseCreate, parseInvoices, parseList, parseUpdate } from "../input.ts";
 import { createPrismaClient } from "../prisma-client.ts";
 import { callers } from "../seed.ts";
 
@@ -19,6 +23,34 @@ app.get("/api/posts/count", async (request, response) => {
   response.json({ count: await prisma.post.count({ where: input.where }) });
 });
 
+app.get("/api/posts/export", async (_request, response) => {
+  const read = (after: string) =>
+    prisma.post.findMany({ where: { id: { gt: after } }, orderBy: { id: "asc" }, take: exportBatch });
+  response.type("text/csv");
+  await pipeline(Readable.from(csvOfPosts(read)), response);
+});
+
+app.put("/api/posts/bulk", async (request, response) => {
+  const caller = callerOf(request);
+  if (!caller) return void response.status(401).json({ code: "UNAUTHENTICATED" });
+  const input = parseBulk(request.body);
+  if (!input) return void response.status(400).json({ code: "VALIDATION_ERROR" });
+  const where = { id: { in: input.ids }, authorId: caller.id };
+  const { count } = await prisma.post.updateMany({ where, data: input.data });
+  response.json({ count });
+});
+
+app.get("/api/invoices", async (request, response) => {
+  const input = parseInvoices(request.query);
+  if (!input) return void response.status(400).json({ code: "INVALID_QUERY" });
+  const invoices = await prisma.invoice.findMany({
+    ...(input.sort && { orderBy: { [input.sort.field]: input.sort.direction } }),
+    skip: input.skip,
+    take: input.take,
+  });
+  response.json(input.includeCustomer ? await withCustomers(invoices) : invoices);
+});
+
 app.get("/api/posts/:id", async (request, response) => {
   const post = await prisma.post.findUnique({ where: { id: request.params.id } });
   if (!post) return void response.status(404).json({ code: "NOT_FOUND" });
@@ -28,14 +60,16 @@ app.get("/api/posts/:id", async (request, response) => {
 app.get("/api/posts", async (request, response) => {
   const input = parseList(request.query);
   if (!input) return void response.status(400).json({ code: "INVALID_QUERY" });
-  const posts = await prisma.post.findMany({
+  const asked = prisma.post.findMany({
     where: input.where,
     ...(input.sort && { orderBy: { [input.sort.field]: input.sort.direction } }),
     skip: input.skip,
     take: input.take,
     ...(input.includeAuthor && { include: { author: true } }),
   });
-  response.json(posts);
+  if (!input.total) return void response.json(await asked);
+  const [posts, total] = await Promise.all([asked, prisma.post.count({ where: input.where })]);
+  response.set("x-total-count", String(total)).json(posts);
 });
 
 app.post("/api/posts", async (request, response) => {
@@ -60,6 +94,7 @@ app.put("/api/posts/:id", async (request, response) => {
 
 // Without it, Express answers a body that is not JSON with a page of HTML. It needs its four parameters to be known as a handler of errors.
 app.use((error: { status?: number }, _request: Request, response: Response, _next: NextFunction) => {
+  if (response.headersSent) return void response.destroy();
   const status = error.status ?? 500;
   response.status(status).json({ code: status < 500 ? "BAD_REQUEST" : "INTERNAL_ERROR" });
 });

@@ -13,6 +13,8 @@ export interface Diagnostics {
   readonly instantiations: number;
   /** Seconds. */
   readonly checkTime: number;
+  /** Seconds, reading and binding of all files included. */
+  readonly totalTime: number;
   /** Megabytes. */
   readonly memory: number;
 }
@@ -54,6 +56,7 @@ export function measureTypes(count: number, { client = false }: MeasureOptions =
       types: figure(output, "Types"),
       instantiations: figure(output, "Instantiations"),
       checkTime: figure(output, "Check time"),
+      totalTime: figure(output, "Total time"),
       memory: Math.round(figure(output, "Memory used") / 1024),
     };
   } finally {
@@ -83,6 +86,7 @@ export function costOfEntities(
     types: full.types - empty.types,
     instantiations: full.instantiations - empty.instantiations,
     checkTime: full.checkTime - empty.checkTime,
+    totalTime: full.totalTime - empty.totalTime,
     memory: full.memory - empty.memory,
   };
 }

@@ -1,19 +1,48 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { costOfEntities, type Diagnostics, measureTypes } from "./measure-types.ts";
 
-// What entities cost the compiler. Counts do not depend on the machine, times and memory do.
+// What entities cost the compiler, compared with what is written in figures.json. Counts do not depend on the machine,
+// times and memory do. `npm run bench:types -- --write` keeps the figures for the next run.
 
-const COUNTS = [25, 50, 100];
+/** How many entities, without and with a client over HTTP. */
+const CASES = [
+  { count: 10, client: false },
+  { count: 100, client: false },
+  { count: 300, client: false },
+  { count: 100, client: true },
+];
+const FILE = fileURLToPath(new URL("figures.json", import.meta.url));
 
-function line(label: string, { types, instantiations, checkTime, memory }: Diagnostics): string {
-  const figures = [instantiations, types].map((value) => value.toLocaleString("en").padStart(14));
-  return `${label.padEnd(14)}${figures.join("")}${`${checkTime.toFixed(2)} s`.padStart(12)}${`${memory} MB`.padStart(10)}`;
+const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
+const before = JSON.parse(readFileSync(FILE, "utf8")) as Readonly<Record<string, Partial<Diagnostics>>>;
+
+function row(cells: readonly string[]): void {
+  process.stdout.write(`| ${cells.join(" | ")} |\n`);
 }
 
-const empty = measureTypes(0);
-process.stdout.write(
-  `${"".padEnd(14)}${"instantiations".padStart(14)}${"types".padStart(14)}${"check".padStart(12)}${"memory".padStart(10)}\n`,
-);
-process.stdout.write(`${line("Keelson alone", empty)}\n`);
-for (const count of COUNTS) process.stdout.write(`${line(`+ ${count} entities`, costOfEntities(count, empty))}\n`);
-const client = { client: true };
-process.stdout.write(`${line("+ clients, 100", costOfEntities(100, measureTypes(0, client), client))}\n`);
+function figures(
+  name: string,
+  count: number,
+  { types, instantiations, checkTime, totalTime, memory }: Diagnostics,
+): void {
+  const then = before[name]?.instantiations;
+  const change = then === undefined ? "–" : `${((instantiations / then - 1) * 100).toFixed(1)} %`;
+  const each = count === 0 ? "–" : Math.round(instantiations / count).toLocaleString("en");
+  const [all, made] = [instantiations, types].map((value) => value.toLocaleString("en")) as [string, string];
+  row([name, all, change, each, made, `${checkTime.toFixed(2)} s`, `${totalTime.toFixed(2)} s`, `${memory} MB`]);
+}
+
+row(["", "instantiations", "than before", "per entity", "types", "check", "all of tsc", "memory"]);
+row(Array<string>(8).fill("---"));
+const empty = [measureTypes(0), measureTypes(0, { client: true })] as const;
+const found: Record<string, Diagnostics> = { "Keelson alone": empty[0] };
+figures("Keelson alone", 0, empty[0]);
+for (const { count, client } of CASES) {
+  const name = `+ ${count} entities${client ? ", each in a client" : ""}`;
+  const cost = costOfEntities(count, empty[client ? 1 : 0], { client });
+  found[name] = cost;
+  figures(name, count, cost);
+}
+if (values.write) writeFileSync(FILE, `${JSON.stringify(found, undefined, 2)}\n`);

@@ -1,0 +1,148 @@
+// What a request costs this process as an app grows: with more entities, on records in memory, and with more rows, in PostgreSQL.
+import { Client } from "pg";
+import * as keelsonDoor from "../src/index.ts";
+import { benchDatabaseUrl } from "./database.ts";
+import { manyEntities } from "./start-up/many-entities.ts";
+import { median } from "./statistics.ts";
+
+const { keelson, memoryDriver, noopLogger, postgres } = keelsonDoor;
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+const AT_ONCE = 16;
+const ENTITIES = [1, 10, 100, 300];
+const ROWS = [1_000, 10_000, 100_000, 1_000_000];
+const DATABASE = "keelson_bench_growth";
+
+type App = Pick<ReturnType<typeof keelson>, "handle" | "ready" | "close">;
+
+/** An app of some size, and how many rows it finds. */
+interface Contender {
+  readonly size: number;
+  readonly rows: number;
+  readonly app: App;
+}
+
+type Ask = (contender: Contender, turn: number) => Promise<{ readonly status: number; readonly body: unknown }>;
+
+const idOf = (index: number): string => `row${String(index).padStart(8, "0")}`;
+// Far from each other, as those of many visitors are.
+const somewhere = (turn: number, rows: number): number => (turn * 7_919) % rows;
+const headers = { "content-type": "application/json" };
+const created = Buffer.from(JSON.stringify({ title: "a new one", views: 5 }));
+
+const WORKLOADS: Readonly<Record<string, Ask>> = {
+  get: ({ app, rows }, turn) =>
+    app.handle({ method: "GET", url: `/api/item0s/${idOf(somewhere(turn, rows))}`, headers: {} }),
+  // By key and without a total, which would be the database's work, and grow.
+  list: ({ app, rows }, turn) =>
+    app.handle({
+      method: "GET",
+      url: `/api/item0s?id_gte=${idOf(somewhere(turn, rows - 20))}&_sort=id&_total=none&_start=0&_end=20`,
+      headers: {},
+    }),
+  create: ({ app }) =>
+    app.handle({ method: "POST", url: "/api/item0s", headers, body: { kind: "bytes", bytes: created } }),
+};
+
+/** Microseconds of this process's CPU per request. */
+async function cpuOf(ask: Ask, contender: Contender, requests: number): Promise<number> {
+  let turn = 0;
+  const asker = async (): Promise<void> => {
+    while (turn < requests) {
+      const { status, body } = await ask(contender, turn++);
+      if (status >= 300 || body === null) throw new Error(`status ${status} with ${contender.size}`);
+    }
+  };
+  const before = process.cpuUsage();
+  await Promise.all(Array.from({ length: AT_ONCE }, asker));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / requests;
+}
+
+function range(numbers: readonly number[], digits: number): string {
+  return `${median(numbers).toFixed(digits)} (${Math.min(...numbers).toFixed(digits)}–${Math.max(...numbers).toFixed(digits)})`;
+}
+
+/** Contenders take turns in each round; ratios are taken within a round. */
+async function compare(title: string, contenders: readonly Contender[], requests: number): Promise<void> {
+  const sizes = contenders.map(({ size }) => size.toLocaleString("en"));
+  process.stdout.write(`\n| ${title}, CPU in µs | ${sizes.join(" | ")} |\n|---|${sizes.map(() => "---|").join("")}\n`);
+  for (const [name, ask] of Object.entries(WORKLOADS)) {
+    for (const one of contenders) await cpuOf(ask, one, requests);
+    const figures = contenders.map((): number[] => []);
+    for (let round = 0; round < ROUNDS; round++)
+      for (let turn = 0; turn < contenders.length; turn++) {
+        const index = (turn + round) % contenders.length;
+        (figures[index] as number[])[round] = await cpuOf(ask, contenders[index] as Contender, requests);
+      }
+    const first = figures[0] as number[];
+    const ratios = figures.map((of) => of.map((figure, round) => figure / (first[round] as number)));
+    process.stdout.write(`| ${name} | ${figures.map((of) => range(of, 0)).join(" | ")} |\n`);
+    process.stdout.write(`| × the smallest | ${ratios.map((of) => range(of, 2)).join(" | ")} |\n`);
+  }
+}
+
+const SEED_ROWS = 1_000;
+
+async function inMemory(count: number): Promise<Contender> {
+  const item0 = Array.from({ length: SEED_ROWS }, (_, index) => ({
+    id: idOf(index),
+    title: `title ${index}`,
+    views: index % 100,
+    open: true,
+    status: "draft",
+    createdAt: new Date(),
+    updatedAt: new Date(),
+  }));
+  const driver = memoryDriver({ item0 });
+  const app = keelson({ entities: manyEntities(keelsonDoor, count), driver, logger: noopLogger, production: true });
+  await app.ready;
+  return { size: count, rows: SEED_ROWS, app };
+}
+
+async function inPostgres(name: string, sql: readonly string[]): Promise<void> {
+  const url = new URL(benchDatabaseUrl());
+  url.pathname = `/${name}`;
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    for (const statement of sql) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function withRows(rows: number): Promise<Contender> {
+  const url = new URL(benchDatabaseUrl());
+  url.pathname = `/${DATABASE}`;
+  url.searchParams.set("schema", `of${rows}`);
+  const app = keelson({
+    entities: manyEntities(keelsonDoor, 1),
+    driver: postgres(url.href),
+    logger: noopLogger,
+    production: false,
+  });
+  await app.ready;
+  await inPostgres(DATABASE, [
+    `INSERT INTO of${rows}.item0 (id, title, views, open, status, "createdAt", "updatedAt")
+     SELECT 'row' || lpad(n::text, 8, '0'), 'title ' || n, n % 100, true, 'draft', now(), now()
+     FROM generate_series(0, ${rows - 1}) n`,
+    `VACUUM ANALYZE of${rows}.item0`,
+  ]);
+  return { size: rows, rows, app };
+}
+
+const apps: Contender[] = [];
+for (const count of ENTITIES) apps.push(await inMemory(count));
+await compare("entities", apps, 3_000);
+for (const { app } of apps) await app.close();
+
+await inPostgres("postgres", [`DROP DATABASE IF EXISTS ${DATABASE}`, `CREATE DATABASE ${DATABASE}`]);
+const databases: Contender[] = [];
+try {
+  for (const rows of ROWS) databases.push(await withRows(rows));
+  await compare("rows in PostgreSQL", databases, 1_500);
+} finally {
+  for (const { app } of databases) await app.close();
+  await inPostgres("postgres", [`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`]);
+}

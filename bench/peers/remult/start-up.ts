@@ -1,0 +1,28 @@
+// Remult as its quick start has it: Express, and without a database of yours JSON files, here in the folder DATABASE.
+import express from "express";
+import { describeClass, Entity, Fields, JsonDataProvider } from "remult";
+import { remultApi } from "remult/remult-express";
+import { JsonEntityFileStorage } from "remult/server";
+
+class Item {}
+describeClass(Item, Entity("item0s", { allowApiCrud: true }), undefined, {
+  id: Fields.id(),
+  title: Fields.string(),
+  body: Fields.string({ allowNull: true }),
+  views: Fields.integer(),
+  rating: Fields.number({ allowNull: true }),
+  open: Fields.boolean(),
+  seenAt: Fields.date({ allowNull: true }),
+  status: Fields.string(),
+  meta: Fields.json({ allowNull: true }),
+});
+
+const app = express();
+app.use(
+  remultApi({
+    entities: [Item],
+    logApiEndPoints: false,
+    dataProvider: async () => new JsonDataProvider(new JsonEntityFileStorage(process.env.DATABASE as string)),
+  }),
+);
+app.listen(Number(process.env.PORT), "127.0.0.1");

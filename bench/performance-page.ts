@@ -1,0 +1,75 @@
+import { goalContender, reachedGoals } from "./goals.ts";
+import { markdownTable } from "./markdown-table.ts";
+import { processSection } from "./process-section.ts";
+import { conditions, reasons, sectionTable } from "./report.ts";
+import type { Results } from "./results.ts";
+import { medianOf, type Ratio, ratioOf } from "./statistics.ts";
+
+const absent = "–";
+
+const spread = ({ median, min, max }: Ratio): string => `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
+
+/** Medians only, so that the table stays readable; the report has the spreads. */
+function ratioTable(results: Results, reference: string): string {
+  const rows = results.contenders.map(({ id, lacks }) => [
+    id,
+    ...results.workloads.map((workload) => {
+      if (lacks?.[workload] !== undefined) return "n/a";
+      if (id === reference) return "1";
+      const ratio = ratioOf(results.samples, id, reference, workload, (sample) => sample.cpuUs);
+      return ratio?.median.toFixed(2) ?? absent;
+    }),
+  ]);
+  return markdownTable(["server CPU", ...results.workloads], rows);
+}
+
+function allocationTable({ contenders, workloads, samples }: Results): string {
+  const rows = contenders.map(({ id, lacks }) => [
+    id,
+    ...workloads.map((workload) => {
+      if (lacks?.[workload] !== undefined) return "n/a";
+      const bytes = medianOf(samples, id, workload, (sample) => sample.allocatedBytes);
+      return bytes === undefined ? absent : (bytes / 1024).toFixed(0);
+    }),
+  ]);
+  return markdownTable(["kB per request", ...workloads], rows);
+}
+
+function goalTable(results: Results): string {
+  const rows = reachedGoals(results).map(({ workload, reference, goal, measured, met }) => [
+    workload,
+    reference,
+    goal.toFixed(2),
+    measured === undefined ? absent : spread(measured),
+    measured === undefined ? absent : met ? "met" : "**missed**",
+  ]);
+  return markdownTable(["workload", "times", "goal", goalContender, ""], rows);
+}
+
+/** What a run puts into `docs/performance.md`, by the name of its place there. */
+export function performanceBlocks(results: Results): Readonly<Record<string, string>> {
+  const contenders = results.contenders.map(({ id, note }) => `- \`${id}\`: ${note}`);
+  const missing = reasons(results).map((reason) => `- ${reason}`);
+  return {
+    conditions: conditions(results).join("\n"),
+    contenders: [...contenders, ...missing].join("\n"),
+    "times-hono-prisma": ratioTable(results, "hono-prisma"),
+    "times-node-pg": ratioTable(results, "node-pg"),
+    processes: sectionTable(processSection(results)),
+    allocations: allocationTable(results),
+    goals: goalTable(results),
+  };
+}
+
+const place = /<!-- bench:([a-z-]+) -->\n[\s\S]*?\n?<!-- \/bench -->/g;
+
+/** A page with the figures of a run at the places that are marked `<!-- bench:name -->` … `<!-- /bench -->`. */
+export function fillPerformancePage(page: string, results: Results): string {
+  const blocks = performanceBlocks(results);
+  return page.replace(place, (_, name: string) => {
+    const block = blocks[name];
+    if (block === undefined)
+      throw new Error(`docs/performance.md asks for "${name}"; there are ${Object.keys(blocks)}`);
+    return `<!-- bench:${name} -->\n\n${block}\n\n<!-- /bench -->`;
+  });
+}
