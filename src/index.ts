@@ -229,6 +229,7 @@ export {
   type RequestInfo,
   type Route,
   type RouteAuthorization,
+  type RouteCall,
   type RouteContext,
   type RouteDescription,
   type RouteHandler,
@@ -291,6 +292,7 @@ export {
   toggleAction,
   unarchiveAction,
 } from "./plugins/actions/index.ts";
+export { type AuditOptions, audit } from "./plugins/audit/index.ts";
 export { crud } from "./plugins/crud/index.ts";
 export {
   type AppEncryption,
@@ -339,6 +341,13 @@ export {
 } from "./plugins/field-security/index.ts";
 export { type HealthOptions, health } from "./plugins/health/index.ts";
 export {
+  IdempotencyKeyInUseError,
+  IdempotencyKeyRequiredError,
+  IdempotencyKeyReusedError,
+  type IdempotencyOptions,
+  idempotency,
+} from "./plugins/idempotency/index.ts";
+export {
   createTokenSigner,
   type JsonWebKeySet,
   type JwtAuthOptions,
@@ -356,6 +365,23 @@ export {
   openapi,
   openapiDocument,
 } from "./plugins/openapi/index.ts";
+export {
+  type CountedRequest,
+  type DatabaseRateStoreOptions,
+  databaseRateStore,
+  type MemoryRateStoreOptions,
+  memoryRateStore,
+  type Rate,
+  type RateCount,
+  type RateLimitOptions,
+  type RateLimitPolicy,
+  type RateLimitRoutes,
+  type RateLimitStore,
+  type RateStoreHost,
+  type RedisRateStoreOptions,
+  rateLimit,
+  redisRateStore,
+} from "./plugins/rate-limit/index.ts";
 export {
   createRemoteJoiner,
   type FindingDriver,
@@ -400,6 +426,7 @@ export {
   type WritableFieldsOptions,
 } from "./plugins/rules/index.ts";
 export { schema } from "./plugins/schema/index.ts";
+export { type TelemetryOptions, telemetry } from "./plugins/telemetry/index.ts";
 export {
   type CrossFieldCheck,
   type CrossFieldsOptions,

@@ -14,7 +14,7 @@ const groups: readonly {
   readonly first: readonly string[];
   readonly collapsed?: boolean;
 }[] = [
-  { text: "Start", folder: "", first: ["getting-started", "comparison"] },
+  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance"] },
   {
     text: "Concepts",
     folder: "concepts",
@@ -41,6 +41,7 @@ const groups: readonly {
       "react-admin",
       "actions",
       "lost-updates",
+      "retries",
       "workflows",
       "workflows-on-dbos",
       "remote-joins",
@@ -58,7 +59,10 @@ const groups: readonly {
       "encryption",
       "field-rules",
       "migrations",
+      "rate-limits",
       "logging",
+      "telemetry",
+      "audit",
       "production",
       "migrate-from-express-prisma",
     ],

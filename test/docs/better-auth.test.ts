@@ -173,6 +173,7 @@ describe("docs/guides/better-auth.md", () => {
       await shop.api.close();
       await remove();
     });
+    await shop.api.ready; // as `start` waits for it
     answerWith(getRequestListener(createHono(shop).fetch) as NonNullable<Listener>);
     const { cookie } = await signUp(origin);
     const headers = { cookie, origin };

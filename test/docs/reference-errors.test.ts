@@ -7,6 +7,7 @@ import {
   DatabaseUnavailableError,
   email,
   entity,
+  idempotency,
   keelson,
   memoryDriver,
   noopLogger,
@@ -62,6 +63,9 @@ const post = entity("post", {
     statement: failing(() => new DatabaseError()),
     connection: failing(() => new DatabaseUnavailableError()),
     bug: failing(() => new TypeError("of a handler")),
+    hold: action()
+      .rules("everyone")
+      .handler(() => new Promise<object>((resolve) => setTimeout(resolve, 500, {}))),
     order: action()
       .rules("everyone")
       .workflow([
@@ -87,6 +91,7 @@ beforeAll(async () => {
     driver: memoryDriver(),
     encryption: { key: "5eed".repeat(16) },
     limits: { bodyBytes: 1000 },
+    plugins: [idempotency({ required: ["post.hold"], encrypted: true })],
     logger: noopLogger,
     getUser: ({ headers }) => {
       const name = headers.get("authorization")?.slice("Bearer ".length);
@@ -103,6 +108,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+const keyed = (path: string, key: string) => send("POST", path, { ...ann, headers: { "idempotency-key": key } });
+
 /** How each code comes about. */
 const causes: Readonly<Record<string, () => Promise<JsonResponse>>> = {
   BAD_REQUEST: () => send("GET", "/posts?titel=Keels"),
@@ -113,6 +120,15 @@ const causes: Readonly<Record<string, () => Promise<JsonResponse>>> = {
   METHOD_NOT_ALLOWED: () => send("PUT", "/posts", { ...ann, body: {} }),
   CONFLICT: () => send("POST", "/authors", { ...ann, body: { name: "Ann", email: "ann@mail.example" } }),
   REFERENCED: () => send("DELETE", "/authors/ann", ann),
+  IDEMPOTENCY_KEY_REQUIRED: () => send("POST", "/posts/hold", ann),
+  IDEMPOTENCY_KEY_IN_USE: async () => {
+    const answers = await Promise.all([keyed("/posts/hold", "k1"), keyed("/posts/hold", "k1")]);
+    return answers.find(({ status }) => status === 409) as JsonResponse;
+  },
+  IDEMPOTENCY_KEY_REUSED: async () => {
+    await keyed("/posts/hold", "k2");
+    return keyed("/posts/order", "k2");
+  },
   PRECONDITION_FAILED: () =>
     send("PATCH", `/posts/${id}`, { ...ann, body: { title: "Ribs" }, headers: { "if-match": '"7"' } }),
   PRECONDITION_REQUIRED: () => send("PATCH", `/posts/${id}`, { ...ann, body: { title: "Ribs" } }),

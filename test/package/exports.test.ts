@@ -9,26 +9,26 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   keelson: words(`
     ActionBuilder AuthenticationError AuthorizationError BadRequestError ConfigurationError ConflictError
-    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError InternalError
-    KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
+    DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityNotFoundError IdempotencyKeyInUseError
+    IdempotencyKeyRequiredError IdempotencyKeyReusedError InternalError KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
     PreconditionRequiredError RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
     UnsupportedMediaTypeError ValidationFailedError WorkflowBuilder WorkflowFailedError action actions admin all
-    archiveAction authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize
+    archiveAction audit authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize
     clearEncryptionKeys clearGlobalContainer cloneAction conflictError consoleLogger countAction
     countValuesPerKey createEnhancedDriver createEntityStep createKeyRing createPasswordHasher createPlugin
     createPluginFactory createPrefixedLogger createRemoteJoiner createScope createService createTokenSigner crud
-    datetime dbosEngine decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType
+    databaseRateStore datetime dbosEngine decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType
     email embedded encryptValue endpoint entity entityOfRecord enums everyone executeWorkflow existsAction
     exportAction expressAdapter fieldSecurity filterReadableFields filterWritableFields float forbiddenError
     generateEncryptionKey getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds
     getRemoteRelationFields gracefully handleError hasMany hasOne hasRemoteRelations hashPassword health
-    honoAdapter httpService importAction initEncryption int internalError isEncrypted isKeelsonError
+    honoAdapter httpService idempotency importAction initEncryption int internalError isEncrypted isKeelsonError
     isValidEntityName isValidIdentifier isValidPlugin journalEngine json jsonTyped jwtAuth kebabCase keelson
-    lazyService manyToMany matchRoute memoryDriver memoryEngine needsRehash noopLogger notFoundError openapi openapiDocument owner
-    ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord reEncryptValue registerEncryptionKey
+    lazyService manyToMany matchRoute memoryDriver memoryEngine memoryRateStore needsRehash noopLogger notFoundError openapi openapiDocument owner
+    ownerOrAdmin pascalCase pluralize postgres prisma rateLimit reEncryptRecord reEncryptValue redisRateStore registerEncryptionKey
     remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules
     runWorkflow schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger
-    setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord text
+    setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord telemetry text
     toNextHandler toPrismaSchema toggleAction unarchiveAction unauthorizedError updateEntityStep
     validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword versions
     withOptions workflow workflows
@@ -52,7 +52,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     boolean camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients
     compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
     createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
-    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endpoint entity
+    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endWith endpoint entity
     entityName entityOfRecord enums expectUnchanged explainRemote featuresOf float forDecisions forbiddenError
     foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne int internalError isAlways isJsonValue
     isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json
@@ -61,7 +61,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     overlayDriver pascalCase plainField pluralize present presentSettled publishedFields readParameters refusal
     resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities
     selfRef setGlobalContainer setLogger shownName singularize snakeCase soleId stackFrames streamByKeyset string
-    tagRecord taggingDriver text totalOrder unauthorizedError validationError withDeadline
+    tagRecord taggingDriver text totalOrder tracerOf unauthorizedError validationError withDeadline
   `),
   "keelson/next": words(`
     toNextHandler
