@@ -225,7 +225,7 @@ describe.each([
         for (const one of reads)
           expect(await outcomeOf(one, paths.adapter)).toEqual(await outcomeOf(one, paths.client));
       }),
-      propertyOptions(40),
+      propertyOptions(20),
     );
   });
 
@@ -242,7 +242,7 @@ describe.each([
         if (provider === "mysql" && (answer as { threw?: string }).threw === "DatabaseError") return;
         expect(found).toEqual(expected);
       }),
-      propertyOptions(40),
+      propertyOptions(20),
     );
   });
 
@@ -268,7 +268,7 @@ describe.each([
           expect(await paths.adapter.count("sample", all), name).toBe(full.length);
         }
       }),
-      propertyOptions(40),
+      propertyOptions(20),
     );
   });
 });

@@ -14,13 +14,13 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
  * moments anew that are decoded a moment later, and prepare a line for its debug log, for each of them. What fails is said
  * in the adapter's own words all the same.
  * @param named whether statements are prepared by name
- * @param explain An adapter on a pool: it is given one that fails
+ * @param explain An adapter whose queries fail with an error of the pool
  */
 export function directQueries(
   adapter: SqlDriverAdapter,
   pool: Pool,
   named: boolean,
-  explain: (failing: Pool) => Promise<SqlQueryable>,
+  explain: (error: unknown) => Promise<SqlQueryable>,
 ): SqlDriverAdapter {
   async function ask({ sql, args, statementName }: NamedQuery): Promise<{ rows: unknown[][] }> {
     try {
@@ -32,8 +32,7 @@ export function directQueries(
         types: TYPES,
       });
     } catch (error) {
-      const failing = Object.assign(Object.create(pool) as Pool, { query: () => Promise.reject(error) });
-      await (await explain(failing)).queryRaw({ sql, args: [], argTypes: [] });
+      await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
       throw error;
     }
   }

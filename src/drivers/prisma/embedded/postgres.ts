@@ -125,9 +125,10 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
             onConnectionError: onLost,
             ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
           }).connect();
-        const adapter = directQueries(await on(pool), pool, preparedStatements, (failing) =>
-          new PrismaPg(failing).connect(),
-        );
+        // A pool of its own, without connections: the adapter listens to the one it is given for as long as that lives.
+        const explain = (error: unknown): Promise<SqlDriverAdapter> =>
+          new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
+        const adapter = directQueries(await on(pool), pool, preparedStatements, explain);
         try {
           await adapter.queryRaw({ sql: "SELECT 1", args: [], argTypes: [] });
         } catch (error) {
