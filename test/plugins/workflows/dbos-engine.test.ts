@@ -19,6 +19,8 @@ const CARD = "4111-canary-1111";
 const ann = { id: "ann" };
 
 let gate = deferred<void>();
+/** Resolves when the step that waits for the gate has begun. */
+let begun = deferred<void>();
 const retried = workflow<{ readonly fails: number }>("retried")
   .step(
     "count",
@@ -32,6 +34,7 @@ const retried = workflow<{ readonly fails: number }>("retried")
   .build();
 const gated = workflow("gated")
   .step("wait", async () => {
+    begun.resolve();
     await gate.promise;
     return "open";
   })
@@ -266,9 +269,11 @@ describe("the engine on DBOS", () => {
 
   it("starts again in the same process once it has stopped, and goes on with what was left", async () => {
     gate = deferred();
+    begun = deferred();
     const result = runWorkflow(gated, { resolve: app.api.resolve, user: ann, runId: "left" });
     const outcome = result.catch((error: unknown) => error);
-    await expect.poll(() => statusInDbos("left"), { timeout: 10_000 }).toBe("PENDING");
+    await begun.promise; // a step that has not begun is not in doubt: it would simply be carried out
+    expect(await statusInDbos("left")).toBe("PENDING");
     await app.close();
     expect(await outcome).toMatchObject({ status: 503 });
     app = open();

@@ -90,7 +90,7 @@ export function describeProperties(database: Database): void {
             expect(await driver.count(entity, where)).toBe(expected.length);
           }
         }),
-        propertyOptions(150),
+        propertyOptions(80),
       );
     });
 
@@ -109,7 +109,7 @@ export function describeProperties(database: Database): void {
             expect(await followCursors(driver, "post", where, sort, limit)).toEqual(all.map((row) => row.id));
           },
         ),
-        propertyOptions(60),
+        propertyOptions(30),
       );
     });
   });
