@@ -5,6 +5,7 @@ import type { HandlingApp } from "./answer.ts";
 import { type GracefulOptions, gracefully } from "./gracefully.ts";
 import { listen } from "./listen.ts";
 import { refuseMalformed } from "./refuse-malformed.ts";
+import { refuseUnfit } from "./refuse-unfit.ts";
 import { type NodeHandlerOptions, toNodeHandler } from "./to-node-handler.ts";
 
 /** An app that can be started and stopped. */
@@ -49,7 +50,8 @@ const TIMEOUTS = {
  */
 export async function serve(api: ServableApp, options: ServeOptions = {}): Promise<Served> {
   const { port = 3000, hostname, getUser, gracePeriod, signals } = options;
-  const server = createServer(TIMEOUTS, toNodeHandler(api, { getUser }));
+  const server = createServer({ ...TIMEOUTS, requireHostHeader: false });
+  refuseUnfit(server, toNodeHandler(api, { getUser }));
   // A database that is away comes back, and the app with it: until then it answers 503. Nothing else may be served.
   await api.ready.catch((error: unknown) => {
     if (!isKeelsonError(error) || error.code !== "DATABASE_UNAVAILABLE") throw error;

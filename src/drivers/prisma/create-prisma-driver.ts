@@ -6,6 +6,7 @@ import {
   type DriverContext,
   type DriverSchema,
   type TransactionOptions,
+  withJoins,
 } from "../../kernel/index.ts";
 import { type Connection, notConnected } from "./connection.ts";
 import type { OpenedClient } from "./opened-client.ts";
@@ -32,6 +33,8 @@ export interface Path<S, C extends S, O extends Connection<C>> {
   /** Compiles what statements need. @throws ConfigurationError */
   prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
   readonly transact: Transact<S, C>;
+  /** Whether lists read related records along. */
+  readonly joins: boolean;
   statements(session: Session<S, O>, transaction: Driver["transaction"]): Statements;
 }
 
@@ -59,7 +62,8 @@ export function createPrismaDriver<S, C extends S, O extends Connection<C>>(
     session: Session<S, O>,
     rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">,
   ): Driver {
-    return Object.freeze({ name, capabilities, ...rest, ...path.statements(session, rest.transaction) });
+    const driver = Object.freeze({ name, capabilities, ...rest, ...path.statements(session, rest.transaction) });
+    return path.joins ? withJoins(driver) : driver;
   }
 
   /** The driver inside a transaction: nested transactions join it. */

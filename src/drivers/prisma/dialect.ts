@@ -17,6 +17,8 @@ export interface Dialect {
   readonly startsFromRelated: boolean;
   /** Whether an UPDATE can return the rows it changed. */
   readonly returnsRows: boolean;
+  /** Whether writes of one turn can share a statement: it returns rows, and leaves out those that somebody else has locked. */
+  readonly writesTogether: boolean;
   /** The first year of moments that a column keeps. */
   readonly firstYear: number;
   /** Whether only one transaction at a time can write, so that ours have to queue. */
@@ -44,6 +46,7 @@ const SQLITE: Dialect = Object.freeze({
   ordersNulls: false,
   startsFromRelated: false,
   returnsRows: true,
+  writesTogether: false,
   singleWriter: true,
 });
 
@@ -59,6 +62,7 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     ordersNulls: true,
     startsFromRelated: true,
     returnsRows: true,
+    writesTogether: true,
     singleWriter: false,
   }),
   mysql: Object.freeze({
@@ -72,6 +76,7 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     ordersNulls: false,
     startsFromRelated: true,
     returnsRows: false,
+    writesTogether: false,
     singleWriter: false,
   }),
 });

@@ -1,5 +1,6 @@
 import { type AnyEntity, ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import type { Args } from "./client-shape.ts";
+import { printedUniqueKeys } from "./schema/unique-keys.ts";
 
 /** What is known of an entity before any statement runs; compiled once per connection. */
 export interface EntityPlan {
@@ -10,6 +11,11 @@ export interface EntityPlan {
   readonly columns: Args;
   /** Columns whose null has to be spelled out, because null is a JSON value too. */
   readonly jsonColumns: ReadonlySet<string>;
+  /**
+   * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait for what somebody
+   * else has not committed yet.
+   */
+  readonly uniqueColumns: ReadonlySet<string>;
 }
 
 function delegateOf({ name }: AnyEntity): string {
@@ -21,6 +27,13 @@ export function jsonColumnsOf(entity: AnyEntity): string[] {
   return Object.values(entity.columns)
     .filter(({ kind }) => kind.column.scalar === "Json")
     .map(({ name }) => name);
+}
+
+/** Records that are no longer hidden take their unique values again. */
+function uniqueColumnsOf(model: EntityModel, entity: AnyEntity): ReadonlySet<string> {
+  const columns = new Set(printedUniqueKeys(model, entity).flat());
+  if (columns.size > 0 && entity.softDelete !== undefined) columns.add(entity.softDelete.field);
+  return columns;
 }
 
 /**
@@ -43,6 +56,7 @@ export function compilePlans(model: EntityModel): ReadonlyMap<string, EntityPlan
         delegate: delegateOf(entity),
         columns: Object.freeze(Object.fromEntries(Object.keys(entity.columns).map((name) => [name, true]))),
         jsonColumns: new Set(jsonColumnsOf(entity)),
+        uniqueColumns: uniqueColumnsOf(model, entity),
       }),
     );
   }

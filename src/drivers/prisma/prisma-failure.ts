@@ -24,6 +24,8 @@ interface Thrown {
 interface AdapterCause {
   readonly kind?: unknown;
   readonly originalCode?: unknown;
+  /** Of Prisma's own adapters for SQLite. */
+  readonly extendedCode?: unknown;
   readonly code?: unknown;
   readonly originalMessage?: unknown;
   readonly constraint?: { readonly fields?: unknown; readonly index?: unknown };
@@ -99,10 +101,16 @@ const MYSQL_CODES: Readonly<Record<string, string>> = {
   45028: "P2024",
 };
 
+/** SQLite's codes for a file that cannot be written: no room on the disk, a disk that fails, a file that is read-only. */
+const SQLITE_CODES: Readonly<Record<number, string>> = { 8: "NO_WRITES", 10: "NO_WRITES", 13: "NO_WRITES" };
+/** The last byte of an extended code is the code itself. */
+const SQLITE_CODE = 0xff;
+
 function codeOfKind(thrown: Thrown): string | undefined {
   const cause = adapterCauseOf(thrown);
   const kind = cause?.kind;
   if (kind === "mysql") return MYSQL_CODES[String(cause?.originalCode)];
+  if (kind === "sqlite") return SQLITE_CODES[Number(cause?.extendedCode ?? cause?.originalCode) & SQLITE_CODE];
   return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
 }
 

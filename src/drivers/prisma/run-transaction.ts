@@ -4,14 +4,25 @@ import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
 
-/** Milliseconds that a transaction waits for a connection to run on. */
-export const MAX_WAIT_MS = 10_000;
+/** Milliseconds that a transaction waits for a connection where nobody has said how long. */
+const MAX_WAIT_MS = 10_000;
 
 /**
  * Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws.
- * @param timeout Milliseconds after which the body throws by itself
  */
-export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, timeout: number) => Promise<T>;
+export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, limits: TransactLimits) => Promise<T>;
+
+/** How long a transaction may take, in milliseconds. */
+export interface TransactLimits {
+  /** The body throws by itself after that. */
+  readonly timeout: number;
+  /** What the transaction waits for a connection; 0 as long as it takes. */
+  readonly maxWait: number;
+}
+
+export function limitsOf({ maxWait = MAX_WAIT_MS }: Connection<unknown>, timeout: number): TransactLimits {
+  return { timeout, maxWait };
+}
 
 /**
  * Runs work in a transaction, and again when it got in the way of another one. What the work itself throws is passed on
@@ -45,7 +56,7 @@ async function attempt<T, S, C, O extends Connection<C>>(
     }
   };
   try {
-    return await transact(open.client, body, timeout);
+    return await transact(open.client, body, limitsOf(open, timeout));
   } catch (error) {
     if (failure !== undefined) throw failure.error;
     throw toKeelsonError(error, { operation: "transaction" }, open.model);

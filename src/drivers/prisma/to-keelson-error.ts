@@ -9,9 +9,9 @@ import {
 import { foreignKeyColumn, uniqueColumns } from "./constraint-columns.ts";
 import { constraintOf, isTransactionStartTimeout, PrismaFailure, type Statement } from "./prisma-failure.ts";
 
-/** Errors that mean the database is not there, or not now: Prisma's codes, Node's, SQLSTATEs. */
+/** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
 const UNAVAILABLE = new Set(
-  "P1001 P1002 P1008 P1017 P2024 P2037 NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN 57014 57P01 57P02 57P03".split(
+  "P1001 P1002 P1008 P1017 P2024 P2037 NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN NO_WRITES 25006 25P03 57014 57P01 57P02 57P03".split(
     " ",
   ),
 );

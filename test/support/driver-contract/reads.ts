@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { isKeelsonError } from "../../../src/entity/index.ts";
-import { type FindManyQuery, type Row, type SortKey, totalOrder } from "../../../src/kernel/index.ts";
+import {
+  type Driver,
+  type FindManyQuery,
+  overlayDriver,
+  type Row,
+  readsJoins,
+  type SortKey,
+  totalOrder,
+} from "../../../src/kernel/index.ts";
 import { post } from "../entities.ts";
 import { type Database, insert, plantBlog } from "./database.ts";
 
@@ -136,6 +144,28 @@ export function describeReads(database: Database): void {
       const titles = await collect({ where, select: ["title"], sort: sorted("-views"), limit: 3 }, 2);
       expect(titles.rows).toEqual([{ title: "stream" }, { title: "stream" }, { title: "stream" }]);
       expect((await collect({ where: { id: "nope" } })).rows).toEqual([]);
+    });
+
+    it("have related records along where the driver reads joins, and nothing of them elsewhere", async () => {
+      const { driver } = database;
+      const join = [{ relation: "author", where: { name: "ann" } }, { relation: "editor" }];
+      const query: FindManyQuery = {
+        join,
+        where: { id: { ne: "p5" } },
+        sort: sorted("-views"),
+        limit: 3,
+        select: ["id"],
+      };
+      const authors = new Map((await driver.findMany("user")).map((user) => [user.id, user]));
+      const posts = await driver.findMany("post", { ...query, join: undefined, select: undefined });
+      const expected = posts.map(({ id, authorId, editorId }) => {
+        const author = authors.get(authorId as string);
+        return { id, author: author?.name === "ann" ? author : null, editor: authors.get(editorId as string) ?? null };
+      });
+      if (readsJoins(driver)) expect(await driver.findMany("post", query)).toEqual(expected);
+      await driver.transaction(async (inner) => expect(readsJoins(inner)).toBe(readsJoins(driver)));
+      for (const made of [{ ...driver }, Object.create(driver), overlayDriver(driver, {}), new Proxy(driver, {})])
+        expect(readsJoins(made as Driver)).toBe(false);
     });
 
     it("answer a ping", async () => {

@@ -20,7 +20,7 @@ import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts"
 export interface PostgresOptions {
   /** Connections that are open at most. @default 10 */
   readonly poolSize?: number | undefined;
-  /** Milliseconds to wait for a connection, from the server or from the pool. @default 5000 */
+  /** Milliseconds to wait for a connection, from the server or from the pool; 0 as long as it takes. @default 5000 */
   readonly connectionTimeout?: number | undefined;
   /**
    * Milliseconds after which the server gives up a statement; 0 never. A connection on which nothing is heard of a
@@ -28,6 +28,12 @@ export interface PostgresOptions {
    * @default 30000
    */
   readonly statementTimeout?: number | undefined;
+  /**
+   * Milliseconds after which the server rolls back a transaction that has sent no statement and lets go of its locks; 0
+   * never. Transactions end by themselves after 30 s: this is for those of a process that hangs.
+   * @default 60000
+   */
+  readonly idleTransactionTimeout?: number | undefined;
   /** Named prepared statements; `false` for poolers that share connections between transactions. @default true */
   readonly preparedStatements?: boolean | undefined;
   /** "auto" changes the tables to fit the entities when the app starts outside production. @default "auto" */
@@ -64,7 +70,7 @@ function noteLostConnections(log: Logger): (error: Error) => void {
  */
 export function postgres(url: string, options: PostgresOptions = {}): Driver {
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
-  const { preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
+  const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
     throw new ConfigurationError(
       "postgres(url) takes a connection string: postgres://user:password@host:5432/database",
@@ -115,6 +121,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           ...(statementTimeout > 0
             ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + SILENCE_MS }
             : {}),
+          ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
         const onLost = noteLostConnections(log);
         const on = (own: Pool): Promise<SqlDriverAdapter> =>
@@ -135,7 +142,12 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           await adapter.dispose();
           throw openingError("postgres", error);
         }
-        return { client: adapter, dialect: DIALECTS.postgresql, close: () => adapter.dispose() };
+        return {
+          client: adapter,
+          dialect: DIALECTS.postgresql,
+          maxWait: connectionTimeout,
+          close: () => adapter.dispose(),
+        };
       },
     },
     SQL_PATH,

@@ -1,10 +1,10 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import { MAX_WAIT_MS, type Transact } from "../run-transaction.ts";
+import type { Transact } from "../run-transaction.ts";
 
 /** A transaction of an adapter. */
-export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body) => {
-  const transaction = await begin(adapter);
+export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body, { maxWait }) => {
+  const transaction = await begin(adapter, maxWait);
   let result: Awaited<ReturnType<typeof body>>;
   try {
     result = await body(transaction);
@@ -17,7 +17,8 @@ export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = asyn
 };
 
 /** @throws DatabaseUnavailableError when no connection could be had in time */
-async function begin(adapter: SqlDriverAdapter): Promise<Transaction> {
+async function begin(adapter: SqlDriverAdapter, maxWait: number): Promise<Transaction> {
+  if (maxWait === 0) return adapter.startTransaction();
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
   const starting = adapter.startTransaction();
@@ -25,7 +26,7 @@ async function begin(adapter: SqlDriverAdapter): Promise<Transaction> {
     timer = setTimeout(() => {
       isLate = true;
       reject(new DatabaseUnavailableError());
-    }, MAX_WAIT_MS);
+    }, maxWait);
   });
   starting.then(
     // Nobody wants it any more.

@@ -4,7 +4,7 @@ import { type Condition, isAlways } from "../../../kernel/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { codecOf } from "./codec.ts";
 import { type ListForm, listForm } from "./list-form.ts";
-import type { Slots } from "./slot.ts";
+import type { Places } from "./slot.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
 
 type Compare = Condition & { readonly kind: "compare" };
@@ -14,10 +14,10 @@ type Expression = RawBuilder<boolean>;
 /** Writes the conditions of one statement. */
 export class ConditionBuilder {
   readonly #builder: SqlBuilder;
-  readonly #slots: Slots;
+  readonly #slots: Places;
   #tables = 0;
 
-  constructor(builder: SqlBuilder, slots: Slots) {
+  constructor(builder: SqlBuilder, slots: Places) {
     this.#builder = builder;
     this.#slots = slots;
   }

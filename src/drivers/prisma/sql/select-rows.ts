@@ -1,5 +1,5 @@
 import type { CompiledQuery } from "kysely";
-import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import {
   ALWAYS,
   BadRequestError,
@@ -28,9 +28,19 @@ export interface Selection {
   readonly decode: RowDecoder;
 }
 
+/** Records that are read along. */
+export interface Joined {
+  readonly relation: ResolvedRelation;
+  readonly selection: Selection;
+  /** What they have to be. */
+  readonly condition: Condition;
+}
+
 /** Which rows, in which order, and how many of them. */
 export interface RowsWanted {
   readonly condition: Condition;
+  /** @default none */
+  readonly joined?: readonly Joined[] | undefined;
   /** @default none: at most one row matches */
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
@@ -80,17 +90,24 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, order = [], limit, offset = 0 } = wanted;
+  const { condition, joined = [], order = [], limit, offset = 0 } = wanted;
   const values: unknown[] = [];
+  let joins = "";
+  for (const {
+    relation,
+    selection: { key },
+    condition: own,
+  } of joined)
+    joins += `${relation.name}:${key}(${conditionShape(own, builder.provider, values)})`;
   const where = conditionShape(condition, builder.provider, values);
   const isCut = offset > 0;
   const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}`;
   return statements
-    .get(shape, () => writeSelect(builder, entity, selection.names, { condition, order, limit, offset }))
+    .get(shape, () => writeSelect(builder, entity, selection.names, { condition, joined, order, limit, offset }))
     .query(values);
 }
 
@@ -98,14 +115,22 @@ function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, order = [], limit, offset = 0 }: RowsWanted,
+  { condition, joined = [], order = [], limit, offset = 0 }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
-  let query = db
-    .selectFrom(entity.name)
-    .select([...names])
-    .where(new ConditionBuilder(builder, slots).build(condition, entity.name));
+  const conditions = new ConditionBuilder(builder, slots);
+  let query = db.selectFrom(entity.name).select(names.map((name) => `${entity.name}.${name}`));
+  for (const [index, { relation, selection, condition: own }] of joined.entries()) {
+    // Begins like no name of an entity or of its tables, nor like those in conditions.
+    const near = `_j${index}`;
+    const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(entity.name, relation.foreignKey as string)}`;
+    const on = sql<boolean>`${isIt} and ${conditions.build(own, near)}`;
+    query = query
+      .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
+      .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
+  }
+  query = query.where(conditions.build(condition, entity.name));
   for (const { field, direction } of order)
     query = query.orderBy(sql.id(entity.name, field), (by) => {
       const directed = direction === "asc" ? by.asc() : by.desc();
@@ -161,5 +186,23 @@ export function countQuery(
 
 /** The records of a result. */
 export function rowsOf({ decode }: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row[] {
-  return rows.map(decode);
+  return rows.map((values) => decode(values, 0));
+}
+
+/** The same with the records that were read along. */
+export function joinedRowsOf(
+  { names, decode }: Selection,
+  joined: readonly Joined[],
+  { rows }: { readonly rows: readonly (readonly unknown[])[] },
+): Row[] {
+  return rows.map((values) => {
+    const row = decode(values, 0);
+    let first = names.length;
+    for (const { relation, selection } of joined) {
+      const id = first + selection.names.indexOf("id");
+      row[relation.name] = values[id] === null ? null : selection.decode(values, first);
+      first += selection.names.length;
+    }
+    return row;
+  });
 }

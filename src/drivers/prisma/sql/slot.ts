@@ -12,11 +12,31 @@ export class Slot {
   }
 }
 
+/** What stands for the values of a condition, in their order. */
+export interface Places {
+  next(type: ArgType): unknown;
+}
+
 /** Gives out the slots of one statement, in the order in which `Values` collects what goes into them. */
-export class Slots {
+export class Slots implements Places {
   #count = 0;
 
   next(type: ArgType): Slot {
     return new Slot(this.#count++, type);
+  }
+}
+
+/** Gives out what has been put somewhere in the statement already, for as many values from one of them on. */
+export class PlacesOf implements Places {
+  #index: number;
+  readonly #at: (index: number) => unknown;
+
+  constructor(first: number, at: (index: number) => unknown) {
+    this.#index = first;
+    this.#at = at;
+  }
+
+  next(): unknown {
+    return this.#at(this.#index++);
   }
 }

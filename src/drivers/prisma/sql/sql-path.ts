@@ -11,6 +11,7 @@ import { sqlStatements } from "./sql-statements.ts";
 export const SQL_PATH: Path<SqlQueryable, SqlDriverAdapter, SqlConnection> = Object.freeze({
   prepare: createSqlConnection,
   transact: adapterTransaction,
+  joins: true,
   statements: sqlStatements,
 });
 

@@ -1,10 +1,21 @@
-import { type Condition, type FindManyQuery, type FindOptions, type Row, soleId } from "../../../kernel/index.ts";
+import {
+  BadRequestError,
+  type Condition,
+  compileWhere,
+  type FindManyQuery,
+  type FindOptions,
+  type RelatedRead,
+  type Row,
+  soleId,
+} from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { byId } from "../read-by-id.ts";
 import { readTogether } from "../read-together.ts";
 import { conditionShape } from "./condition-shape.ts";
 import {
   countQuery,
+  type Joined,
+  joinedRowsOf,
   orderOf,
   rowsOf,
   type Selection,
@@ -12,7 +23,7 @@ import {
   selectionOf,
   selectQuery,
 } from "./select-rows.ts";
-import type { SqlSession } from "./sql-connection.ts";
+import type { SqlConnection, SqlSession } from "./sql-connection.ts";
 
 /** Reads that can be one statement: the same columns under the same further conditions. */
 interface Group {
@@ -20,6 +31,21 @@ interface Group {
   readonly selection: Selection;
   /** Conditions besides the id. */
   readonly rest: Condition;
+}
+
+/** @throws BadRequestError for what is no belongsTo relation of the app's own */
+function joinedOf(
+  open: SqlConnection,
+  { entity }: EntityPlan,
+  join: RelatedRead,
+  { textMoments }: FindOptions,
+): Joined {
+  const relation = open.model.relation(entity, join.relation);
+  if (relation?.type !== "belongsTo" || relation.remote !== undefined)
+    throw new BadRequestError(`${entity.name}.${join.relation} cannot be read along`);
+  const { target } = relation;
+  const condition = compileWhere(open.model, target, join.where);
+  return { relation, selection: selectionOf(open, open.planOf(target), { textMoments }), condition };
 }
 
 /** The port's reads of records. */
@@ -54,7 +80,7 @@ export function sqlReads(session: SqlSession): SqlReads {
       const query = selectQuery(open, plan, selection, { condition, order, limit: 1 });
       return session.read({ model: plan.entity.name, operation: "findOne" }, async (client) => {
         const values = (await client.queryRaw(query)).rows[0];
-        return values === undefined ? null : selection.decode(values);
+        return values === undefined ? null : selection.decode(values, 0);
       });
     },
     async findMany(plan, condition, query) {
@@ -63,10 +89,12 @@ export function sqlReads(session: SqlSession): SqlReads {
       const selection = selectionOf(open, plan, query);
       const order = orderOf(plan.entity, sort);
       if (limit === 0) return [];
-      const statement = selectQuery(open, plan, selection, { condition, order, limit, offset });
-      return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) =>
-        rowsOf(selection, await client.queryRaw(statement)),
-      );
+      const joined = query.join?.map((join) => joinedOf(open, plan, join, query));
+      const statement = selectQuery(open, plan, selection, { condition, joined, order, limit, offset });
+      return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) => {
+        const found = await client.queryRaw(statement);
+        return joined === undefined ? rowsOf(selection, found) : joinedRowsOf(selection, joined, found);
+      });
     },
     count(plan, condition) {
       const query = countQuery(session.connection(), plan, condition);

@@ -14,6 +14,7 @@ import type { SqlSession } from "./sql-connection.ts";
 import { addLinks, needsSeveralPortions, removeLinks, selectLinks } from "./sql-links.ts";
 import { sqlReads } from "./sql-reads.ts";
 import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+import { writeTogether } from "./write-together.ts";
 
 /**
  * The port's statements in SQL. Statements are written when a method is called, with copies of what they are given, so
@@ -21,6 +22,7 @@ import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } 
  */
 export function sqlStatements(session: SqlSession, transaction: Driver["transaction"]): Statements {
   const reads = sqlReads(session);
+  const together = writeTogether(session);
   const planOf = (ref: EntityRef): EntityPlan => session.connection().planOf(ref);
   const compile = ({ entity }: EntityPlan, where: Where | undefined): Condition =>
     compileWhere(session.connection().model, entity, where);
@@ -48,7 +50,7 @@ export function sqlStatements(session: SqlSession, transaction: Driver["transact
       return reads.count(plan, compile(plan, where));
     },
     async create(ref, data) {
-      return insertRow(session, planOf(ref), data);
+      return insertRow(session, together, planOf(ref), data);
     },
     async createMany(ref, rows) {
       const plan = planOf(ref);
@@ -58,7 +60,7 @@ export function sqlStatements(session: SqlSession, transaction: Driver["transact
     },
     async update(ref, where, data) {
       const plan = planOf(ref);
-      return updateRow(session, plan, oneRecord(plan, compile(plan, where)), data);
+      return updateRow(session, together, plan, oneRecord(plan, compile(plan, where)), data);
     },
     async updateMany(ref, where, data) {
       const plan = planOf(ref);

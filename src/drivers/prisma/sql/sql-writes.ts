@@ -3,11 +3,14 @@ import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { type Condition, DatabaseError, type Row, soleId } from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { namingDangling, type Written } from "../naming-dangling.ts";
+import { limitsOf } from "../run-transaction.ts";
 import { adapterTransaction } from "./adapter-transaction.ts";
 import { encodeNewRow, encodeRow } from "./encode-row.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "./select-rows.ts";
 import type { SqlSession } from "./sql-connection.ts";
+import { insertKind, updateKind } from "./write-kinds.ts";
 import { deleteQuery, type Encoded, insertQuery, updateQuery } from "./write-queries.ts";
+import type { WriteTogether } from "./write-together.ts";
 
 /** Milliseconds for one statement that changes a row and the read of it. */
 const ROW_TRANSACTION_MS = 30_000;
@@ -16,12 +19,17 @@ const INSERT_ROWS = 500;
 const INSERT_PARAMETERS = 30_000;
 
 /** Stores a row and returns it. */
-export function insertRow(session: SqlSession, plan: EntityPlan, data: Row): Promise<Row> {
+export function insertRow(session: SqlSession, together: WriteTogether, plan: EntityPlan, data: Row): Promise<Row> {
   const open = session.connection();
   const { entity } = plan;
   const all = selectionOf(open, plan);
   const given = encodeNewRow(plan, data, open.dialect);
   const { returnsRows } = open.dialect;
+  const kind = session.inTransaction ? undefined : insertKind(open, plan, [...given.keys()], all);
+  if (kind !== undefined) {
+    const store = () => together(kind, given.get("id") as string, [...given.values()]) as Promise<Row>;
+    return namingDangling(toWritten(session, entity, [data]), store);
+  }
   const query = insertQuery(open, entity, [given], returnsRows ? all : undefined);
   return namingDangling(toWritten(session, entity, [data]), () =>
     session.write({ model: entity.name, operation: "create" }, async (client) => {
@@ -37,13 +45,13 @@ export function insertRow(session: SqlSession, plan: EntityPlan, data: Row): Pro
 
 function firstOf(selection: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row | null {
   const values = rows[0];
-  return values === undefined ? null : selection.decode(values);
+  return values === undefined ? null : selection.decode(values, 0);
 }
 
 /** Where a statement returns no rows, the row stays locked until it is read, so that it is what the statement wrote. */
 function atOnce<T>(session: SqlSession, client: SqlQueryable, work: (client: SqlQueryable) => Promise<T>): Promise<T> {
   if (session.inTransaction) return work(client);
-  return adapterTransaction(client as SqlDriverAdapter, work, ROW_TRANSACTION_MS);
+  return adapterTransaction(client as SqlDriverAdapter, work, limitsOf(session.connection(), ROW_TRANSACTION_MS));
 }
 
 async function readOne(session: SqlSession, client: SqlQueryable, plan: EntityPlan, id: string): Promise<Row | null> {
@@ -95,7 +103,13 @@ export async function insertRows(
 }
 
 /** Changes the one row that matches: one UPDATE with the whole condition. */
-export function updateRow(session: SqlSession, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
+export function updateRow(
+  session: SqlSession,
+  together: WriteTogether,
+  plan: EntityPlan,
+  condition: Condition,
+  data: Row,
+): Promise<Row | null> {
   const open = session.connection();
   const { entity } = plan;
   const all = selectionOf(open, plan);
@@ -112,6 +126,9 @@ export function updateRow(session: SqlSession, plan: EntityPlan, condition: Cond
     return session.write(statement, async (client) => firstOf(all, await client.queryRaw(query)));
   }
   const { returnsRows } = open.dialect;
+  const write = session.inTransaction ? undefined : updateKind(open, plan, condition, given, all);
+  if (write !== undefined)
+    return namingDangling(toWritten(session, entity, [data]), () => together(write.kind, id, write.values));
   const query = updateQuery(open, entity, condition, given, returnsRows ? all : undefined);
   return namingDangling(toWritten(session, entity, [data]), () =>
     session.write(statement, async (client) => {
