@@ -1,3 +1,5 @@
+import { ConfigurationError } from "./keelson-error.ts";
+
 /** A rule as definitions see it: a name, and whatever the one who resolves it finds in it. */
 export interface RuleObject {
   readonly name: string;
@@ -8,14 +10,22 @@ export interface RuleObject {
 /** A rule as definitions mention it: its name, or an object that has one. */
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];
 
-/** The name a rule is known by. */
+/**
+ * The name a rule is known by.
+ * @throws ConfigurationError for what is none, as a rule that a file in a circle of imports has not defined yet
+ */
 export function ruleName(rule: string | RuleObject): string {
-  return typeof rule === "string" ? rule : rule.name;
+  const name = typeof rule === "string" ? rule : (rule as RuleObject | undefined | null)?.name;
+  if (typeof name === "string") return name;
+  throw new ConfigurationError(
+    `a rule is ${rule === undefined ? "undefined; do two files import each other?" : "neither a name nor what defineRule gives"}`,
+  );
 }
 
 /** The objects among references that are more than a name; of a combination, those it is made of. */
 export function ruleObjectsOf(rules: readonly RuleRef[]): readonly RuleObject[] {
   return (rules.flat() as readonly (string | RuleObject)[]).flatMap((rule) => {
+    ruleName(rule); // throws for what is no rule
     if (typeof rule === "string") return [];
     if (rule.parts !== undefined) return ruleObjectsOf(rule.parts);
     return Object.keys(rule).length > 1 ? [rule] : [];

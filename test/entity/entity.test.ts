@@ -157,6 +157,17 @@ describe("an entity", () => {
     );
   });
 
+  it.each([
+    [undefined, /a rule is undefined; do two files import each other\?/],
+    [null, /neither a name nor what defineRule gives/],
+    [{}, /neither a name nor what defineRule gives/],
+    [["owner", undefined], /undefined/],
+  ])("is refused with the rule %j, as a file in a circle of imports has it", (rule, words) => {
+    const wrong = [rule].flat() as never[];
+    expect(() => entity("post", { title: string }).rules({ read: wrong })).toThrow(words);
+    expect(() => string.readable(wrong)).toThrow(ConfigurationError);
+  });
+
   it("is found behind its builder, and behind itself", () => {
     const definition = user.build();
     expect(resolveEntity(definition)).toBe(definition);

@@ -500,6 +500,9 @@ describe("a cell of CSV", () => {
     ["@sum", "'@sum"],
     ["\t=1", "'\t=1"],
     ["\r=1", "'\r=1"],
+    ["\n=1", "'\n=1"],
+    ["＝1", "'＝1"],
+    ["'－1", "''－1"],
     ["'=1", "''=1"],
     ["'''-", "''''-"],
     ["'quoted'", "'quoted'"],
@@ -537,7 +540,7 @@ describe("a cell of CSV", () => {
   });
 
   it("gives every value back that it was made from", () => {
-    const formula = fc.string({ unit: fc.constantFrom("'", "=", "-", "+", "@", "\t", "\r", "a") });
+    const formula = fc.string({ unit: fc.constantFrom("'", "=", "-", "+", "@", "\t", "\r", "\n", "＝", "a") });
     const values: readonly [AnyField, fc.Arbitrary<unknown>][] = [
       [
         text,

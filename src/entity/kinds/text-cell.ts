@@ -1,6 +1,6 @@
-/** What spreadsheets take for a formula, or for the quote that keeps a text from being one. */
-const FORMULA = /^'*[=+\-@\t\r]/;
-const GUARDED = /^'+[=+\-@\t\r]/;
+/** What spreadsheets take for a formula, wide characters included, or for the quote that keeps a text from being one. */
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const GUARDED = /^'+[=+\-@\t\r\n＝＋－＠]/;
 
 /**
  * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula (http.md, "Prebuilt actions"). A

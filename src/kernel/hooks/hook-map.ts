@@ -106,4 +106,10 @@ export interface HookOptions {
    * where all functions from `operation:execute` to `operation:redact` take them do they come. @default false
    */
   readonly textMoments?: boolean | undefined;
+  /**
+   * Whether the function has nothing to do with lists that include nothing but what it says in their decision and in
+   * `existsWhere`, which is the same whatever they ask for. Where all functions of an entity's lists say so, its records can
+   * be read in the statement of a list that includes them. @default false
+   */
+  readonly plainLists?: boolean | undefined;
 }

@@ -12,6 +12,7 @@ export interface Hook<P> {
   readonly timeout: number;
   readonly appliesTo: HookOptions["appliesTo"];
   readonly textMoments: boolean;
+  readonly plainLists: boolean;
 }
 
 /** Hook functions in the order their plugins were set up. */
@@ -24,9 +25,9 @@ export class HookRegistry {
   }
 
   on<N extends HookName>(plugin: string, name: N, fn: HookFunction<N>, options: HookOptions = {}): void {
-    const { timeout = this.#defaultTimeout, appliesTo, textMoments = false } = options;
+    const { timeout = this.#defaultTimeout, appliesTo, textMoments = false, plainLists = false } = options;
     const list = this.#hooks.get(name) ?? [];
-    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo, textMoments });
+    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo, textMoments, plainLists });
     this.#hooks.set(name, list);
   }
 

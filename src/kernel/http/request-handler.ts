@@ -183,7 +183,9 @@ export class RequestHandler {
     const { log } = this.#options.runtime;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
-    if (status >= 500)
+    // Nobody waits for the answer: whoever goes away while it is made could fill the log.
+    const isGone = error instanceof UnavailableError && request.signal?.aborted === true;
+    if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });
     else log.debug("Request refused", { requestId, method: request.method, path, status });
     const accept = request.headers.accept;

@@ -1,6 +1,6 @@
 import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../errors/errors.ts";
 import type { MutableOperation } from "./new-operation.ts";
-import { NothingDone } from "./nothing-done.ts";
+import { NOTHING_DONE } from "./nothing-done.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -18,5 +18,5 @@ export function deniedError(operation: Operation, production: boolean): Error {
 
 /** The same when it is for the record that the operation is refused. */
 export function recordDenied(operation: MutableOperation): Error {
-  return operation.ifFound ? new NothingDone() : deniedError(operation, operation.scope.runtime.production);
+  return operation.ifFound ? NOTHING_DONE : deniedError(operation, operation.scope.runtime.production);
 }

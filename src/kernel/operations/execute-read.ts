@@ -1,11 +1,12 @@
 import { EntityNotFoundError } from "../errors/errors.ts";
 import type { Row } from "../ports/driver.ts";
 import { columnsToFetch } from "../records/columns-to-fetch.ts";
+import { joinsOf } from "../records/tag-records.ts";
 import { allOf, allPresent } from "../where/condition.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
 import { recordDenied } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
-import { NothingDone } from "./nothing-done.ts";
+import { NOTHING_DONE } from "./nothing-done.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
@@ -22,6 +23,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
     offset: query.offset,
     select: columnsToFetch(entity, query, order),
     textMoments: query.textMoments,
+    join: joinsOf(operation, scope.store),
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
@@ -79,7 +81,7 @@ export async function satisfiesPredicate(operation: MutableOperation): Promise<b
  */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
   const { entity, id, scope, decision, existsWhere, extraWhere } = operation;
-  if (operation.ifFound) return new NothingDone();
+  if (operation.ifFound) return NOTHING_DONE;
   if (decision.predicate === undefined && decision.guard === undefined && extraWhere === undefined)
     return new EntityNotFoundError();
   if (scope.principal.kind === "anonymous") return recordDenied(operation);

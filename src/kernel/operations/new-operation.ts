@@ -50,6 +50,7 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
     expected: undefined,
     isUnchanged: undefined,
     whenHeld: undefined,
+    joins: undefined,
     ignored: [],
     transactional: false,
     applied: true,

@@ -1,5 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { EntityRef, Row, SortKey, Where } from "../ports/driver.ts";
+import type { EntityRef, RelatedRead, Row, SortKey, Where } from "../ports/driver.ts";
 import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { OperationScope } from "./scope.ts";
@@ -93,6 +93,11 @@ export interface Operation {
    * `transactional` is set as well. It stays for further attempts. Update and delete.
    */
   whenHeld?: ((record: Row) => void | Promise<void>) | undefined;
+  /**
+   * What is included by the statement itself, where the driver can: set by `operation:narrow`, and absent after the
+   * statement when the driver cannot. Lists only.
+   */
+  joins?: readonly RelatedRead[] | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */

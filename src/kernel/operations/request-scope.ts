@@ -110,6 +110,10 @@ export class RequestScope implements OperationScope {
     return this.#decisions.of(compiled.entity);
   }
 
+  listsPlainly(ref: EntityRef): boolean {
+    return this.runtime.find(ref).plans.list.isPlain;
+  }
+
   async decide(input: OperationInput): Promise<Decision> {
     const decision = await decide(this, input);
     if (decision.allowed) return decision;

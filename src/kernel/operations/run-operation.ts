@@ -5,7 +5,7 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { includesOwn } from "../records/includes-own.ts";
 import { refuseDropped, setValues } from "../records/set-values.ts";
 import { stripUnselected } from "../records/strip-unselected.ts";
-import { tagRecord } from "../records/tag-record.ts";
+import { tagRecords } from "../records/tag-records.ts";
 import { checkQuery, narrowQuery } from "../where/check-query.ts";
 import { isAskedOf, takePrecondition } from "../where/precondition.ts";
 import { withholdUnreadable } from "../where/withhold-unreadable.ts";
@@ -14,7 +14,7 @@ import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { type MutableOperation, newOperation } from "./new-operation.ts";
-import { NothingDone } from "./nothing-done.ts";
+import { NOTHING_DONE } from "./nothing-done.ts";
 import type { Operation, OperationInput, OperationKind } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
 import type { OperationPlan } from "./runtime.ts";
@@ -68,7 +68,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
     if (plan.isRead) await execute(plan, operation);
     else await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
   } catch (error) {
-    if (!(error instanceof NothingDone)) throw error;
+    if (error !== NOTHING_DONE) throw error;
     operation.records = [];
     operation.applied = false;
     return operation;
@@ -120,12 +120,12 @@ async function execute(plan: OperationPlan, operation: MutableOperation): Promis
 
 /** From what the statement gave to what the caller gets. Waits for nothing that need not be waited for, as most have it. */
 async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
-  const { entity, kind, principal } = operation;
+  const { kind, principal } = operation;
   if ((kind === "create" || kind === "update") && principal.kind !== "system") {
     const withholding = withholdUnreadable(operation);
     if (withholding !== undefined) await withholding;
   }
-  for (const record of operation.records) tagRecord(entity, record);
+  tagRecords(operation);
   const revealing = runHooks(plan.reveal, operation);
   if (revealing !== undefined) await revealing;
   const joining = runHooks(plan.join, operation);

@@ -29,6 +29,8 @@ export interface OperationPlan {
   readonly isRead: boolean;
   /** Whether nobody on the way needs the records' moments as `Date`s. */
   readonly textMoments: boolean;
+  /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
+  readonly isPlain: boolean;
 }
 
 /** What is known about an entity before anybody asks. */
@@ -86,11 +88,15 @@ function compilePlan(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, ki
   const seeing = (["execute", "reveal", "join", "redact"] as const).flatMap((phase) => [
     ...hooks.listFor(`operation:${phase}`, entity, kind),
   ]);
+  const deciding = (["authorize", "narrow"] as const).flatMap((phase) => [
+    ...hooks.listFor(`operation:${phase}`, entity, kind),
+  ]);
   // A rule for a field compares what was read.
   const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
   return Object.freeze({
     isRead: !changes,
     textMoments: !isRuled && seeing.every((hook) => hook.textMoments),
+    isPlain: !isRuled && [...deciding, ...seeing].every((hook) => hook.plainLists),
     authorize: hooks.listFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),
     normalize: stores ? hooks.listFor("operation:normalize", entity, kind) : [],

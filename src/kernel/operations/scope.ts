@@ -43,6 +43,8 @@ export interface OperationScope {
   run(input: OperationInput): Promise<Operation>;
   /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
   readDecision(entity: EntityRef): Promise<Decision>;
+  /** Whether a list of an entity that includes nothing gives the rows under `readDecision`'s predicate, as they are stored. */
+  listsPlainly(entity: EntityRef): boolean;
   /**
    * What the rules say about an operation, without running it: for surfaces that do something else for its sake.
    * @throws AuthenticationError, AuthorizationError when they refuse it

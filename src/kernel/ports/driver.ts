@@ -32,8 +32,17 @@ export interface FindOptions {
   readonly textMoments?: boolean | undefined;
 }
 
+/** A belongsTo relation whose records are read in the statement of a list. */
+export interface RelatedRead {
+  readonly relation: string;
+  /** Conditions on the related record; one that does not meet them is null. @default none */
+  readonly where?: Where | undefined;
+}
+
 /** What a driver is asked for a list of records. */
 export interface FindManyQuery extends FindOptions {
+  /** Relations to read along, for drivers that `readsJoins`. Each row has the related record, or null, under the relation's name. */
+  readonly join?: readonly RelatedRead[] | undefined;
   readonly where?: Where | undefined;
   /** @default by id */
   readonly sort?: readonly SortKey[] | undefined;

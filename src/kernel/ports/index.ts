@@ -9,6 +9,7 @@ export type {
   FindOptions,
   Link,
   LinkOptions,
+  RelatedRead,
   Row,
   SortKey,
   TransactionOptions,
@@ -16,6 +17,7 @@ export type {
 } from "./driver.ts";
 export type { FieldChecks, FieldReader } from "./field-checks.ts";
 export type { AskField, FieldQuestion, FieldRules } from "./field-rules.ts";
+export { readsJoins, withJoins } from "./joining-driver.ts";
 export type { Logger } from "./logger.ts";
 export { overlayDriver } from "./overlay-driver.ts";
 export type { Precondition, RequestConditions } from "./precondition.ts";

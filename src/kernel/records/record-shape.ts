@@ -7,6 +7,8 @@ export interface RecordShape {
   readonly columns: readonly ColumnDefinition[];
   /** The columns' names as JSON has them, with the colon. */
   readonly keys: readonly string[];
+  /** The same after a comma. */
+  readonly furtherKeys: readonly string[];
   readonly relations: readonly string[];
 }
 
@@ -18,10 +20,12 @@ export function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
   // Masks come from plugins, and one may serve several entities.
   if (shape?.entity !== entity) {
     const columns = Object.values(entity.columns).filter(({ name }) => mask.readable.has(name));
+    const keys = columns.map(({ name }) => `${JSON.stringify(name)}:`);
     shape = {
       entity,
       columns,
-      keys: columns.map(({ name }) => `${JSON.stringify(name)}:`),
+      keys,
+      furtherKeys: keys.map((key) => `,${key}`),
       relations: Object.keys(entity.relations),
     };
     shapes.set(mask, shape);

@@ -27,7 +27,8 @@ export function taggingDriver(inner: Driver, model: EntityModel, sources?: RowSo
     sources === undefined ? data : changedRow(findEntity(model, ref), data, sources);
   const tagging: Partial<Driver> = {
     findOne: async (ref, where, options) => tag(ref, await inner.findOne(ref, where, options)),
-    findMany: async (ref, query) => tagAll(ref, await inner.findMany(ref, query)),
+    // What is read along is the gate's to ask for: it knows who may see it.
+    findMany: async (ref, query) => tagAll(ref, await inner.findMany(ref, { ...query, join: undefined })),
     create: async (ref, data) => tag(ref, await inner.create(ref, made(ref, data))),
     createMany: (ref, rows) =>
       inner.createMany(

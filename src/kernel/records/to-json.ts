@@ -34,9 +34,10 @@ function writeJson(value: unknown, scope: OperationScope, depth: number): string
 
 function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, depth: number): string {
   const mask = scope.mask(entity);
-  const { columns, keys, relations } = shapeOf(entity, mask);
+  const { columns, keys, furtherKeys, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
-  let text = "";
+  // Piece by piece: a text put together before it is added would be one more of the many that a list is made of.
+  let text = "{";
   for (let i = 0; i < columns.length; i++) {
     const { name, kind } = columns[i] as ColumnDefinition;
     const value = record[name];
@@ -44,15 +45,20 @@ function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, dept
     const access = perRow?.get(name);
     if (access !== undefined && !showsField(scope, entity, record, name, access)) continue;
     const shown = kind.toWire === undefined || value === null ? value : kind.toWire(value);
-    const written = kind.unescaped && typeof shown === "string" ? `"${shown}"` : writePlain(shown, scope, depth + 1);
-    if (written !== undefined) text += `${text === "" ? "" : ","}${keys[i]}${written}`;
+    const isPlain = typeof shown === "string" && (kind.unescaped || !ESCAPED.test(shown));
+    const written = isPlain ? shown : writePlain(shown, scope, depth + 1);
+    if (written === undefined) continue;
+    text += (text === "{" ? keys : furtherKeys)[i];
+    if (isPlain) text += '"';
+    text += written;
+    if (isPlain) text += '"';
   }
   for (const name of relations) {
     const related = record[name];
     const written = related === undefined ? undefined : writeJson(related, scope, depth + 1);
-    if (written !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${written}`;
+    if (written !== undefined) text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:${written}`;
   }
-  return `{${text}}`;
+  return `${text}}`;
 }
 
 /** What JSON writes as an escape. Most texts have nothing of it, and looking is cheaper than writing them letter by letter. */

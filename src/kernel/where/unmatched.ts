@@ -1,7 +1,7 @@
 import { RecordChangedError } from "../errors/errors.ts";
 import { missingOrDenied } from "../operations/execute-read.ts";
 import type { MutableOperation } from "../operations/new-operation.ts";
-import { NothingDone } from "../operations/nothing-done.ts";
+import { NOTHING_DONE } from "../operations/nothing-done.ts";
 import type { Where } from "../ports/driver.ts";
 import { allOf } from "./condition.ts";
 
@@ -27,5 +27,5 @@ export async function unmatched(operation: MutableOperation): Promise<Error> {
   if (!(hasSeen || when || precondition) || !(await finds())) return missingOrDenied(operation);
   if (precondition !== undefined && !(await finds(required))) return precondition.refusal();
   // Which of the conditions failed matters only when there are both.
-  return when !== undefined && (!hasSeen || !(await finds(when))) ? new NothingDone() : new RecordChangedError();
+  return when !== undefined && (!hasSeen || !(await finds(when))) ? NOTHING_DONE : new RecordChangedError();
 }

@@ -2,6 +2,7 @@
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
 import type { FindConditions } from "./answer-with-record.ts";
+import { canJoin, joinInStatement } from "./include/join-in-statement.ts";
 import { givesRelations, joinRelations } from "./include/join-relations.ts";
 import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
@@ -27,6 +28,12 @@ function setup({ entities, services, routes, hooks }: PluginContext): void {
   const surface = { parser, conditions };
   for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, surface);
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0, textMoments: true });
+  hooks.on("operation:narrow", joinInStatement, { appliesTo: canJoin, timeout: 0, plainLists: true });
+  hooks.on("operation:join", joinRelations, {
+    appliesTo: givesRelations,
+    timeout: 0,
+    textMoments: true,
+    plainLists: true,
+  });
   addLinkHooks(hooks, entities);
 }

@@ -12,6 +12,7 @@ import {
   type Plugin,
   Reply,
   type RouteContext,
+  UnavailableError,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { deferred } from "../../support/deferred.ts";
@@ -616,5 +617,28 @@ describe("plugin endpoints", () => {
     const admin = await boot({}, { plugins: [plugin], getUser: () => ({ id: "u", role: "admin" }) });
     expect((await send(admin, "GET", "/secret")).status).toBe(403);
     await Promise.all([anonymous.close(), admin.close()]);
+  });
+});
+
+describe("a caller who is gone", () => {
+  it.each([
+    [
+      "finds nothing in the log of errors for what was given up for that",
+      new UnavailableError("The request is over"),
+      0,
+    ],
+    ["finds other errors there all the same", new Error("broken"), 1],
+  ])("%s", async (_, error, lines) => {
+    const logger = recordingLogger();
+    const gone = {
+      "GET /gone": () => {
+        throw error;
+      },
+    };
+    const kernel = await boot(gone, { logger });
+    await send(kernel, "GET", "/api/gone", { signal: AbortSignal.abort() });
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toHaveLength(lines);
+    await send(kernel, "GET", "/api/gone");
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toHaveLength(lines + 1);
   });
 });

@@ -41,7 +41,7 @@ async function failing(
     ],
   });
   onTestFinished(() => app.close());
-  await app.api.asSystem().thing.create({ id: "t", name: "n", salary: 4711, token: "canary" });
+  await app.api.asSystem().thing.create({ id: "t", name: "n", salary: 47_114_711, token: "canary" });
   return { log, ...(await app.as(null).request("GET", "/run")) };
 }
 
@@ -73,7 +73,7 @@ describe("records in the details of an error", () => {
       throw new Taken(await driver.findOne("thing", { id: "t" }));
     });
     expect(reply.body).toMatchObject({ code: "TAKEN", by: { id: "t", name: "n" } });
-    expect(JSON.stringify(reply.body)).not.toContain("4711");
+    expect(JSON.stringify(reply.body)).not.toContain("47114711");
   });
 
   it("wait for a mask that is not final", async () => {
@@ -94,11 +94,11 @@ describe("records in the details of an error", () => {
         },
       },
     );
-    expect(detailsOf(await answer)).toMatchObject({ name: "n", salary: 4711 });
+    expect(detailsOf(await answer)).toMatchObject({ name: "n", salary: 47_114_711 });
   });
 
   it("are left out where nobody knows who asks", async () => {
-    const record = tagRecord(thing.build(), { id: "t", name: "n", salary: 4711 });
+    const record = tagRecord(thing.build(), { id: "t", name: "n", salary: 47_114_711 });
     const thrown = () => {
       throw new ConflictError("taken", { details: { record, list: [record], why: "taken" } });
     };

@@ -23,6 +23,12 @@ describe("case conversions", () => {
     expect(kebabCase("orderItem")).toBe("order-item");
     expect(snakeCase("XMLHttpRequest")).toBe("xml_http_request");
   });
+
+  it("convert what is no name, too, however long", () => {
+    for (const text of ["aA", "Aa", "a ", "1a", "-", "é-"].map((part) => part.repeat(100_000)))
+      for (const convert of [capitalize, pascalCase, camelCase, kebabCase, snakeCase])
+        expect(convert(text).length).toBeLessThanOrEqual(2 * text.length);
+  });
 });
 
 describe("name checks", () => {

@@ -13,6 +13,8 @@ import { seesRelation } from "../query/shape.ts";
 /** One relation being added to some records. */
 interface Join {
   readonly operation: Operation;
+  /** Those that the statement has not read it for. */
+  readonly records: readonly Row[];
   readonly relation: ResolvedRelation;
   /** What to include in the related records in turn. */
   readonly inner: IncludeTree;
@@ -38,8 +40,11 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
     Object.entries(include).map(async ([name, inner]) => {
       const relation = scope.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
-      const related = await findRelated({ operation, relation, inner });
-      for (const record of records) record[name] = related(record);
+      const isRead = operation.joins?.some((join) => join.relation === name) === true;
+      const others = isRead ? records.filter((record) => record[name] === undefined) : records;
+      if (others.length === 0) return;
+      const related = await findRelated({ operation, records: others, relation, inner });
+      for (const record of others) record[name] = related(record);
     }),
   );
 }
@@ -61,16 +66,16 @@ async function findRelated(join: Join): Promise<Related> {
 
 /** The records whose ids these records hold. */
 async function belongsTo(join: Join, key: string): Promise<Related> {
-  const ids = join.operation.records.map((record) => record[key]).filter((id): id is string => typeof id === "string");
+  const ids = join.records.map((record) => record[key]).filter((id): id is string => typeof id === "string");
   const byId = indexById(await listTargets(join, "id", ids));
   return (record) => byId.get(record[key]) ?? null;
 }
 
 /** The records that hold the ids of these: hasMany and hasOne. */
 async function pointingHere(join: Join, key: string): Promise<Related> {
-  const { operation, relation } = join;
+  const { records, relation } = join;
   const groups = new Map<unknown, Row[]>();
-  for (const row of await listTargets(join, key, operation.records.map(idOf))) {
+  for (const row of await listTargets(join, key, records.map(idOf))) {
     const group = groups.get(row[key]);
     if (group === undefined) groups.set(row[key], [row]);
     else group.push(row);
@@ -87,8 +92,8 @@ async function pointingHere(join: Join, key: string): Promise<Related> {
  * so that somebody who is refused may learn that there are some.
  */
 async function manyToMany(join: Join): Promise<Related> {
-  const { operation, relation } = join;
-  const { scope, entity, records } = operation;
+  const { operation, records, relation } = join;
+  const { scope, entity } = operation;
   const most = scope.limits.includedRecords;
   const { predicate: where } = await scope.readDecision(relation.target);
   const links = await scope.driver.links(entity, relation.name, records.map(idOf), { where, limit: most + 1 });

@@ -17,6 +17,7 @@ import { readPage } from "./page.ts";
 import { compileQueryTable, type QueryTable } from "./query-table.ts";
 import { readableTargets } from "./readable-targets.ts";
 import { type Reading, type Subject, throwProblems } from "./reading.ts";
+import { RepeatedQueries } from "./repeated-queries.ts";
 import { readInclude, readSelect } from "./shape.ts";
 import { readSort } from "./sort.ts";
 
@@ -58,6 +59,7 @@ function createParse(
   const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
   const withoutDeleted = new Set([...controls].filter((name) => name !== DELETED));
   const paged = parts.has("page");
+  const repeated = new RepeatedQueries();
 
   function build(
     parameters: QueryParameters,
@@ -94,9 +96,12 @@ function createParse(
     if (search === "") return paged ? { limit: scope.limits.pageSize, total: true } : {};
     const table = tables.get(entity);
     if (table === undefined) throw new EntityNotFoundError();
+    const known = repeated.find(search, entity, scope);
+    if (known !== undefined) return known;
     const parameters = readParameters(search, scope.limits.parameters);
     const named = relationsNamed(parameters);
-    if (named.length === 0 || !parts.has("filter")) return build(parameters, table, scope, new Map());
+    if (named.length === 0 || !parts.has("filter"))
+      return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));
     return readableTargets(named, table, scope, tables).then((targets) => build(parameters, table, scope, targets));
   };
 }

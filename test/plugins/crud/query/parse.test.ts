@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../../src/entity/index.ts";
 import type { QueryPart } from "../../../../src/kernel/index.ts";
-import { DEFAULT_LIMITS, type OperationQuery, type Plugin } from "../../../../src/kernel/index.ts";
+import { createPlugin, DEFAULT_LIMITS, type OperationQuery, type Plugin } from "../../../../src/kernel/index.ts";
 import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { deny, hide, library } from "../library.ts";
@@ -479,5 +479,55 @@ describe("surfaces", () => {
     expect(() => createQueryParser(kernel.model).reads(["filter"])("name=x", other, kernel.scope())).toThrow(
       "Not found",
     );
+  });
+});
+
+describe("repeated query strings", () => {
+  const search = "views_gte=2&_sort=-title&select=title&_page=2";
+
+  it("mean the same again, and whoever asks gets a query of their own that nobody else's can change", async () => {
+    const first = await parse(search);
+    const second = await parse(search);
+    expect(second).toEqual(first);
+    expect(second).not.toBe(first);
+    second.limit = 1;
+    const third = await parse(search);
+    expect(() => Object.assign((third.where as { views: object }).views, { gte: 0 })).toThrow(TypeError);
+    expect(await parse(search)).toEqual(first);
+  });
+
+  it("are refused again, in the same words", async () => {
+    const words = await problem("nope=1");
+    expect(await problem("nope=1")).toBe(words);
+  });
+
+  it("are read anew for a caller who may see less", async () => {
+    let sees = true;
+    const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "title"));
+    const kernel = createFakeKernel()
+      .withEntities(...library)
+      .withDriver(memoryDriver());
+    await kernel.use(
+      createPlugin({
+        id: "test/sometimes",
+        hooks: {
+          "access:mask"(draft) {
+            if (!sees) draft.mask = { ...draft.mask, filterable: without(draft.mask.filterable) };
+          },
+        },
+      }),
+    );
+    const shared = createQueryParser(kernel.model).reads(EVERYTHING);
+    const read = async () => shared("title=x", kernel.model.get("post") as AnyEntity, kernel.scope());
+    for (sees of [true, true, false, true, false]) {
+      if (sees) expect((await read()).where).toEqual({ title: { eq: "x" } });
+      else await expect(read()).rejects.toThrow(/^Unknown parameter "title"/);
+    }
+  });
+
+  it("lead to another list of another entity", async () => {
+    expect((await parse("id=a")).where).toEqual((await parse("id=a", "user")).where);
+    expect((await parse("name=a", "user")).where).toEqual({ name: { eq: "a" } });
+    expect(await problem("name=a")).toMatch(/^Unknown/);
   });
 });
