@@ -48,7 +48,7 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
         throw new BadRequestError('"deleted" takes the values with and only.');
     }
   };
-  hooks.on("operation:narrow", narrow, { appliesTo: ({ softDelete }) => softDelete !== undefined });
+  hooks.on("operation:narrow", narrow, { appliesTo: ({ softDelete }) => softDelete !== undefined, plainLists: true });
 }
 
 function fieldOf({ softDelete }: AnyEntity): string {

@@ -7,7 +7,9 @@ import {
   type FindOptions,
   overlayDriver,
   type Row,
+  readsJoins,
   tagRecord,
+  withJoins,
 } from "../../kernel/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
@@ -20,7 +22,7 @@ const MOST_WAITING = 500;
  * before it commits.
  */
 export function entriesDriver(inner: Driver, model: EntityModel): Driver {
-  return overlayDriver(inner, {
+  const layer = overlayDriver(inner, {
     ...entriesAsRead(inner, model, async () => {}),
     transaction: (work, options) =>
       inner.transaction(async (driver) => {
@@ -30,6 +32,7 @@ export function entriesDriver(inner: Driver, model: EntityModel): Driver {
         return result;
       }, options),
   });
+  return readsJoins(inner) ? withJoins(layer) : layer; // no relation leads to an entry
 }
 
 function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver; flush(): Promise<void> } {

@@ -1,6 +1,12 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5; public-api.md "Rules"; security.md items 1, 2 and 6.
-import { createPlugin, type Plugin, type RouteAuthorization, type RouteRules } from "../../kernel/index.ts";
+import {
+  createPlugin,
+  type Operation,
+  type Plugin,
+  type RouteAuthorization,
+  type RouteRules,
+} from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
 import { decide } from "./decide.ts";
@@ -53,11 +59,12 @@ export function rules(options: RulesOptions = {}): Plugin {
       const lists = createRuleLists(context, table);
       services.register(FIELDS_SERVICE, () => fieldRules);
       services.register(LISTS_SERVICE, () => lists);
-      hooks.on("operation:authorize", (operation) => {
+      const authorize = (operation: Operation): void | Promise<void> => {
         const { rules: own, entity, access } = operation;
         const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
         return plan === undefined ? undefined : decide(plan, operation);
-      });
+      };
+      hooks.on("operation:authorize", authorize, { plainLists: true }); // it says all in the decision
       const authorizeRoute = createRouteAuthorizer(table, log);
       services.register(ROUTES_SERVICE, () => routeRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);

@@ -1,4 +1,4 @@
-import { type Driver, type EntityRef, entityName, overlayDriver } from "../../kernel/index.ts";
+import { type Driver, type EntityRef, entityName, overlayDriver, readsJoins, withJoins } from "../../kernel/index.ts";
 import type { Spans } from "./spans.ts";
 
 /** The semantic conventions' names of databases, by ours. */
@@ -25,7 +25,7 @@ export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Dr
     return known.within({ name, kind: "CLIENT", attributes }, work);
   }
 
-  return overlayDriver(driver, {
+  const traced = overlayDriver(driver, {
     findOne: (entity, where, options) => seen("findOne", entity, () => driver.findOne(entity, where, options)),
     findMany: (entity, query) => seen("findMany", entity, () => driver.findMany(entity, query)),
     count: (entity, where) => seen("count", entity, () => driver.count(entity, where)),
@@ -54,4 +54,5 @@ export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Dr
     transaction: (work, options) =>
       seen("transaction", undefined, () => driver.transaction((inner) => work(tracedDriver(inner, spans)), options)),
   });
+  return readsJoins(driver) ? withJoins(traced) : traced;
 }

@@ -101,6 +101,8 @@ describe("bytes that are no request", () => {
     ],
     ["a header line with a space before the colon", requestBytes("GET", "/", ["X-A : 1"]), 400],
     ["a chunk of no size", requestBytes("POST", "/", ["Transfer-Encoding: chunked"], "zz\r\n"), 400],
+    ["no Host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["an expectation that no server meets", requestBytes("GET", "/", ["Expect: 200-ok"]), 417],
     ["a header of 20 kB", requestBytes("GET", "/", [`X-A: ${"a".repeat(20_000)}`]), 431],
   ])("%s is refused in the shape of all errors, and the connection is closed", async (_what, bytes, status) => {
     const api = stubApp(async ({ body }) => {

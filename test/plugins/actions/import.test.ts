@@ -96,7 +96,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
     });
 
     it("takes away what an export puts before formulas, and nothing else", async () => {
-      const cells = ["'=x", "''-x", "'@x", "'x", "'", "-x", "'+", "'\tx"];
+      const cells = ["'=x", "''-x", "'@x", "'x", "'", "-x", "'+", "'\tx", "'＝x"];
       await send("/import", lines("title,blurb", ...cells.map((cell, i) => `Quote ${i},${cell}`)));
       expect((await titled("Quote")).map(({ blurb }) => blurb)).toEqual([
         "=x",
@@ -107,6 +107,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
         "-x",
         "+",
         "\tx",
+        "＝x",
       ]);
     });
 

@@ -41,6 +41,7 @@ const task = entity("task", {
     softDelete: softDeleteAction("goneAt"),
     restore: restoreAction("goneAt"),
     clone: cloneAction,
+    untitled: cloneAction(["title"]).path("/:id/untitled"),
     exists: existsAction,
     bulkUpdate: bulkUpdateAction,
     bulkDelete: bulkDeleteAction,
@@ -149,6 +150,12 @@ describe("a copy", () => {
     await send("DELETE", "/t1/soft");
     const { status, json } = await send("POST", "/t1/clone");
     expect([status, json]).toMatchObject([201, { title: "One", goneAt: null, leftAt: at, ownerId: "ann" }]);
+  });
+
+  it("that leaves out what every record needs is refused", async () => {
+    const { status, json } = await send("POST", "/t1/untitled");
+    expect([status, json.code, Object.keys(json.errors)]).toEqual([400, "VALIDATION_FAILED", ["title"]]);
+    expect(await api.driver.count("task")).toBe(1);
   });
 
   it("belongs to the caller, and to whom the original belongs when the system makes it", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { memoryRateStore, type RateCount, type RateLimitStore, redisRateStore } from "../../../src/index.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";
 
@@ -24,6 +24,17 @@ describe("the store in memory", () => {
     expect(first.resetMs).toBeLessThanOrEqual(1_000);
     await new Promise((resolve) => setTimeout(resolve, first.resetMs + 10));
     expect(hit().count).toBe(1);
+  });
+
+  it("never has more left of a window than its length, whatever the time", () => {
+    const store = memoryRateStore();
+    const clock = vi.spyOn(performance, "now");
+    onTestFinished(() => clock.mockRestore());
+    for (let now = 1_000; now < 3_000; now += 0.137) {
+      clock.mockReturnValue(now);
+      const { resetMs } = store.hit(`k${now}`, { limit: 1, window: 1 }) as RateCount;
+      if (resetMs > 1_000) expect.fail(`${resetMs} ms at ${now}`);
+    }
   });
 
   it.each([0, 1.5, 10_000_001, Number.NaN])("refuses %s as a number of keys", (maxKeys) => {

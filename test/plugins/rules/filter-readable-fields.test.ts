@@ -188,9 +188,9 @@ describe("filterReadableFields", () => {
     setLogger(log);
     const tests: Record<string, Rule> = {
       waits: rule(async () => true),
-      rejects: rule(async () => Promise.reject(new TypeError("4711"))),
+      rejects: rule(async () => Promise.reject(new TypeError("47114711"))),
       throws: rule(() => {
-        throw new TypeError("4711");
+        throw new TypeError("47114711");
       }),
       changes: rule(({ record }) => {
         (record as { level: number }).level = 3;
@@ -210,7 +210,7 @@ describe("filterReadableFields", () => {
     }
     const lines = (name: string) => log.lines.filter((line) => line.includes(`"${tests[name]?.name}"`));
     for (const name of ["waits", "rejects", "throws", "driver", "service"]) expect(lines(name), name).toHaveLength(1);
-    expect(log.lines.join()).not.toContain("4711");
+    expect(log.lines.join()).not.toContain("47114711");
   });
 
   it("knows rules the entity was given itself, and those defined by name", () => {

@@ -15,7 +15,7 @@ type ReadCell = (cell: string | null, refuse: (message: string) => void) => unkn
 /** A header full of nonsense is not worth a report on every column. */
 const MAX_PROBLEMS = 20;
 /** What an export puts before text that a spreadsheet would take for a formula. */
-const GUARDED = /^'(?='*[=+\-@\t\r])/;
+const GUARDED = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
 /**
  * Reads rows of cells by the kinds of the fields that a header names.

@@ -11,7 +11,9 @@ import {
   type FindOptions,
   isAlways,
   type Row,
+  readsJoins,
   type Where,
+  withJoins,
 } from "../../../kernel/index.ts";
 import { kProtected, type ProtectedDriver } from "../protected-driver.ts";
 import type { EncryptionPlan } from "./encryption-plan.ts";
@@ -19,6 +21,16 @@ import { openRows } from "./open-rows.ts";
 import { storedRow } from "./stored-row.ts";
 import { storedWhere } from "./stored-where.ts";
 import { withCompanions } from "./with-companions.ts";
+
+/** Relations to read along, and how their records are opened. */
+interface Joining {
+  readonly stored: FindManyQuery["join"];
+  open(rows: Row[]): Row[];
+}
+
+const NOT_JOINING: Joining = { stored: undefined, open: (rows) => rows };
+
+const isRow = (row: Row | null): row is Row => row !== null;
 
 /**
  * A driver that stores encrypted fields as ciphertext and returns them in clear, whatever asks it: the statements of
@@ -37,6 +49,27 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
       open(rows) {
         openRows(plan, ref, rows, searched);
         for (const row of rows) for (const name of extra) delete row[name];
+        return rows;
+      },
+    };
+  }
+
+  /** The same for the records of relations that are read along. */
+  function joining(ref: EntityRef, join: FindManyQuery["join"]): Joining {
+    if (join === undefined || join.length === 0) return NOT_JOINING;
+    const source = plan.model.get(entityName(ref)) as AnyEntity;
+    const joins = join.map(({ relation, where }) => {
+      const target = plan.model.relation(source, relation)?.target as AnyEntity;
+      const searched = new Set<string>();
+      return { relation, target, searched, where: storedWhere(plan, target, where, searched) };
+    });
+    return {
+      stored: joins.map(({ relation, where }) => ({ relation, where })),
+      open(rows) {
+        for (const { relation, target, searched } of joins) {
+          const related = rows.map((row) => row[relation] as Row | null).filter(isRow);
+          if (!isPlain(target)) openRows(plan, target, related, searched);
+        }
         return rows;
       },
     };
@@ -83,7 +116,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     });
   }
 
-  return Object.freeze<ProtectedDriver>({
+  const encrypting = Object.freeze<ProtectedDriver>({
     [kProtected]: true,
     name: inner.name,
     capabilities: inner.capabilities,
@@ -93,9 +126,13 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     ping: () => inner.ping(),
     findOne,
     async findMany(ref, query = {}) {
-      if (isPlain(ref)) return inner.findMany(ref, { ...query, where: storedWhere(plan, ref, query.where) });
+      const joined = joining(ref, query.join);
+      if (isPlain(ref)) {
+        const where = storedWhere(plan, ref, query.where);
+        return joined.open(await inner.findMany(ref, { ...query, where, join: joined.stored }));
+      }
       const { stored, open } = reading(ref, query);
-      return open(await inner.findMany(ref, stored));
+      return joined.open(open(await inner.findMany(ref, { ...stored, join: joined.stored })));
     },
     async *stream(ref, query = {}, batchSize) {
       const { stored, open } = reading(ref, query);
@@ -130,6 +167,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     unlink: (...given) => inner.unlink(...given),
     transaction: (work, options) => inner.transaction((driver) => work(encryptingDriver(driver, plan)), options),
   });
+  return readsJoins(inner) ? withJoins(encrypting) : encrypting;
 }
 
 /** The id that a where of one record names, at the top or inside `AND`. */

@@ -38,7 +38,8 @@ export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = 
         windows.set(key, found);
       }
       found.count++;
-      return { count: found.count, resetMs: found.endsAt - now };
+      // A sum and a difference of fractions: the rest of a new window may come out a trace longer than the window.
+      return { count: found.count, resetMs: Math.min(found.endsAt - now, window * 1_000) };
     },
   });
 }

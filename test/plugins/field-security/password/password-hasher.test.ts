@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../../../src/entity/index.ts";
 import { BadRequestError, UnavailableError } from "../../../../src/kernel/index.ts";
 import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+import { sourceFiles } from "../../../support/source-files.ts";
 import { busyHasher, hashingOf } from "./hashers.ts";
 
 const hasher = createPasswordHasher();
@@ -31,6 +32,14 @@ describe("a hash", () => {
     expect(await hasher.verify(" Correct Horse ", stored)).toBe(true);
     for (const other of ["Correct Horse", " correct horse ", " Correct Horse", " Correct Horse  "])
       expect(await hasher.verify(other, stored)).toBe(false);
+  });
+
+  it("is compared in constant time, and in no other way", () => {
+    const files = sourceFiles("src/plugins/field-security/password");
+    const comparing = files.filter(({ text }) => text.includes("matches: async")).map(({ path, text }) => [path, text]);
+    expect(comparing).toHaveLength(2);
+    for (const [path, text] of comparing) expect(text, path).toContain("timingSafeEqual(await derive(");
+    for (const { path, text } of files) expect(text, path).not.toMatch(/\.equals\(|\bcompare\(/);
   });
 
   it("is made of a password that looks like one, too, and is no password itself", async () => {
