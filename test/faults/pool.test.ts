@@ -66,6 +66,52 @@ describe("a pool of two connections", () => {
     expect((await request(url, "GET", "/api/notes")).json).toHaveLength(2);
   });
 
+  it("begins no transaction on a connection that is silent for longer than one is waited for", async () => {
+    let proxy: Awaited<ReturnType<typeof mutingProxy>> | undefined;
+    const { url } = await start(
+      { poolSize: 2, connectionTimeout: 300 },
+      {
+        // Told apart by the code: were the request's own limit the shorter one, the answer would be that one's.
+        limits: { requestMs: 8_000 },
+        async through(target) {
+          proxy = await mutingProxy(target);
+          return proxy.url;
+        },
+      },
+    );
+    const create = () => request(url, "POST", "/api/notes", { body: { text: "silent" } });
+    expect((await create()).status).toBe(201);
+    proxy?.mute();
+    const refused = await create();
+    expect(unavailable(refused)).toBeUndefined();
+    expect(refused.json.code).toBe("DATABASE_UNAVAILABLE");
+    await proxy?.close();
+  });
+
+  it("gives back the locks of a transaction that sends nothing any more, and works on", async () => {
+    const { url, databaseUrl, api } = await start({ poolSize: 2, idleTransactionTimeout: 200 });
+    const { id } = (await request(url, "POST", "/api/notes", { body: { text: "first" } })).json;
+    const thrownOut = deferred<void>();
+    const hanging = api.driver.transaction(async (driver) => {
+      await driver.update("note", { id }, { text: "hanging" });
+      await thrownOut.promise;
+      await driver.update("note", { id }, { size: 5 });
+    });
+    hanging.catch(() => undefined);
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    // Waits for the lock, which nobody in this process will give back.
+    await client.query("UPDATE note SET text = 'second' WHERE id = $1", [id]);
+    await client.end();
+    thrownOut.resolve();
+    await expect(hanging).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" });
+    expect((await request(url, "GET", `/api/notes/${id}`)).json).toMatchObject({ text: "second", size: 0 });
+    const after = await Promise.all(
+      [1, 2, 3].map((size) => request(url, "POST", "/api/notes", { body: { text: "after", size } })),
+    );
+    expect(after.map(({ status }) => status)).toEqual([201, 201, 201]);
+  });
+
   it("is whole again by itself when its connections have fallen silent", async () => {
     let proxy: Awaited<ReturnType<typeof mutingProxy>> | undefined;
     const { url } = await start(

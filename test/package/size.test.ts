@@ -27,12 +27,12 @@ describe("size", () => {
   const linesOf = (files: typeof kernelFiles): number =>
     files.reduce((total, { text }) => total + codeLines(withoutImports(text)), 0);
 
-  it("keeps the five parts of the kernel under 1,650 lines of code", () => {
+  it("keeps the five parts of the kernel under 1,660 lines of code", () => {
     const core = kernelFiles.filter(
       ({ path }) => path === "src/kernel/kernel.ts" || parts.some((part) => path.startsWith(`${part}/`)),
     );
     expect(core.length).toBeGreaterThan(parts.length);
-    expect(linesOf(core)).toBeLessThan(1_650);
+    expect(linesOf(core)).toBeLessThan(1_660);
   });
 
   it("keeps all of the kernel under 4,450 lines of code", () => {

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../../src/index.ts";
-import { type CallerName, type Facts, mayRead, READERS, type Reader } from "./truth.ts";
+import { type CallerName, type Facts, mayRead, READERS, type Reader, type Readers } from "./truth.ts";
 
 /** A value that exists once in the world, and whose it is. */
 export interface Canary {
@@ -15,8 +15,11 @@ const FORMS = /cnry[a-z0-9]{12}|(?<![\w-])77\d{7}(?![\w-])|2077-\d\d-\d\dT\d\d:\
 /** What is stored of protected fields: hashes, ciphertext. Nobody ever sees one. */
 const STORED_FORMS = /\$(?:pbkdf2|scrypt)\$|(?<![\w.-])(?:new|old):[A-Za-z0-9+/]{38,}/;
 
-/** Makes canaries and finds them again. */
-export function createCanaries() {
+/**
+ * Makes canaries and finds them again.
+ * @param readers who may read the fields they sit in
+ */
+export function createCanaries(readers: Readers = READERS) {
   const known = new Map<string, Canary>();
 
   /** The canaries in a text. */
@@ -35,7 +38,7 @@ export function createCanaries() {
     },
     /** A value that the field takes, with a canary in it. */
     valueFor(entity: AnyEntity, field: string, facts: Facts): unknown {
-      const reader = READERS[entity.name]?.[field];
+      const reader = readers[entity.name]?.[field];
       if (reader === undefined) throw new TypeError(`truth.ts does not say who may read ${entity.name}.${field}`);
       const { text, value } = newCanary(entity.fields[field]?.kind.name ?? "", known.size);
       known.set(text, { text, entity: entity.name, field, reader, facts });

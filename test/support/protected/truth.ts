@@ -5,7 +5,10 @@ import type { User } from "../../../src/index.ts";
 /** Whoever a field is for. "everyone": of records they may read at all. */
 export type Reader = "nobody" | "everyone" | "admin" | "owner" | "ownerOrAdmin" | "hr" | "mentor" | "viewer";
 
-export const READERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
+/** The same for each protected field of each entity. */
+export type Readers = Readonly<Record<string, Readonly<Record<string, Reader>>>>;
+
+export const READERS: Readers = {
   person: {
     password: "nobody",
     apiToken: "nobody",

@@ -1,0 +1,41 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { soak } from "../../bench/soak/soak.ts";
+import { soakTable } from "../../bench/soak/soak-results.ts";
+
+const SOUND = ["--import", "tsx", fileURLToPath(new URL("../../bench/soak/server.ts", import.meta.url))];
+const FAULTY = ["--import", "tsx", fileURLToPath(new URL("../support/faults/soaked.child.ts", import.meta.url))];
+
+describe("a soak", () => {
+  it.each(["embedded", "postgres"] as const)("of a sound server on %s finds nothing", async (database) => {
+    const result = await soak({ database, requests: 700, server: SOUND, lanes: 8, samples: 12 });
+    expect(result.faults).toEqual([]);
+    expect(result.requests).toBeGreaterThanOrEqual(700);
+    expect(result.acknowledgedWrites).toBeGreaterThan(100);
+    for (const kind of ["get", "list", "include", "count", "create", "delete", "action", "bad request", "abandoned"])
+      expect([kind, (result.kinds[kind] ?? 0) > 0]).toEqual([kind, true]);
+    for (const status of [200, 201, 304, 400, 401, 404, 412])
+      expect([status, (result.statuses[status] ?? 0) > 0]).toEqual([status, true]);
+    expect(soakTable([result])).toContain("| acknowledged writes |");
+  });
+
+  it("finds memory that is kept, files that stay open, defects and writes that get lost", async () => {
+    const { faults, lostWrites, serverErrors } = await soak({
+      database: "embedded",
+      requests: 700,
+      server: FAULTY,
+      lanes: 8,
+      samples: 12,
+    });
+    expect(lostWrites).toBeGreaterThan(0);
+    expect(serverErrors).toBeGreaterThan(0);
+    for (const words of [
+      "answers are 5xx",
+      "answers are wrong",
+      "acknowledged writes are not in the database",
+      "the heap has grown by",
+      "more files are open than at the start",
+    ])
+      expect([words, faults.some((fault) => fault.includes(words))]).toEqual([words, true]);
+  });
+});

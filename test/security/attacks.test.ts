@@ -1,0 +1,46 @@
+import { writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ATTACKS } from "../support/attacks/all-attacks.ts";
+import { attackApp } from "../support/attacks/attack-app.ts";
+import { type AttackedApp, startAttackedApp } from "../support/attacks/attacked-app.ts";
+import { isThorough } from "../support/attacks/turn-of.ts";
+import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
+
+// An app with everything that we ship switched on, over HTTP, against all attacks. ATTACKS=all tries every way at every
+// place, on both databases; ATTACKS_COUNTS names a file for the numbers of requests. That these attacks find what is
+// there is what deliberate-holes.test.ts shows.
+
+const databases = RAW_DATABASES.filter(([name]) => isThorough || name === "PostgreSQL");
+
+describe.each(databases)("an app on %s", (name, open) => {
+  let database: RawDatabase;
+  let app: AttackedApp;
+  const counts: Record<string, number> = {};
+
+  beforeAll(async () => {
+    database = await open();
+    const rows = (entity: string) => database.query(`SELECT * FROM "${entity}" ORDER BY "id"`);
+    app = await startAttackedApp({ driver: database.driver(), rows });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+    const { ATTACKS_COUNTS } = process.env;
+    if (ATTACKS_COUNTS !== undefined)
+      await writeFile(ATTACKS_COUNTS, `${JSON.stringify({ database: name, ...counts })}\n`, { flag: "a" });
+  });
+
+  const attacks = ATTACKS.map((attack) => [attack.name, attack] as const);
+  it.each(attacks)("gives nothing away: %s", { timeout: 600_000 }, async (_name, attack) => {
+    const { findings, tried } = await attackApp(app, attack);
+    expect(findings.slice(0, 20)).toEqual([]);
+    expect(tried).toBeGreaterThan(10);
+    counts[attack.name] = tried;
+  });
+
+  it("was asked many thousand times, and still answers", async () => {
+    expect(Object.keys(counts)).toHaveLength(ATTACKS.length);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(10_000);
+    expect((await fetch(`${app.url}/api/people`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,173 @@
+import {
+  type AnyEntity,
+  audit,
+  createPlugin,
+  createTokenSigner,
+  type Driver,
+  endpoint,
+  idempotency,
+  jwtAuth,
+  type Keelson,
+  type KeelsonConfig,
+  keelson,
+  type Plugin,
+  type Row,
+  rateLimit,
+  type ServableApp,
+} from "../../../src/index.ts";
+import { recordingLogger } from "../../../src/testing/index.ts";
+import { startApp } from "../http.ts";
+import { NEW_KEY, OLD_KEY, type ProtectedApp, seedProtected } from "../protected/app.ts";
+import { type Canaries, createCanaries } from "../protected/canaries.ts";
+import { rawEndpoints } from "../protected/raw-endpoints.ts";
+import { CALLERS, type CallerName, USERS } from "../protected/truth.ts";
+import { attackedEntities } from "./entities.ts";
+import type { Target } from "./probe.ts";
+import { ATTACKED_READERS } from "./truth.ts";
+
+/** What is public about the tokens of the app, and what is not. */
+export const ISSUER = "https://id.example";
+export const AUDIENCE = "attacked";
+export const TOKEN_SECRET = "what the app signs with, which nobody has but the app";
+/** Requests to the login that one address may make. */
+export const LOGINS = 5;
+/** Records of a page at most. */
+export const MOST_PER_PAGE = 20;
+
+/** What is done to the app, on purpose, so that an attack finds it. */
+export interface Hole {
+  /** What is wrong, for a person. */
+  readonly what: string;
+  readonly entities?: (entities: readonly AnyEntity[]) => readonly AnyEntity[];
+  readonly driver?: (driver: Driver) => Driver;
+  readonly plugins?: (plugins: readonly Plugin[]) => readonly Plugin[];
+  readonly config?: Partial<KeelsonConfig>;
+  /** What the host hands requests to, in place of the app. */
+  readonly serves?: (api: ServableApp) => ServableApp;
+}
+
+/** A database, and a way past the framework to what it holds. */
+export interface AttackedDatabase {
+  readonly driver: Driver;
+  rows(entity: string): Promise<Row[]>;
+}
+
+export interface AttackedApp extends Target {
+  readonly api: Keelson;
+  close(): Promise<void>;
+}
+
+/** Endpoints of plugins: of everybody, of those who are somebody, and of nobody. */
+function doors(canaries: Canaries): Plugin {
+  const { service: _, ...raw } = rawEndpoints;
+  const open = Object.entries(raw).map(([name, handler]) => [
+    name,
+    endpoint(`/raw/${name}`, { rules: ["everyone"], handler }),
+  ]);
+  return createPlugin({
+    id: "doors",
+    endpoints: {
+      ...Object.fromEntries(open),
+      who: endpoint("/who", { rules: ["everyone"], handler: ({ scope }) => scope.principal }),
+      mine: endpoint("/mine", { rules: ["authenticated"], handler: () => ({ ok: true }) }),
+      vaults: endpoint("/every-vault", {
+        rules: ["admin"],
+        handler: async ({ scope }) => scope.driver.findMany("vault"),
+      }),
+      unruled: endpoint("/unruled", { handler: async ({ scope }) => scope.driver.findMany("letter") }),
+      login: endpoint("/login", { method: "POST", rules: ["everyone"], handler: () => ({ ok: true }) }),
+      broken: endpoint("/broken", {
+        rules: ["everyone"],
+        handler() {
+          throw new TypeError(`value ${canaries.all.map(({ text }) => text).join("\n    at ")}`);
+        },
+      }),
+    },
+  });
+}
+
+function crmService(canaries: Canaries) {
+  const contact = attackedEntities.find(({ name }) => name === "contact")?.build() as AnyEntity;
+  const secrets = ["secret", "pin", "margin"].map((name) => [name, canaries.valueFor(contact, name, {})] as const);
+  return {
+    shared: { ttl: 60_000 },
+    fetchByIds: async (_entity: string, ids: readonly string[]) =>
+      ids.map((id) => ({ id, name: `contact ${id}`, ...Object.fromEntries(secrets) })),
+  };
+}
+
+/** An app with everything that we ship switched on, served over HTTP, and what it takes to attack it. */
+export async function startAttackedApp(database: AttackedDatabase, hole?: Hole): Promise<AttackedApp> {
+  const canaries = createCanaries(ATTACKED_READERS);
+  const logger = recordingLogger();
+  const built: readonly AnyEntity[] = attackedEntities.map((one) => one.build());
+  const ours: readonly Plugin[] = [
+    doors(canaries),
+    jwtAuth({ secret: TOKEN_SECRET, issuer: ISSUER, audience: AUDIENCE }),
+    idempotency({ encrypted: true }),
+    audit({ read: ["admin"] }),
+    rateLimit({
+      policies: [{ name: "logins", limit: LOGINS, window: 3_600, by: "address", for: { action: "login" } }],
+    }),
+  ];
+  const crm = crmService(canaries);
+  const api: Keelson = keelson({
+    entities: hole?.entities?.(built) ?? built,
+    driver: hole?.driver?.(database.driver) ?? database.driver,
+    logger,
+    production: false,
+    limits: { pageSize: 10, maxPageSize: MOST_PER_PAGE, bulk: 20 },
+    encryption: { key: NEW_KEY, keyId: "new", bind: true, indexKey: OLD_KEY },
+    services: { crm: () => crm },
+    plugins: hole?.plugins?.(ours) ?? ours,
+    ...hole?.config,
+  });
+  await api.ready;
+  await seed(api, canaries);
+  const sign = createTokenSigner({ secret: TOKEN_SECRET, issuer: ISSUER, audience: AUDIENCE, expiresIn: 3_600 });
+  const tokens: Partial<Record<CallerName, string>> = {};
+  for (const id of USERS) tokens[id] = await sign({ sub: id, role: CALLERS[id]?.role });
+  const served = await startApp(hole?.serves?.(api) ?? api);
+  return {
+    api,
+    url: served.url,
+    port: served.port,
+    tokens: tokens as Target["tokens"],
+    routes: api.routes,
+    canaries,
+    lines: logger.lines,
+    stored: database.rows,
+    close: served.close,
+  };
+}
+
+/** What is there of everybody's, besides the people themselves. */
+async function seed(api: Keelson, canaries: Canaries): Promise<void> {
+  const system = api.asSystem() as unknown as Readonly<Record<string, { create(data: object): Promise<unknown> }>>;
+  await seedProtected({ api } as unknown as ProtectedApp, canaries);
+  const create = async (entity: string, data: object, owner?: string): Promise<void> => {
+    const definition = (api.entities as Readonly<Record<string, AnyEntity>>)[entity] as AnyEntity;
+    const secrets = Object.keys(ATTACKED_READERS[entity] ?? {}).map((field) => [
+      field,
+      canaries.valueFor(definition, field, { owner }),
+    ]);
+    await system[entity]?.create({ ...Object.fromEntries(secrets), ...data });
+  };
+  for (const owner of USERS) {
+    for (const entity of ["letter", "drawer"]) {
+      await create(entity, { id: `${entity}-${owner}`, authorId: owner }, owner);
+      await create(entity, { id: `${entity}-${owner}-gone`, authorId: owner, deletedAt: new Date() }, owner);
+    }
+    const attached = { id: `attachment-${owner}`, name: `of ${owner}`, letterId: `letter-${owner}`, authorId: owner };
+    await create("attachment", attached);
+    await create("account", { id: `account-${owner}`, email: `${owner}@host.example`, name: owner });
+    await create("parcel", { id: `parcel-${owner}`, label: `for ${owner}`, recipientId: `c-${owner}` });
+  }
+  await create("bare", { id: "bare-1" });
+  // More than one page holds.
+  const now = new Date();
+  const blank = { credit: 0, verified: false, role: "user", password: "x", createdAt: now, updatedAt: now };
+  const more = Array.from({ length: MOST_PER_PAGE + 10 }, (_, i) => `extra-${i}`);
+  for (const id of more)
+    await api.driver.create("account", { ...blank, id, email: `${id}@host.example`, name: id, token: null });
+}

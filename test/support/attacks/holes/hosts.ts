@@ -1,0 +1,131 @@
+import type { Driver, KernelRequest, KernelResponse, ServableApp } from "../../../../src/index.ts";
+import { overlayDriver } from "../../../../src/kernel/index.ts";
+import { foreignIdsInBulk } from "../foreign-ids-in-bulk.ts";
+import { foreignObjects } from "../foreign-objects.ts";
+import { identifiers } from "../identifiers.ts";
+import { otherNotations } from "../other-notations.ts";
+import { otherPaths } from "../other-paths.ts";
+import { pageSizes } from "../page-sizes.ts";
+import { sharedAnswers } from "../shared-answers.ts";
+import { changed, type DeliberateHole } from "./deliberate-hole.ts";
+
+// Holes around the app: in front of it, below it, and in how it was configured.
+
+type Handle = (request: KernelRequest) => Promise<KernelResponse>;
+
+/** The app, with something in front of it that may change a request, or answer it. */
+const inFront =
+  (before: (request: KernelRequest, handle: Handle) => Promise<KernelResponse>) => (api: ServableApp) => ({
+    ...api,
+    handle: (request: KernelRequest) => before(request, (passed) => api.handle(passed)),
+  });
+
+/** A request of which some things are said by something else, as a request of node:http cannot be copied. */
+function saying(request: KernelRequest, change: Partial<KernelRequest>): KernelRequest {
+  return new Proxy(request, {
+    get(_, name) {
+      if (Object.hasOwn(change, name)) return Reflect.get(change, name);
+      const value: unknown = Reflect.get(request, name, request);
+      return typeof value === "function" ? value.bind(request) : value;
+    },
+  });
+}
+
+const cache = new Map<string, Promise<KernelResponse>>();
+const OURS = /^(?:_\w+|include|select|q|format|id|name|boss|\w+_(?:like|in|ne|gte?|lte?))=/;
+
+export const HOST_HOLES: readonly DeliberateHole[] = [
+  {
+    what: "a cache whose key has no caller",
+    attack: sharedAnswers,
+    says: /is answered as|was shown the letters|shows/,
+    serves(api) {
+      cache.clear();
+      return inFront(async (request, handle) => {
+        if (request.method !== "GET") return handle(request);
+        const answer = cache.get(request.url) ?? handle(request);
+        cache.set(request.url, answer);
+        const { status, headers, body } = await answer;
+        return { status, headers: { ...headers }, body };
+      })(api);
+    },
+  },
+  {
+    what: "parameters that are dropped where nobody knows them",
+    attack: otherNotations,
+    says: /where\[.* was answered 200/,
+    serves: inFront((request, handle) => {
+      const [path = "", query = ""] = request.url.split("?");
+      const known = query.split("&").filter((part) => OURS.test(decodeURIComponent(part)));
+      return handle(saying(request, { url: `${path}?${known.join("&")}` }));
+    }),
+  },
+  {
+    what: "names that are cleaned until they fit",
+    attack: identifiers,
+    says: /_sort=.* was answered 200/,
+    serves: inFront((request, handle) => {
+      const url = request.url.replace(/(_sort=)([^&]*)/, (_, key, names) => `${key}${/\w+/.exec(names)?.[0] ?? "id"}`);
+      return handle(saying(request, { url }));
+    }),
+  },
+  {
+    what: "a guard in front in place of rules, which reads paths letter by letter",
+    attack: otherPaths,
+    says: /\/every-vault|\/api\/vaults/,
+    entities: changed("vault", {
+      rules: { read: ["everyone"], create: ["admin"], update: ["admin"], delete: ["admin"] },
+    }),
+    serves: inFront((request, handle) => {
+      const isGuarded = ["/api/vaults", "/every-vault"].includes(request.url.replace(/\?.+$/, ""));
+      return handle(isGuarded ? saying(request, { url: "/nowhere" }) : request);
+    }),
+  },
+  {
+    what: "a header that makes one method another",
+    attack: otherPaths,
+    says: /a letter was deleted by another method/,
+    serves: inFront((request, handle) => {
+      const method = request.headers["x-http-method-override"];
+      return handle(typeof method === "string" ? saying(request, { method }) : request);
+    }),
+  },
+  {
+    what: "a driver that looks for the id and forgets the rest of the condition",
+    attack: foreignObjects,
+    says: /was answered 2|changed letter/,
+    driver: forgetful,
+  },
+  {
+    what: "a driver that forgets what is beside the ids of a bulk",
+    attack: foreignIdsInBulk,
+    says: /counted \d+|changed what is somebody else's/,
+    driver: forgetful,
+  },
+  {
+    what: "pages without a limit",
+    attack: pageSizes,
+    says: /shows \d+ records/,
+    config: { limits: { maxPageSize: 1_000_000, inValues: 1_000 } },
+  },
+];
+
+/** Finds and changes by ids alone, in transactions, too. */
+function forgetful(driver: Driver): Driver {
+  return overlayDriver(driver, {
+    findOne: (entity, where, options) => driver.findOne(entity, idOf(where), options),
+    findMany: (entity, query) => driver.findMany(entity, { ...query, where: idOf(query?.where ?? {}) }),
+    update: (entity, where, data) => driver.update(entity, idOf(where), data),
+    delete: (entity, where) => driver.delete(entity, idOf(where)),
+    transaction: (work, options) => driver.transaction((inner) => work(forgetful(inner)), options),
+  });
+}
+
+/** The first condition on ids, wherever it stands, and nothing else. */
+function idOf(where: unknown): { readonly id: unknown } | Record<string, unknown> {
+  const asked = where as Readonly<Record<string, unknown>>;
+  if (asked.id !== undefined) return { id: asked.id };
+  const parts = ["AND"].flatMap((name) => (asked[name] ?? []) as readonly unknown[]);
+  const found = parts.map(idOf).find((part) => "id" in part);
+  return found ?? asked;
+}

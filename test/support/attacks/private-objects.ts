@@ -1,0 +1,61 @@
+import type { Row } from "../../../src/index.ts";
+import { CALLERS, type CallerName, USERS } from "../protected/truth.ts";
+import type { Probe, SentInit } from "./probe.ts";
+
+/** Entities whose records are their owners' alone, and where they are. */
+export const PRIVATE = { letter: "/api/letters", drawer: "/api/drawers" } as const;
+export type PrivateEntity = keyof typeof PRIVATE;
+export const PRIVATE_ENTITIES = Object.keys(PRIVATE) as PrivateEntity[];
+export const ATTACKERS = Object.keys(CALLERS) as CallerName[];
+
+/** A way to reach one record. */
+export interface Door extends SentInit {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** What a record of these is made of. */
+export const NEW_OBJECT = { subject: "new", body: "new", seal: "new" };
+
+/** Every door that names the record in its path. */
+export function doorsOf(path: string, id: string): Door[] {
+  const at = `${path}/${id}`;
+  const input = { text: "taken over" };
+  return [
+    { method: "GET", path: at },
+    { method: "HEAD", path: at },
+    { method: "GET", path: `${at}?include=author` },
+    { method: "GET", path: `${at}?select=subject` },
+    { method: "PUT", path: at, body: { subject: "taken over" } },
+    { method: "PATCH", path: at, body: { subject: "taken over" } },
+    { method: "PATCH", path: `${at}?include=author`, body: {} },
+    { method: "DELETE", path: `${at}/soft` },
+    { method: "POST", path: `${at}/restore` },
+    { method: "POST", path: `${at}/archive` },
+    { method: "POST", path: `${at}/unarchive` },
+    { method: "POST", path: `${at}/toggle-pinned` },
+    { method: "POST", path: `${at}/clone` },
+    { method: "GET", path: `${at}/report` },
+    { method: "POST", path: `${at}/rewrite`, body: input },
+    { method: "POST", path: `${at}/renew`, body: { ...input, pin: "a long pin" } },
+    { method: "DELETE", path: at },
+  ];
+}
+
+/** Every door to all of them that can be asked for one. */
+export function searchesFor(path: string, id: string): string[] {
+  const conditions = [`id=${id}`, `id_in=${id},x`, `id_gte=${id}&id_lte=${id}`, `id_ne=x`, "q=cnry", "_deleted=only"];
+  const queries = ["", ...conditions, `id=${id}&include=author`, "_sort=subject&_limit=20"];
+  return ["", "/count", "/export"].flatMap((door) => queries.map((query) => `${path}${door}?${query}`));
+}
+
+/** The rows of an entity that are not a caller's. */
+export async function foreignRows(probe: Probe, entity: PrivateEntity, caller: CallerName): Promise<string> {
+  const rows: Row[] = await probe.stored(entity);
+  return JSON.stringify(rows.filter(({ authorId }) => authorId !== CALLERS[caller]?.id));
+}
+
+/** People whose records are not a caller's. */
+export function othersThan(caller: CallerName): readonly string[] {
+  return USERS.filter((id) => id !== caller);
+}

@@ -1,0 +1,21 @@
+import type { CallerName } from "../protected/truth.ts";
+import type { Answer, SentInit, Target } from "./probe.ts";
+
+/** Sends a request as somebody and reads the answer, whatever it is. */
+export async function sendAs(
+  { url, tokens }: Target,
+  caller: CallerName,
+  method: string,
+  path: string,
+  { body, raw, headers: given, token = tokens[caller] }: SentInit = {},
+): Promise<Answer> {
+  const headers: Record<string, string> = { ...given };
+  if (token !== undefined) headers.authorization ??= `Bearer ${token}`;
+  if (body !== undefined || raw !== undefined) headers["content-type"] ??= "application/json";
+  const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const response = await fetch(url + path, { method, headers, body: sent, redirect: "manual" });
+  const text = await response.text();
+  const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
+  const json = isJson && text !== "" ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, json };
+}

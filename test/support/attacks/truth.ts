@@ -1,0 +1,14 @@
+import { READERS, type Readers } from "../protected/truth.ts";
+
+// Who may read what of the attacked entities, written by hand from their rules.
+
+const ownersAlone = { subject: "owner", body: "owner", seal: "owner", stamp: "nobody" } as const;
+
+export const ATTACKED_READERS: Readers = {
+  ...READERS,
+  letter: ownersAlone,
+  drawer: ownersAlone,
+  account: { password: "nobody", token: "nobody" },
+  contact: { secret: "nobody", pin: "nobody", margin: "admin" },
+  bare: { text: "nobody" },
+};

@@ -1,0 +1,15 @@
+/** Whether everything is tried; it takes some minutes. */
+export const isThorough = process.env.ATTACKS === "all";
+
+/**
+ * One of several, in turn: every way and every place is tried, not every way at every place. With ATTACKS=all it is all
+ * of them, always.
+ */
+export function turnOf<T>(index: number, all: readonly T[]): readonly T[] {
+  return isThorough || all.length === 0 ? all : [all[index % all.length] as T];
+}
+
+/** Every other one of several, with its place: this time those, next time the rest. With ATTACKS=all it is all of them. */
+export function inTurn<T>(all: readonly T[], turn: number): readonly (readonly [index: number, one: T])[] {
+  return [...all.entries()].filter(([index]) => isThorough || index % 2 === turn % 2);
+}

@@ -1,0 +1,33 @@
+// The soaked server with everything that a soak has to find, for soak.test.ts.
+
+import { openSync } from "node:fs";
+import { createPlugin, type Operation } from "keelson";
+import { serveSoak } from "../../../bench/soak/serve-soak.ts";
+
+/** True once in so many calls. */
+function every(count: number): () => boolean {
+  let calls = 0;
+  return () => ++calls % count === 0;
+}
+
+const kept: unknown[] = [];
+const [leavesOpen, fails, loses] = [every(20), every(40), every(10)];
+
+const faults = createPlugin({
+  id: "faults",
+  setup({ driver, hooks }) {
+    hooks.on("request:start", () => {
+      kept.push(Array.from({ length: 4_000 }, () => Math.random()));
+      if (leavesOpen()) openSync("/dev/null", "r");
+    });
+    hooks.on("operation:execute", ({ kind }: Operation) => {
+      if (kind === "list" && fails()) throw new TypeError("a defect");
+    });
+    // Acknowledged, and gone.
+    hooks.on("operation:committed", async ({ kind, records: [record] }: Operation) => {
+      if (kind === "create" && loses()) await driver.delete("note", { id: record?.id as string });
+    });
+  },
+});
+
+await serveSoak([faults]);

@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import type { CallerName } from "./callers.ts";
+import { type Message, toBytes } from "./message.ts";
+import { HOSTS, type HostName } from "./world.ts";
+
+/** What is sent, and what is known about it. */
+export interface FuzzInput {
+  readonly caller: CallerName;
+  readonly bytes: Buffer;
+  /** The one request in it is HEAD. */
+  readonly isHead: boolean;
+  /** It is one whole request, however odd, so it gets one answer. */
+  readonly isWhole: boolean;
+  /** It asks for something that nobody grants. */
+  readonly isForbidden: boolean;
+}
+
+/** The same, with the way it takes. */
+export interface SentInput extends FuzzInput {
+  readonly host: HostName;
+  readonly packets: number;
+}
+
+/** One whole request. */
+export function whole(message: Message, isForbidden = false): FuzzInput {
+  const { caller, method } = message;
+  return { caller, bytes: toBytes(message), isHead: method === "HEAD", isWhole: true, isForbidden };
+}
+
+/** Bytes that need not be a request, or are more than one. */
+export function loose(caller: CallerName, bytes: Buffer): FuzzInput {
+  return { caller, bytes, isHead: false, isWhole: false, isForbidden: false };
+}
+
+/** Chooses the way that inputs take. */
+export function sent(inputs: fc.Arbitrary<FuzzInput>): fc.Arbitrary<SentInput> {
+  const host = fc.oneof(
+    { weight: 6, arbitrary: fc.constant<HostName>("node") },
+    { weight: 4, arbitrary: fc.constantFrom(...HOSTS) },
+  );
+  const packets = fc.oneof(
+    { weight: 4, arbitrary: fc.constant(1) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 5 }) },
+  );
+  return fc.record({ input: inputs, host, packets }).map(({ input, ...way }) => {
+    const text = { [fc.toStringMethod]: () => describeInput({ ...input, ...way }) };
+    return Object.assign({ ...input, ...way }, text);
+  });
+}
+
+/** An input as code that gives its bytes again. */
+export function describeInput({ caller, bytes, host, packets }: SentInput): string {
+  const parts = bytes.toString("latin1").split(/((.)\2{99,})/s);
+  // Of three: what is between, a long run of one character, and that character.
+  const code = parts.flatMap((part, index) => {
+    if (index % 3 === 1) return [`${quoted(part.charAt(0))}.repeat(${part.length})`];
+    return index % 3 === 2 || part === "" ? [] : [quoted(part)];
+  });
+  return `${caller} to ${host} in ${packets} packet(s): Buffer.from(${code.join(" + ") || '""'}, "latin1")`;
+}
+
+function quoted(text: string): string {
+  const hex = (character: string): string => `\\x${character.charCodeAt(0).toString(16)}`;
+  return JSON.stringify(text).replace(/[\u007f-\u00ff]/g, hex);
+}
+
+export const callers: fc.Arbitrary<CallerName> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<CallerName>("ann") },
+  { weight: 3, arbitrary: fc.constantFrom<CallerName[]>("anonymous", "bob", "root") },
+);

@@ -1,0 +1,30 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * Whether the server at the other end of a connection has read so many bytes and has nothing left to do but to wait for
+ * more of them.
+ * @param port of the client's end
+ */
+export type WaitsForClient = (port: number, bytes: number) => boolean;
+
+/** Knows what servers of this process are busy with. */
+export function watchServers(servers: readonly Server[]): WaitsForClient {
+  const sockets = new Map<number, Socket>();
+  const inFlight = new Set<IncomingMessage>();
+  const open = (socket: Socket): void => {
+    const port = socket.remotePort as number;
+    sockets.set(port, socket);
+    socket.once("close", () => sockets.delete(port));
+  };
+  const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    inFlight.add(incoming);
+    outgoing.once("close", () => inFlight.delete(incoming));
+  };
+  for (const server of servers) server.prependListener("connection", open).prependListener("request", begin);
+  return (port, bytes) => {
+    const socket = sockets.get(port);
+    if (socket === undefined || socket.bytesRead < bytes) return false;
+    return ![...inFlight].some(({ complete, socket: on }) => complete && on === socket);
+  };
+}

@@ -1,0 +1,125 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { createAdaptorServer } from "@hono/node-server";
+import express from "express";
+import { Hono } from "hono";
+import {
+  createPlugin,
+  expressAdapter,
+  honoAdapter,
+  idempotency,
+  jwtAuth,
+  keelson,
+  type Logger,
+  rateLimit,
+  serve,
+} from "../../../src/index.ts";
+import { TOKEN_CLAIMS, TOKEN_SECRET, TOKENS } from "./callers.ts";
+import { SECRETS } from "./canaries.ts";
+import type { FuzzDatabase } from "./databases.ts";
+import { echo, fuzzEntities } from "./entities.ts";
+import { createSnapshots, type Snapshots } from "./stored-rows.ts";
+import { type WaitsForClient, watchServers } from "./watch-servers.ts";
+
+const KEY = "c3".repeat(32);
+const INDEX_KEY = "d4".repeat(32);
+
+export const HOSTS = ["node", "express", "hono"] as const;
+export type HostName = (typeof HOSTS)[number];
+
+/** One app behind three hosts, and its database. */
+export interface FuzzWorld {
+  readonly ports: Readonly<Record<HostName, number>>;
+  readonly snapshots: Snapshots;
+  readonly waits: WaitsForClient;
+  /** Resolves when the app works on nothing any more, also not for clients that have gone. */
+  idle(): Promise<void>;
+  /** What was logged as an error since it was asked last. */
+  takeErrors(): string[];
+  /** What nobody may ever see. */
+  readonly secrets: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function openWorld(open: () => Promise<FuzzDatabase>): Promise<FuzzWorld> {
+  const database = await open();
+  const errors: string[] = [];
+  const ignore = (): void => {};
+  const busy = new Set<string>();
+  const watch = createPlugin({
+    id: "watch",
+    hooks: {
+      "request:start": ({ requestId }) => void busy.add(requestId),
+      "request:end": ({ requestId }) => void busy.delete(requestId),
+    },
+  });
+  const logger: Logger = {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (message, meta) => void errors.push(`${message} ${JSON.stringify(meta)}`),
+  };
+  const api = keelson({
+    entities: fuzzEntities,
+    driver: database.driver,
+    logger,
+    production: false,
+    encryption: { key: KEY, keyId: "k1", bind: true, indexKey: INDEX_KEY },
+    plugins: [
+      jwtAuth({ secret: TOKEN_SECRET, ...TOKEN_CLAIMS }),
+      idempotency({ encrypted: true }),
+      // Never used up: it is there for what it makes of addresses.
+      rateLimit({ policies: [{ name: "all", limit: 1_000_000_000, window: 60, by: "address" }], trustedProxies: 1 }),
+      echo,
+      watch,
+    ],
+  });
+  await api.ready;
+  await seed(api.asSystem());
+  const node = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
+  const others = {
+    express: express().use(expressAdapter(api)).listen(0, "127.0.0.1"),
+    hono: createAdaptorServer({ fetch: new Hono().use(honoAdapter(api)).fetch }).listen(0, "127.0.0.1") as Server,
+  };
+  for (const server of Object.values(others)) if (!server.listening) await once(server, "listening");
+  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  return {
+    ports: { node: node.port, express: portOf(others.express), hono: portOf(others.hono) },
+    snapshots: await createSnapshots(database, ["user", "tag", "post", "note"]),
+    waits: watchServers([node.server, ...Object.values(others)]),
+    async idle() {
+      while (busy.size > 0) await delay(1);
+    },
+    takeErrors: () => errors.splice(0),
+    secrets: [KEY, INDEX_KEY, TOKEN_SECRET, database.place, process.cwd(), ...Object.values(TOKENS)],
+    async close() {
+      for (const server of Object.values(others)) {
+        server.close();
+        server.closeAllConnections();
+      }
+      await node.close();
+      await database.drop();
+    },
+  };
+}
+
+type System = ReturnType<ReturnType<typeof keelson<typeof fuzzEntities>>["asSystem"]>;
+
+/** A user, posts and notes of each, one post archived and one deleted. */
+async function seed(system: System): Promise<void> {
+  await system.tag.create({ id: "t1", name: "first" });
+  await system.tag.create({ id: "t2", name: "second" });
+  const plain = { email: "root@fuzz.invalid", password: "of no interest", apiToken: "none", salary: 0, ssn: "none" };
+  await system.user.create({ ...plain, id: "root", name: "root", role: "admin" });
+  for (const id of ["ann", "bob"] as const) {
+    const { email, password, apiToken, salary, ssn, pin, text, secret } = SECRETS[id];
+    await system.user.create({ id, name: id, email, password, apiToken, salary, ssn });
+    const common = { authorId: id, pin };
+    await system.post.create({ ...common, id: `p-${id}`, title: `By ${id}`, slug: `by-${id}`, tagsIds: ["t1", "t2"] });
+    await system.post.create({ ...common, id: `archived-${id}`, title: "Archived", archived: true });
+    await system.post.create({ ...common, id: `deleted-${id}`, title: "Deleted", deletedAt: new Date(0) });
+    await system.note.create({ id: `n-${id}`, authorId: id, text, secret });
+  }
+}
