@@ -1,9 +1,11 @@
+import { peers } from "./contenders.ts";
 import { goalContender, reachedGoals } from "./goals.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { processSection } from "./process-section.ts";
 import { conditions, reasons, sectionTable } from "./report.ts";
 import type { Results } from "./results.ts";
 import { medianOf, type Ratio, ratioOf } from "./statistics.ts";
+import type { WorkloadId } from "./workloads.ts";
 
 const absent = "–";
 
@@ -46,6 +48,25 @@ function goalTable(results: Results): string {
   return markdownTable(["workload", "times", "goal", goalContender, ""], rows);
 }
 
+/** How many requests Keelson answers for one that a peer answers, and how long the slowest of a hundred takes. */
+function peerTable({ contenders, workloads, samples }: Results): string {
+  const present = peers.filter(({ id }) => contenders.some((one) => one.id === id));
+  const shown = workloads.filter((workload) => present.some(({ lacks }) => lacks?.[workload] === undefined));
+  const p99 = (id: string, workload: WorkloadId): string =>
+    medianOf(samples, id, workload, (sample) => sample.p99Ms)?.toFixed(0) ?? absent;
+  const rows = shown.map((workload) => [
+    workload,
+    ...present.map(({ id }) => {
+      const ratio = ratioOf(samples, goalContender, id, workload, (sample) => sample.requestsPerSecond);
+      return ratio?.median.toFixed(2) ?? absent;
+    }),
+    p99(goalContender, workload),
+    present.map(({ id }) => p99(id, workload)).join(", "),
+  ]);
+  const names = present.map(({ id }) => id);
+  return markdownTable(["workload", ...names, "p99, ms", `theirs (${names.join(", ")})`], rows);
+}
+
 /** What a run puts into `docs/performance.md`, by the name of its place there. */
 export function performanceBlocks(results: Results): Readonly<Record<string, string>> {
   const contenders = results.contenders.map(({ id, note }) => `- \`${id}\`: ${note}`);
@@ -58,6 +79,7 @@ export function performanceBlocks(results: Results): Readonly<Record<string, str
     processes: sectionTable(processSection(results)),
     allocations: allocationTable(results),
     goals: goalTable(results),
+    peers: peerTable(results),
   };
 }
 

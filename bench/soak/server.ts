@@ -1,0 +1,4 @@
+// The process that is soaked.
+import { serveSoak } from "./serve-soak.ts";
+
+await serveSoak();
