@@ -14,7 +14,7 @@ const groups: readonly {
   readonly first: readonly string[];
   readonly collapsed?: boolean;
 }[] = [
-  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance"] },
+  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance", "reliability"] },
   {
     text: "Concepts",
     folder: "concepts",

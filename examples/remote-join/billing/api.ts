@@ -42,7 +42,7 @@ export function createBilling({ secret, ...options }: BillingOptions) {
     driver: memoryDriver({
       plan: [{ id: "pro", name: "Pro", price: 1900 }],
       subscription: [
-        { id: "sub-1", status: "active", renewsAt, note: "Asked for a discount", card: "4242", planId: "pro" },
+        { id: "sub-1", status: "active", renewsAt, note: "Asked for a discount", card: "4242 4242", planId: "pro" },
         { id: "sub-2", status: "cancelled", renewsAt, card: "1881", planId: "pro" },
       ],
     }),
