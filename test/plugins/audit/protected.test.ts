@@ -50,7 +50,10 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     await api.asSystem().person.update(id, { salary: 47_114_712, name: "Bobby" });
     await rows(`UPDATE "auditEntry" SET "actorId" = 'bob' WHERE "recordId" = '${id}'`);
     const [, seen] = await entriesAs("root", `recordId=${id}`);
-    expect(seen).toMatchObject({ before: { name: "Bob", salary: 47_114_711 }, after: { name: "Bobby", salary: 47_114_712 } });
+    expect(seen).toMatchObject({
+      before: { name: "Bob", salary: 47_114_711 },
+      after: { name: "Bobby", salary: 47_114_712 },
+    });
     const [first, hidden] = await entriesAs("bob", `recordId=${id}`);
     expect(hidden).toMatchObject({ before: { name: "Bob" }, after: { name: "Bobby" } });
     expect(JSON.stringify([first, hidden])).not.toMatch(/4711471[12]|dear/);
