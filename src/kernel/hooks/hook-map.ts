@@ -112,4 +112,11 @@ export interface HookOptions {
    * be read in the statement of a list that includes them. @default false
    */
   readonly plainLists?: boolean | undefined;
+  /**
+   * Whether the function takes updates and deletes of several records in one operation: `id` is undefined then, `ids` is
+   * set, `records` stays empty, and where it needs to know which record it is about, it sets `apart`. Where one of an
+   * entity's functions does not say so, each record is an operation of its own; those of `operation:reveal`, `:join` and
+   * `:redact` are not asked, as there is nothing to show. @default false
+   */
+  readonly severalRecords?: boolean | undefined;
 }

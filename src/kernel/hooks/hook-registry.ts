@@ -13,6 +13,7 @@ export interface Hook<P> {
   readonly appliesTo: HookOptions["appliesTo"];
   readonly textMoments: boolean;
   readonly plainLists: boolean;
+  readonly severalRecords: boolean;
 }
 
 /** Hook functions in the order their plugins were set up. */
@@ -25,9 +26,11 @@ export class HookRegistry {
   }
 
   on<N extends HookName>(plugin: string, name: N, fn: HookFunction<N>, options: HookOptions = {}): void {
-    const { timeout = this.#defaultTimeout, appliesTo, textMoments = false, plainLists = false } = options;
+    const { timeout = this.#defaultTimeout, appliesTo } = options;
+    const { textMoments = false, plainLists = false, severalRecords = false } = options;
     const list = this.#hooks.get(name) ?? [];
-    list.push({ run: fn as Hook<never>["run"], plugin, name, timeout, appliesTo, textMoments, plainLists });
+    const run = fn as Hook<never>["run"];
+    list.push({ run, plugin, name, timeout, appliesTo, textMoments, plainLists, severalRecords });
     this.#hooks.set(name, list);
   }
 

@@ -11,6 +11,7 @@ import { deniedError, recordDenied } from "./denied.ts";
 import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
+import { writeSeveral } from "./write-several.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Where) => Promise<boolean>;
@@ -65,6 +66,7 @@ function noLongerYours(): Error {
 
 /** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
 export async function runUpdate(operation: MutableOperation): Promise<void> {
+  if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, data, scope, decision } = operation;
   const changed = Object.keys(data);
   // Links alone change the record too: the statement carries the rule and locks the row until they are stored. What is
@@ -107,6 +109,7 @@ function writeUpdate(operation: MutableOperation, where: Where, nothingToChange:
 
 /** Deletes one record in a statement that carries the rule. */
 export async function runDelete(operation: MutableOperation): Promise<void> {
+  if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, decision } = operation;
   const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
   if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
@@ -137,7 +140,6 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
 }
 
 /** Whether a change may carry the row out of the rules' predicate. */
-function touches(operation: MutableOperation, changed: readonly string[]): boolean {
-  const { decision, entity, scope } = operation;
-  return decision.predicate !== undefined && dependsOn(scope.model, entity, decision.predicate, changed);
+function touches({ decision, entity, scope }: MutableOperation, changed: readonly string[]): boolean {
+  return dependsOn(scope.model, entity, decision.predicate, changed);
 }

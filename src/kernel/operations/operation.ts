@@ -69,6 +69,8 @@ export interface Operation {
   readonly scope: OperationScope;
   /** The record, for read, update and delete. */
   readonly id?: string | undefined;
+  /** The records in place of it, where one operation changes several. */
+  readonly ids?: readonly string[] | undefined;
   readonly query: OperationQuery;
   readonly decision: Decision;
   /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
@@ -102,11 +104,16 @@ export interface Operation {
   readonly ignored: string[];
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
+  /**
+   * Set by a hook of an operation on several records that has to know which one it is about: then it is not carried out, and
+   * each of them gets an operation of its own.
+   */
+  apart: boolean;
   /** Whether the statement was run; not when `when` or `ifFound` left the record alone. */
   applied: boolean;
   /** What the statement gave: records tagged with their entity. */
   records: Row[];
-  /** Matching records in all, for count and for lists that ask for it. */
+  /** Matching records in all, for count and for lists that ask for it; how many of `ids` were changed or deleted. */
   total?: number | undefined;
   /** Cursor of the next page, when there may be one. */
   nextCursor?: string | undefined;
@@ -118,6 +125,12 @@ export interface OperationInput {
   /** The app's own one of that name is meant. */
   readonly entity: EntityRef;
   readonly id?: string | undefined;
+  /**
+   * Several records in place of one: those that are there and that the rules let the caller change are changed, all of
+   * them or, where something is wrong, none. One statement does it where nobody has to look at each record, else an
+   * operation for each in one transaction. `total` says how many it were, `records` stays empty. Update and delete.
+   */
+  readonly ids?: readonly string[] | undefined;
   /** Which of the entity's rules decide. @default those of the kind: read for lists, reads and counts */
   readonly access?: Access | undefined;
   /** Rules that decide in place of the entity's (any of them). @default the entity's for `access` */

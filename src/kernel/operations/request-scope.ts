@@ -15,6 +15,7 @@ import { deniedError } from "./denied.ts";
 import { newOperation } from "./new-operation.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
+import { runSeveral } from "./run-several.ts";
 import type { OperationRuntime } from "./runtime.ts";
 import type { OperationScope, ScopeTransactionOptions } from "./scope.ts";
 
@@ -100,7 +101,10 @@ export class RequestScope implements OperationScope {
 
   run(input: OperationInput): Promise<Operation> {
     const { tracer } = this.runtime;
-    return tracer === undefined ? runOperation(this, input) : tracer.operation(input, () => runOperation(this, input));
+    const { ids } = input;
+    const work = (): Promise<Operation> =>
+      ids === undefined ? runOperation(this, input) : runSeveral(this, input, ids);
+    return tracer === undefined ? work() : tracer.operation(input, work);
   }
 
   async readDecision(ref: EntityRef): Promise<Decision> {

@@ -75,7 +75,8 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   }
   // The record is no longer what was asked for: what follows is up to whoever changed it.
   if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
-  if (!isOneWithAnswer) await complete(plan, operation);
+  // Of several records there are none to show.
+  if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
 }

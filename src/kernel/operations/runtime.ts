@@ -31,6 +31,8 @@ export interface OperationPlan {
   readonly textMoments: boolean;
   /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
   readonly isPlain: boolean;
+  /** Whether one operation may change several records. */
+  readonly takesSeveral: boolean;
 }
 
 /** What is known about an entity before anybody asks. */
@@ -85,17 +87,18 @@ function compileEntity(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity):
 function compilePlan(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, kind: OperationKind): OperationPlan {
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
-  const seeing = (["execute", "reveal", "join", "redact"] as const).flatMap((phase) => [
-    ...hooks.listFor(`operation:${phase}`, entity, kind),
-  ]);
-  const deciding = (["authorize", "narrow"] as const).flatMap((phase) => [
-    ...hooks.listFor(`operation:${phase}`, entity, kind),
-  ]);
+  const of = (
+    ...phases: readonly Exclude<keyof OperationPlan, "isRead" | "textMoments" | "isPlain" | "takesSeveral">[]
+  ) => phases.flatMap((phase) => hooks.listFor(`operation:${phase}`, entity, kind));
+  const seeing = of("execute", "reveal", "join", "redact");
+  const deciding = of("authorize", "narrow");
+  const changing = of("authorize", "narrow", "normalize", "validate", "protect", "execute", "committed");
   // A rule for a field compares what was read.
   const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
   return Object.freeze({
     isRead: !changes,
     textMoments: !isRuled && seeing.every((hook) => hook.textMoments),
+    takesSeveral: changing.every((hook) => hook.severalRecords),
     isPlain: !isRuled && [...deciding, ...seeing].every((hook) => hook.plainLists),
     authorize: hooks.listFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),

@@ -14,13 +14,29 @@ export function eachMember(where: unknown, visit: (name: string, value: unknown)
 }
 
 /** Whether a where depends on one of these columns of the entity itself; no value is looked at. */
-export function dependsOn(model: EntityModel, entity: AnyEntity, where: Where, columns: readonly string[]): boolean {
+export function dependsOn(
+  model: EntityModel,
+  entity: AnyEntity,
+  where: Where | undefined,
+  columns: readonly string[],
+): boolean {
   if (columns.length === 0) return false;
   let found = false;
   eachMember(where, (name) => {
     const relation = Object.hasOwn(entity.columns, name) ? undefined : model.relation(entity, name);
     const column = relation?.type === "belongsTo" ? (relation.foreignKey as string) : name;
     found ||= columns.includes(column);
+  });
+  return found;
+}
+
+/** Whether a condition on records of one entity asks for related ones of another, or of the same. */
+export function looksAt(model: EntityModel, entity: AnyEntity, where: Where, other: AnyEntity): boolean {
+  let found = false;
+  eachMember(where, (name, value) => {
+    const relation = Object.hasOwn(entity.columns, name) ? undefined : model.relation(entity, name);
+    if (relation !== undefined)
+      found ||= relation.target === other || looksAt(model, relation.target, value as Where, other);
   });
   return found;
 }

@@ -48,7 +48,11 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
         throw new BadRequestError('"deleted" takes the values with and only.');
     }
   };
-  hooks.on("operation:narrow", narrow, { appliesTo: ({ softDelete }) => softDelete !== undefined, plainLists: true });
+  hooks.on("operation:narrow", narrow, {
+    appliesTo: ({ softDelete }) => softDelete !== undefined,
+    plainLists: true,
+    severalRecords: true,
+  });
 }
 
 function fieldOf({ softDelete }: AnyEntity): string {

@@ -86,11 +86,17 @@ function setUpPasswords(
   hooks.on(
     "operation:protect",
     async (operation) => {
-      const { entity, data, scope } = operation;
-      operation.data = await hashColumns(hasher, columns.get(entity.name) ?? [], data, scope.signal);
+      const { entity, data, scope, ids } = operation;
+      const own = columns.get(entity.name) ?? [];
+      // Each record gets a hash of its own.
+      if (ids !== undefined && own.some(({ name }) => data[name] !== undefined)) operation.apart = true;
+      else operation.data = await hashColumns(hasher, own, data, scope.signal);
     },
-    // The queue has a limit of its own; waiting in it is no fault of the hook.
-    { appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"), timeout: 0 },
+    {
+      appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"),
+      timeout: 0, // the queue has a limit of its own; waiting in it is no fault of the hook
+      severalRecords: true,
+    },
   );
   return columns;
 }
@@ -110,6 +116,7 @@ function setUpFieldRules({ entities, hooks, services, problem }: PluginContext):
     appliesTo: (entity, kind) =>
       (kind === "create" || kind === "update") && plans.get(entity)?.some(({ writable }) => writable) === true,
     timeout: 0,
+    severalRecords: true,
   });
   hooks.on("operation:reveal", judgeRecords, {
     appliesTo: (entity) => plans.get(entity)?.some(({ readable }) => readable) === true,

@@ -64,12 +64,13 @@ export function rules(options: RulesOptions = {}): Plugin {
         const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
         return plan === undefined ? undefined : decide(plan, operation);
       };
-      hooks.on("operation:authorize", authorize, { plainLists: true }); // it says all in the decision
+      hooks.on("operation:authorize", authorize, { plainLists: true, severalRecords: true }); // it says all in the decision
       const authorizeRoute = createRouteAuthorizer(table, log);
       services.register(ROUTES_SERVICE, () => routeRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
+        severalRecords: true,
       });
     },
   });

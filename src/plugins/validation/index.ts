@@ -28,8 +28,9 @@ export function validation(): Plugin {
       const plans = new Map(entities.entities.map((entity) => [entity, compileInputPlan(entities, entity, problem)]));
       const planOf = ({ entity }: Operation): InputPlan => plans.get(entity) as InputPlan;
       const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => plans.has(entity) && isWrite(kind);
-      hooks.on("operation:normalize", (operation) => normalizeInput(planOf(operation), operation), { appliesTo });
-      hooks.on("operation:validate", (operation) => validate(planOf(operation), operation), { appliesTo });
+      const options = { appliesTo, severalRecords: true };
+      hooks.on("operation:normalize", (operation) => normalizeInput(planOf(operation), operation), options);
+      hooks.on("operation:validate", (operation) => validate(planOf(operation), operation), options);
     },
   });
 }
@@ -44,6 +45,10 @@ function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
   const references = referencesToCheck(plan, operation);
   const validators = plan.validators[operation.kind as "create" | "update"];
   if (references.length === 0 && validators.length === 0) return;
+  if (operation.ids !== undefined && validators.length > 0) {
+    operation.apart = true; // they see the record as it will be
+    return;
+  }
   return validateFurther(references, validators, operation);
 }
 

@@ -22,12 +22,8 @@ export function bulkDeleteAction(): ActionBuilder<PlainShape<{ readonly count: n
     describe: ({ scope }) => describeBulk(scope.limits.bulk),
     async handler({ scope, entity, input, rules }) {
       const { ids } = readBulk(input, ["ids"], scope.limits.bulk);
-      return scope.transaction(async (inner) => {
-        let count = 0;
-        for (const id of ids)
-          if ((await inner.run({ kind: "delete", entity, id, rules, ifFound: true })).applied) count += 1;
-        return { count };
-      });
+      const { total = 0 } = await scope.run({ kind: "delete", entity, ids, rules });
+      return { count: total };
     },
   });
 }

@@ -30,17 +30,8 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
       // Each record needs a hash of its own, which takes the better part of a second.
       const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
       if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
-      return scope.transaction(async (inner) => {
-        let count = 0;
-        const ignored = new Set<string>();
-        for (const id of ids) {
-          const operation = await inner.run({ kind: "update", entity, id, rules, data: { ...data }, ifFound: true });
-          // Nothing is left to change when the caller may write none of it.
-          if (operation.applied && Object.keys(operation.data).length > 0) count += 1;
-          for (const name of operation.ignored) ignored.add(name);
-        }
-        return new Reply(200, { count }, ignored.size === 0 ? {} : { "x-ignored-fields": [...ignored].join(", ") });
-      });
+      const { total: count, ignored } = await scope.run({ kind: "update", entity, ids, rules, data });
+      return new Reply(200, { count }, ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") });
     },
   });
 }

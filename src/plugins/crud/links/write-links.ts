@@ -35,6 +35,10 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
       if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, operation.scope) });
     }
     if (taken.length === 0) return;
+    if (operation.ids !== undefined) {
+      operation.apart = true;
+      return;
+    }
     waiting.set(operation, taken);
     operation.transactional = true;
   };
@@ -47,10 +51,10 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     return taken === undefined ? undefined : storeLinks(operation, taken);
   };
 
-  hooks.on("operation:normalize", take, { appliesTo });
+  hooks.on("operation:normalize", take, { appliesTo, severalRecords: true });
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:validate", check, { appliesTo, timeout: 0 });
-  hooks.on("operation:execute", store, { appliesTo, timeout: 0 });
+  hooks.on("operation:validate", check, { appliesTo, timeout: 0, severalRecords: true });
+  hooks.on("operation:execute", store, { appliesTo, timeout: 0, severalRecords: true });
 }
 
 function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, ResolvedRelation> {

@@ -29,6 +29,10 @@ export async function dropUnwritable(fields: readonly RuledField[], operation: O
     else if (!answer) drop(operation, name);
   }
   if (undecided.size === 0) return;
+  if (operation.ids !== undefined) {
+    operation.apart = true;
+    return;
+  }
   const judge = kind === "create" ? onNewRecord(operation, undecided) : onStoredRecord(operation);
   for (const [name, access] of undecided) if (!(await judge(access))) drop(operation, name);
 }

@@ -1,0 +1,38 @@
+import { newOperation } from "./new-operation.ts";
+import type { Operation, OperationInput } from "./operation.ts";
+import type { RequestScope } from "./request-scope.ts";
+import { runOperation } from "./run-operation.ts";
+import { ONE_BY_ONE } from "./write-several.ts";
+
+/**
+ * Runs an operation on several records: as one where nobody on the way has to look at each of them, else one after the
+ * other in a transaction, in the order of their ids, in which whoever locks several of them locks them, too.
+ */
+export async function runSeveral(
+  scope: RequestScope,
+  input: OperationInput,
+  ids: readonly string[],
+): Promise<Operation> {
+  const { entity, plans } = scope.runtime.find(input.entity);
+  const distinct = [...new Set(ids)].sort();
+  // A precondition is about one record; which one `ids` of one has is as well said by its `id`.
+  if (distinct.length > 1 && plans[input.kind].takesSeveral && scope.precondition === undefined) {
+    try {
+      return await runOperation(scope, { ...input, ids: distinct, ifFound: true });
+    } catch (error) {
+      if (error !== ONE_BY_ONE) throw error;
+    }
+  }
+  return scope.transaction(async (inner) => {
+    const all = newOperation(scope, entity, { ...input, ids: distinct });
+    const ignored = new Set<string>();
+    all.total = 0;
+    for (const id of distinct) {
+      const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
+      if (one.applied && (input.kind === "delete" || Object.keys(one.data).length > 0)) all.total++;
+      for (const name of one.ignored) ignored.add(name);
+    }
+    all.ignored.push(...ignored);
+    return all;
+  });
+}

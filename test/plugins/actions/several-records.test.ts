@@ -1,0 +1,338 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type AnyEntity,
+  belongsTo,
+  bulkDeleteAction,
+  bulkUpdateAction,
+  createPlugin,
+  type Driver,
+  datetime,
+  defineRule,
+  entity,
+  enums,
+  type HookFunction,
+  hasMany,
+  int,
+  keelson,
+  manyToMany,
+  memoryDriver,
+  noopLogger,
+  type OperationKind,
+  type OperationScope,
+  type Plugin,
+  type PluginContext,
+  string,
+} from "../../../src/index.ts";
+import { type JsonResponse, request, startApp } from "../../support/http.ts";
+import { propertyOptions } from "../../support/properties.ts";
+import { recordStatements } from "../../support/record-statements.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+
+const ANYBODY = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
+const bulk = { bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction };
+
+const open = defineRule("open", () => ({ state: "open" }));
+const inOpenProject = defineRule("inOpenProject", () => ({ project: { closed: 0 } }));
+const withoutParts = defineRule("withoutParts", () => ({ NOT: { parts: {} } }));
+const young = defineRule("young", ({ record }) => record !== null && Number(record.size) < 3);
+
+const user = entity("user", { name: string, password: string.password({ cost: 1 }) }).rules(ANYBODY);
+const project = entity("project", { name: string, closed: int.default(0) }).rules(ANYBODY);
+const label = entity("label", { name: string }).rules(ANYBODY);
+const task = entity("task", {
+  title: string.min(1).max(20),
+  code: string.optional().unique(),
+  size: int.min(0).default(0),
+  state: enums("open", "done").default("open"),
+  secret: string.encrypted().optional(),
+  rank: int.writable("admin").default(0),
+  note: string.writable("young").optional(),
+  deletedAt: datetime.optional(),
+  boss: belongsTo(() => user),
+  project: belongsTo(() => project),
+  within: belongsTo(() => task).optional(),
+  parts: hasMany(() => task).inverse("within"),
+  labels: manyToMany(() => label),
+})
+  .ownedBy("boss")
+  .softDelete()
+  .versioned();
+
+/** The same records under rules of each kind: what one statement says, and what each record has to be looked at for. */
+const RULES: readonly (readonly [string, string])[] = [
+  ["everybody", "everyone"],
+  ["owners", "owner"],
+  ["a state", "open"],
+  ["the record's project", "inOpenProject"],
+  ["other records of the same kind", "withoutParts"],
+  ["a rule that looks at the record", "young"],
+];
+
+const ids = Array.from({ length: 8 }, (_, index) => `task-${index}`);
+const rows = ids.map((id, index) => ({
+  id,
+  title: `Task ${index}`,
+  code: null,
+  size: index % 5,
+  state: index % 3 === 0 ? ("done" as const) : ("open" as const),
+  bossId: index % 2 === 0 ? "ann" : "bob",
+  projectId: index % 4 === 1 ? "closed" : "running",
+  withinId: index > 5 ? "task-0" : null,
+}));
+
+/** Looks at each record, as plugins did before one operation could be on several: nothing it does changes anything. */
+const oneByOne = createPlugin({
+  id: "one-by-one",
+  version: "1.0.0",
+  setup({ hooks }) {
+    hooks.on("operation:narrow", () => undefined);
+  },
+});
+
+const users = { ann: { id: "ann" }, bob: { id: "bob" }, root: { id: "root", role: "admin" } };
+
+function appOn(driver: Driver, rule: string, ...plugins: Plugin[]) {
+  const rules = { read: ["everyone"], create: ["everyone"], update: [rule], delete: [rule] };
+  return keelson({
+    entities: [user, project, label, task.rules(rules).actions(bulk)],
+    driver,
+    plugins,
+    rules: [open, inOpenProject, withoutParts, young],
+    encryption: { key: "ab".repeat(32), keyId: "a" },
+    logger: noopLogger,
+    getUser: ({ headers }) => users[headers.get("authorization")?.slice(7) as keyof typeof users] ?? null,
+  });
+}
+
+interface Command {
+  readonly as: keyof typeof users;
+  readonly ids: readonly string[];
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+const send = (url: string, { as, ids: of, data }: Command): Promise<JsonResponse> =>
+  request(url, "POST", `/api/tasks/bulk-${data === undefined ? "delete" : "update"}`, {
+    token: as,
+    body: { ids: of, ...(data === undefined ? {} : { data }) },
+  });
+
+/** What a caller is told. */
+const told = ({ status, json, headers }: JsonResponse) => ({
+  status,
+  json: { ...json, requestId: undefined },
+  ignored: headers.get("x-ignored-fields"),
+});
+
+const someIds = fc.uniqueArray(fc.constantFrom(...ids, "missing"), { minLength: 1, maxLength: 6 });
+const someData = fc.oneof(
+  fc.record({ title: fc.constantFrom("Changed", "", "x".repeat(21)) }),
+  fc.record({ size: fc.integer({ min: -1, max: 5 }) }),
+  fc.record({ state: fc.constantFrom("open", "done", "odd") }),
+  fc.record({ code: fc.constantFrom(null, "one", "two") }),
+  fc.record({ secret: fc.constantFrom(null, "kept") }),
+  fc.record({ rank: fc.nat(3), size: fc.nat(3) }),
+  fc.record({ rank: fc.nat(3) }),
+  fc.record({ note: fc.constant("noted"), size: fc.nat(5) }, { requiredKeys: ["note"] }),
+  fc.record(
+    { bossId: fc.constantFrom("ann", "bob", "nobody"), title: fc.constant("Given") },
+    { requiredKeys: ["bossId"] },
+  ),
+  fc.record({ projectId: fc.constantFrom("running", "closed", "nowhere") }),
+  fc.record({ withinId: fc.constantFrom(null, "task-1", "nowhere") }),
+  fc.record({ labelsIds: fc.uniqueArray(fc.constantFrom("red", "blue", "none"), { maxLength: 2 }) }),
+  fc.record({ id: fc.constantFrom(...ids) }),
+  fc.record({ nonsense: fc.constant(1) }),
+);
+const someCommand: fc.Arbitrary<Command> = fc.record(
+  { as: fc.constantFrom("ann", "bob", "root"), ids: someIds, data: someData },
+  { requiredKeys: ["as", "ids"] },
+);
+
+describe.each(SQL_DATABASES)("several records in one request on %s", (_, openDatabase) => {
+  describe.each(RULES)("under rules for %s", (_rule, rule) => {
+    const cleanups: (() => Promise<unknown>)[] = [];
+    const worlds: { url: string; fill(): Promise<void>; stored(): Promise<unknown> }[] = [];
+    beforeAll(async () => {
+      for (const plugins of [[], [oneByOne]]) {
+        const database = await openDatabase();
+        const api = appOn(database.driver, rule, ...plugins);
+        const { url, close } = await startApp(api);
+        const system = api.asSystem();
+        const { driver } = database;
+        for (const id of ["ann", "bob"]) await system.user.create({ id, name: id, password: "a password" });
+        for (const id of ["red", "blue"]) await system.label.create({ id, name: id });
+        await system.project.create({ id: "running", name: "Running" });
+        await system.project.create({ id: "closed", name: "Closed", closed: 1 });
+        worlds.push({
+          url,
+          async fill() {
+            await driver.updateMany("task", { withinId: { null: false } }, { withinId: null });
+            await driver.deleteMany("task", { id: { null: false } });
+            for (const row of rows) await system.task.create(row);
+          },
+          async stored() {
+            const found = await driver.findMany("task");
+            const links = await driver.links(task.build(), "labels", ids);
+            const changed = found.map(({ createdAt, updatedAt, secret, ...row }) => ({
+              ...row,
+              secret: secret !== null,
+              isChanged: Number(updatedAt) > Number(createdAt),
+            }));
+            return { changed, links: links.map(({ source, target }) => `${source} ${target}`).sort() };
+          },
+        });
+        cleanups.push(close, database.drop);
+      }
+    });
+    afterAll(async () => {
+      for (const cleanup of cleanups) await cleanup();
+    });
+
+    it("gives what one operation for each would", async () => {
+      const compare = async (commands: readonly Command[]): Promise<void> => {
+        for (const { fill } of worlds) await fill();
+        for (const command of commands) {
+          const [together, apart] = await Promise.all(worlds.map(({ url }) => send(url, command)));
+          expect(told(together as JsonResponse)).toEqual(told(apart as JsonResponse));
+        }
+        const [together, apart] = await Promise.all(worlds.map(({ stored }) => stored()));
+        expect(together).toEqual(apart);
+      };
+      const property = fc.asyncProperty(fc.array(someCommand, { minLength: 1, maxLength: 5 }), compare);
+      await fc.assert(property, propertyOptions(12));
+    });
+  });
+});
+
+describe.each(SQL_DATABASES)("many who change the same records at once on %s", (_, openDatabase) => {
+  it("all get their turn", async () => {
+    const database = await openDatabase();
+    const api = appOn(database.driver, "everyone");
+    const { url, close } = await startApp(api);
+    const system = api.asSystem();
+    await system.user.create({ id: "ann", name: "Ann", password: "a password" });
+    await system.project.create({ id: "running", name: "Running" });
+    const many = Array.from({ length: 60 }, (__, index) => `task-${index}`);
+    for (const id of many) await system.task.create({ id, title: id, bossId: "ann", projectId: "running" });
+    const halves = (turn: number) => many.filter((__, index) => (index + turn) % 3 !== 0);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (__, turn) => send(url, { as: "ann", ids: halves(turn), data: { size: turn } })),
+    );
+    expect(answers.map(({ status, json }) => [status, json.count])).toEqual(
+      answers.map((__, turn) => [200, halves(turn).length]),
+    );
+    const versions = await database.driver.findMany("task", { select: ["id", "version"] });
+    const expected = many.map((id) => ({
+      id,
+      version: 1 + answers.filter((__, turn) => halves(turn).includes(id)).length,
+    }));
+    expect(versions).toEqual(expected.sort((a, b) => (a.id < b.id ? -1 : 1)));
+    await close();
+    await database.drop();
+  });
+});
+
+describe("several records in one request", () => {
+  const started = async (rule: string, ...plugins: Plugin[]) => {
+    const driver = recordStatements(memoryDriver());
+    const api = appOn(driver, rule, ...plugins);
+    await api.ready;
+    const system = api.asSystem();
+    for (const id of ["ann", "bob"]) await system.user.create({ id, name: id, password: "a password" });
+    for (const id of ["running", "closed"]) await system.project.create({ id, name: id });
+    await system.label.create({ id: "red", name: "Red" });
+    for (const row of rows) await system.task.create(row);
+    const ask = async (command: Omit<Command, "as">): Promise<readonly string[]> => {
+      driver.statements.length = 0;
+      const { url, close } = await startApp(api);
+      const { status } = await send(url, { as: "ann", ...command });
+      expect(status).toBe(200);
+      await close();
+      return driver.statements.filter((statement) => statement.endsWith(" task"));
+    };
+    return { api, driver, ask };
+  };
+
+  it.each([
+    ["everyone", { title: "Together" }],
+    ["owner", { title: "Together" }],
+    ["inOpenProject", { size: 4, state: "open" }],
+    ["open", { projectId: "closed" }],
+    ["everyone", { rank: 1, size: 2 }],
+  ])(
+    "are one statement where the rule %s and what is written, %j, ask nothing of the single record",
+    async (rule, data) => {
+      const { ask } = await started(rule);
+      expect(await ask({ ids, data })).toEqual(["updateMany task"]);
+    },
+  );
+
+  it("are deleted in one statement, too", async () => {
+    const { ask } = await started("owner");
+    expect(await ask({ ids })).toEqual(["deleteMany task"]);
+  });
+
+  it.each([
+    ["a rule that looks at the record", "young", { title: "Apart" }],
+    ["a rule that looks at other records of the kind", "withoutParts", { title: "Apart" }],
+    ["a change of what the rule asks for", "inOpenProject", { projectId: "running" }],
+    ["a field whose rule looks at the record", "everyone", { note: "Apart" }],
+    ["links", "everyone", { labelsIds: ["red"] }],
+    ["a reference to a record of the kind", "everyone", { withinId: "task-1" }],
+  ])("are an operation each because of %s", async (_why, rule, data) => {
+    const { ask } = await started(rule);
+    const updates = (await ask({ ids: ["task-0", "task-2"], data })).filter((one) => one.startsWith("update"));
+    expect(updates.length).toBeGreaterThanOrEqual(2);
+    expect(updates).not.toContain("updateMany task");
+  });
+
+  it("are an operation each for plugins that have not said they take several", async () => {
+    const seen: (string | undefined)[] = [];
+    const committed = createPlugin({
+      id: "committed",
+      version: "1.0.0",
+      setup: ({ hooks }) =>
+        hooks.on("operation:committed", ({ kind, id }) => void (kind === "update" && seen.push(id))),
+    });
+    const { ask } = await started("everyone", committed);
+    await ask({ ids: ["task-1", "task-0"], data: { title: "Apart" } });
+    expect(seen).toEqual(["task-0", "task-1"]);
+  });
+
+  it("are one operation for plugins that take several: it has their ids, and no records", async () => {
+    const seen: unknown[] = [];
+    let context: PluginContext | undefined;
+    const counting = createPlugin({
+      id: "counting",
+      version: "1.0.0",
+      setup(given) {
+        context = given;
+        const appliesTo = ({ name }: AnyEntity, kind: OperationKind) => name === "task" && kind === "update";
+        const note: HookFunction<"operation:committed"> = ({ kind, id, ids: of, total, records }) =>
+          void seen.push({ kind, id, of, total, records });
+        given.hooks.on("operation:committed", note, { severalRecords: true, appliesTo });
+      },
+    });
+    await started("owner", counting);
+    const input = { kind: "update", entity: task, ids: ["task-1", "missing", "task-0", "task-0"] } as const;
+    const run = (scope: OperationScope) => scope.run({ ...input, data: { title: "By code" } });
+    const done = await context?.runAs("system", run);
+    expect(done?.total).toBe(2);
+    const of = ["missing", "task-0", "task-1"];
+    expect(seen).toEqual([{ kind: "update", id: undefined, of, total: 2, records: [] }]);
+  });
+
+  it("are an operation each when a plugin says so while it looks at one", async () => {
+    const setApart = createPlugin({
+      id: "set-apart",
+      version: "1.0.0",
+      setup: ({ hooks }) =>
+        hooks.on("operation:validate", (operation) => void (operation.ids !== undefined && (operation.apart = true)), {
+          severalRecords: true,
+        }),
+    });
+    const { ask } = await started("everyone", setApart);
+    expect(await ask({ ids: ["task-0", "task-1"], data: { size: 1 } })).toEqual(["update task", "update task"]);
+  });
+});
