@@ -1,6 +1,11 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Pool } from "pg";
 import type { NamedQuery } from "../sql/statement-cache.ts";
+import { PreparedQuery } from "./prepared-query.ts";
+
+interface Rows {
+  readonly rows: unknown[][];
+}
 
 const BOOLEAN = 16;
 const isTrue = (text: string): boolean => text === "t";
@@ -22,15 +27,12 @@ export function directQueries(
   named: boolean,
   explain: (error: unknown) => Promise<SqlQueryable>,
 ): SqlDriverAdapter {
-  async function ask({ sql, args, statementName }: NamedQuery): Promise<{ rows: unknown[][] }> {
+  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
     try {
-      return await pool.query({
-        name: named ? statementName : undefined,
-        text: sql,
-        values: args,
-        rowMode: "array",
-        types: TYPES,
-      });
+      // A pool hands out what its client calls back with, whatever the types say of what can be submitted.
+      if (named && statementName !== undefined)
+        return await (pool.query(new PreparedQuery(statementName, sql, args)) as unknown as Promise<Rows>);
+      return await pool.query({ text: sql, values: args, rowMode: "array", types: TYPES });
     } catch (error) {
       await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
       throw error;

@@ -1,0 +1,87 @@
+import type { Connection, Submittable } from "pg";
+
+type Value = string | null;
+type Done = (error: Error | null, result?: { rows: Value[][] }) => void;
+
+/** What a connection knows of the statements that it has prepared. `pg` keeps the list for its own queries, too. */
+interface Preparing extends Connection {
+  readonly parsedStatements: Readonly<Record<string, string | undefined>>;
+}
+
+const BOOLEAN = 16;
+
+/** Which columns of a prepared statement are Booleans; it keeps its columns for as long as its connection lives. */
+const described = new WeakMap<Connection, Map<string, readonly number[]>>();
+
+/**
+ * A statement by name, whose rows are the server's texts, but for Booleans. `pg`'s own query copies what it is given, has
+ * the columns described for each run, and makes objects of the descriptions; here the server is asked once per connection.
+ */
+export class PreparedQuery implements Submittable {
+  readonly name: string;
+  readonly text: string;
+  readonly #values: readonly unknown[];
+  readonly #rows: Value[][] = [];
+  /** Those of its columns that are Booleans, once that is known. */
+  #booleans: readonly number[] | undefined;
+  #isKnown = false;
+  /** Set by the client that it is given to. */
+  callback: Done | undefined;
+
+  constructor(name: string, text: string, values: readonly unknown[]) {
+    this.name = name;
+    this.text = text;
+    this.#values = values;
+  }
+
+  submit(connection: Connection): void {
+    const { name, text } = this;
+    this.#booleans = described.get(connection)?.get(name);
+    this.#isKnown = this.#booleans !== undefined;
+    connection.stream.cork();
+    try {
+      if ((connection as Preparing).parsedStatements[name] === undefined)
+        connection.parse({ name, text, types: [] }, true);
+      connection.bind({ statement: name, values: this.#values.map(toText) }, true);
+      if (!this.#isKnown) connection.describe({ type: "P" }, true);
+      connection.execute(null, true);
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
+    this.#booleans = fields.flatMap(({ dataTypeID }, index) => (dataTypeID === BOOLEAN ? [index] : []));
+  }
+
+  handleDataRow({ fields }: { readonly fields: Value[] }): void {
+    for (const index of this.#booleans as readonly number[])
+      if (fields[index] !== null) (fields as unknown[])[index] = fields[index] === "t";
+    this.#rows.push(fields);
+  }
+
+  handleCommandComplete(_message: unknown, connection: Connection): void {
+    if (this.#isKnown) return;
+    const known = described.get(connection) ?? new Map<string, readonly number[]>();
+    described.set(connection, known.set(this.name, this.#booleans ?? []));
+  }
+
+  handleError(error: Error): void {
+    this.callback?.(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.(null, { rows: this.#rows });
+  }
+}
+
+/** A value as PostgreSQL reads it from text; the adapter's codecs leave texts, numbers, Booleans and lists of them. */
+function toText(value: unknown): Value {
+  if (value === null || value === undefined) return null;
+  return Array.isArray(value) ? `{${value.map(member).join(",")}}` : String(value);
+}
+
+function member(value: unknown): string {
+  return value === null ? "NULL" : `"${String(value).replace(/[\\"]/g, "\\$&")}"`;
+}
