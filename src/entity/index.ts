@@ -75,6 +75,7 @@ export type { ClientList, ListOptions } from "./list-options.ts";
 export { createModel, type EntityModel } from "./model.ts";
 export { newDefault } from "./new-default.ts";
 export { publishedFields } from "./published-fields.ts";
+export { reachesOwnKind } from "./reaches-own-kind.ts";
 export {
   type AnyRelation,
   belongsTo,

@@ -58,7 +58,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json
     jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere knownOf layerDriver lazyService manyToMany
     markShown matchRoute matches nearest newDefault noopLogger notFoundError noteUndecryptable observe
-    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields readParameters readsJoins
+    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields reachesOwnKind readParameters readsJoins
     refusal resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities
     selfRef setGlobalContainer setLogger shownName singularize snakeCase soleId stackFrames streamByKeyset string
     tagRecord taggingDriver text totalOrder tracerOf unauthorizedError validationError withDeadline

@@ -42,12 +42,13 @@ export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Dr
     : throughAdapter(typed, options.adapter, options.provider);
 }
 
-function capabilitiesOf(provider: () => Provider | undefined): DriverCapabilities {
+function capabilitiesOf(provider: () => Provider | undefined, locksInOrder: boolean): DriverCapabilities {
   return Object.freeze({
     /** Known for certain once the driver is connected. */
     get concurrentTransactions() {
       return provider() !== "sqlite";
     },
+    locksInOrder,
     durable: true,
   });
 }
@@ -57,7 +58,7 @@ function throughClient(client: Client, given: Provider | undefined): Driver {
   return createPrismaDriver(
     {
       name: "prisma",
-      capabilities: capabilitiesOf(() => provider),
+      capabilities: capabilitiesOf(() => provider, false),
       async open({ model, log }) {
         checkClient(client, model);
         provider ??= await detectProvider(client);
@@ -82,7 +83,7 @@ function throughAdapter(client: Client, given: AnyAdapterFactory, said: Provider
   return createPrismaDriver(
     {
       name: "prisma",
-      capabilities: capabilitiesOf(() => provider),
+      capabilities: capabilitiesOf(() => provider, provider === "postgresql"),
       async open({ model, log }) {
         checkClient(client, model);
         if (provider === "mysql") {

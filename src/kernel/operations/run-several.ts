@@ -1,3 +1,4 @@
+import { InternalError } from "../errors/errors.ts";
 import { newOperation } from "./new-operation.ts";
 import type { Operation, OperationInput } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -7,6 +8,7 @@ import { ONE_BY_ONE } from "./write-several.ts";
 /**
  * Runs an operation on several records: as one where nobody on the way has to look at each of them, else one after the
  * other in a transaction, in the order of their ids, in which whoever locks several of them locks them, too.
+ * @throws InternalError when it is no update or delete
  */
 export async function runSeveral(
   scope: RequestScope,
@@ -14,9 +16,12 @@ export async function runSeveral(
   ids: readonly string[],
 ): Promise<Operation> {
   const { entity, plans } = scope.runtime.find(input.entity);
+  if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
   const distinct = [...new Set(ids)].sort();
-  // A precondition is about one record; which one `ids` of one has is as well said by its `id`.
-  if (distinct.length > 1 && plans[input.kind].takesSeveral && scope.precondition === undefined) {
+  const isPlain = input.set === undefined && (input.precondition ?? scope.precondition) === undefined;
+  const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
+  const isSafe = !concurrentTransactions || locksInOrder === true;
+  if (distinct.length > 1 && isPlain && isSafe && plans[input.kind].takesSeveral) {
     try {
       return await runOperation(scope, { ...input, ids: distinct, ifFound: true });
     } catch (error) {

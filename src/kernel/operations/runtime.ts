@@ -1,4 +1,4 @@
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import { type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
 import type { ServiceSource } from "../container/scoped-container.ts";
 import type { MaskDraft } from "../hooks/hook-map.ts";
 import type { Hook, HookRegistry } from "../hooks/hook-registry.ts";
@@ -72,19 +72,26 @@ export interface OperationRuntime {
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
   const hooks = tracedHooks(parts.hooks, parts.tracer);
-  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(hooks, entity)]));
+  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(hooks, entity, parts.model)]));
   return Object.freeze({ ...parts, find: (ref: EntityRef) => foundEntity(ref, compiled.get(entityName(ref))) });
 }
 
-function compileEntity(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity): CompiledEntity {
-  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooks, entity, kind);
+function compileEntity(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, model: EntityModel): CompiledEntity {
+  const takes = (kind: OperationKind): boolean =>
+    kind === "update" || (kind === "delete" && !reachesOwnKind(model, entity));
+  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooks, entity, kind, takes(kind));
   const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
   const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
   const maskHooks = hooks.listFor("access:mask", entity, "read");
   return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
 }
 
-function compilePlan(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, kind: OperationKind): OperationPlan {
+function compilePlan(
+  hooks: Pick<HookRegistry, "listFor">,
+  entity: AnyEntity,
+  kind: OperationKind,
+  takesSeveral: boolean,
+): OperationPlan {
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
   const of = (
@@ -98,7 +105,7 @@ function compilePlan(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, ki
   return Object.freeze({
     isRead: !changes,
     textMoments: !isRuled && seeing.every((hook) => hook.textMoments),
-    takesSeveral: changing.every((hook) => hook.severalRecords),
+    takesSeveral: takesSeveral && changing.every((hook) => hook.severalRecords),
     isPlain: !isRuled && [...deciding, ...seeing].every((hook) => hook.plainLists),
     authorize: hooks.listFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooks.listFor("operation:narrow", entity, kind),

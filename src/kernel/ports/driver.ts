@@ -76,6 +76,12 @@ export interface TransactionOptions {
 export interface DriverCapabilities {
   /** Whether several transactions make progress at the same time. */
   readonly concurrentTransactions: boolean;
+  /**
+   * Whether `updateMany` and `deleteMany` of a list of ids never lock each other out where transactions make progress at
+   * the same time: they lock in the order of the ids' code units. Without it, operations on several records are one for each.
+   * @default false
+   */
+  readonly locksInOrder?: boolean | undefined;
   /** Whether data survives the process. */
   readonly durable: boolean;
 }

@@ -10,6 +10,8 @@ export interface FieldQuestion {
   readonly entity: AnyEntity;
   readonly principal: Principal;
   readonly scope: OperationScope;
+  /** Set when a rule asks for more than who the caller is, and so may say something else of the next record. */
+  apart?: boolean | undefined;
 }
 
 /** Whether a field is the caller's: on all records, on none, or on some. Without a promise where no rule makes one. */

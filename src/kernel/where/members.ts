@@ -30,13 +30,17 @@ export function dependsOn(
   return found;
 }
 
-/** Whether a condition on records of one entity asks for related ones of another, or of the same. */
-export function looksAt(model: EntityModel, entity: AnyEntity, where: Where, other: AnyEntity): boolean {
+/**
+ * Whether a condition on records of one entity asks for related ones of another, or of the same.
+ * @param other @default any
+ */
+export function looksAt(model: EntityModel, entity: AnyEntity, where: Where, other?: AnyEntity): boolean {
   let found = false;
   eachMember(where, (name, value) => {
     const relation = Object.hasOwn(entity.columns, name) ? undefined : model.relation(entity, name);
     if (relation !== undefined)
-      found ||= relation.target === other || looksAt(model, relation.target, value as Where, other);
+      found ||=
+        other === undefined || relation.target === other || looksAt(model, relation.target, value as Where, other);
   });
   return found;
 }

@@ -10,6 +10,8 @@ export interface Subject {
   readonly principal: Principal;
   readonly scope: OperationScope;
   readonly decision?: Decision | undefined;
+  /** Set when a rule asks for more than who the caller is: of several records, each is then decided about by itself. */
+  apart?: boolean | undefined;
 }
 
 /** Decides once the record is there. */

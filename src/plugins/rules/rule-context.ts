@@ -28,7 +28,9 @@ class Context implements RuleContext {
   get record(): Row | null {
     return this.#record();
   }
+  // What a rule finds in the database, or hears from a service, may be another thing once a record has changed.
   get driver(): Driver {
+    this.#subject.apart = true;
     return decidingDriver(this.#subject.scope.driver);
   }
   get request(): unknown {
@@ -36,6 +38,7 @@ class Context implements RuleContext {
   }
   // A getter too: rules take `resolve` out of its object.
   get resolve(): <T = unknown>(id: string) => T {
+    this.#subject.apart = true;
     return (id) => this.#subject.scope.services.resolve(id);
   }
 }

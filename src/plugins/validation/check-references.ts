@@ -29,13 +29,6 @@ export function referencesToCheck({ references }: InputPlan, { principal, data }
 export async function checkReferences(references: readonly Reference[], operation: Operation): Promise<void> {
   const found = await Promise.all(references.map((reference) => isVisible(reference, operation)));
   const unseen = references.filter((_, index) => !found[index]);
-  if (
-    operation.ids !== undefined &&
-    (unseen.length > 0 || references.some(({ target }) => target === operation.entity))
-  ) {
-    operation.apart = true; // it may be stored already, or be there no more after a change before
-    return;
-  }
   const stored = await Promise.all(unseen.map((reference) => isStored(reference, operation)));
   const missing = unseen.filter((_, index) => !stored[index]);
   if (missing.length > 0)

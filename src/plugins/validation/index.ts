@@ -45,8 +45,9 @@ function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
   const references = referencesToCheck(plan, operation);
   const validators = plan.validators[operation.kind as "create" | "update"];
   if (references.length === 0 && validators.length === 0) return;
-  if (operation.ids !== undefined && validators.length > 0) {
-    operation.apart = true; // they see the record as it will be
+  // Validators see the record as it will be; who sees a referenced record may be up to those that are changed.
+  if (operation.ids !== undefined) {
+    operation.apart = true;
     return;
   }
   return validateFurther(references, validators, operation);

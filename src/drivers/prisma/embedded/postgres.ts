@@ -81,7 +81,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
   return createPrismaDriver(
     {
       name: "postgres",
-      capabilities: Object.freeze({ concurrentTransactions: true, durable: true }),
+      capabilities: Object.freeze({ concurrentTransactions: true, locksInOrder: true, durable: true }),
       schema: (current) => {
         async function target(): Promise<SchemaTarget> {
           const { model } = current();

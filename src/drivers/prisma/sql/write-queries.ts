@@ -122,7 +122,7 @@ export function updateStatement(
     const update = builder.db
       .updateTable(entity.name)
       .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
-      .where(ownRows(builder, entity, condition, slots));
+      .where(ownRows(builder, entity, condition, slots, "no key update"));
     return (returning === undefined ? update : update.returning([...returning.names])).compile();
   };
   return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
@@ -216,7 +216,7 @@ export function deleteQuery(
   const write = (): CompiledQuery =>
     builder.db
       .deleteFrom(entity.name)
-      .where(ownRows(builder, entity, condition, new Slots()))
+      .where(ownRows(builder, entity, condition, new Slots(), "update"))
       .compile();
   return statements.get(`delete ${entity.name} ${where}`, write).query(values);
 }
@@ -226,11 +226,29 @@ function asksForOthers(condition: Condition): boolean {
   return condition.kind === "related";
 }
 
-/** The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy. */
-function ownRows(builder: SqlBuilder, { name }: AnyEntity, condition: Condition, slots: Slots) {
+/** Whether a condition names its rows by a list of ids. */
+function listsIds(condition: Condition): boolean {
+  if (condition.kind === "and") return condition.parts.some(listsIds);
+  return condition.kind === "compare" && condition.operator === "in" && condition.column.role === "id";
+}
+
+/**
+ * The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy. Rows
+ * with ids of a list are locked in their order first, on PostgreSQL: two statements would lock each other out.
+ */
+function ownRows(
+  builder: SqlBuilder,
+  { name }: AnyEntity,
+  condition: Condition,
+  slots: Slots,
+  lock: "update" | "no key update",
+) {
   const { provider, sql, db } = builder;
-  const conditions = new ConditionBuilder(builder, slots);
-  if (provider !== "mysql" || !asksForOthers(condition)) return conditions.build(condition, name);
-  const found = db.selectFrom(name).select("id").where(conditions.build(condition, name));
-  return sql<boolean>`${sql.id(name, "id")} in (select id from ${found} as _)`;
+  const matching = new ConditionBuilder(builder, slots).build(condition, name);
+  const found = db.selectFrom(name).select("id").where(matching);
+  const id = sql.id(name, "id");
+  if (provider === "mysql" && asksForOthers(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
+  if (provider !== "postgresql" || !listsIds(condition)) return matching;
+  const inOrder = sql`order by ${id} collate "C" for ${sql.raw(lock)}`;
+  return sql<boolean>`${id} = any(array(${found.modifyEnd(inOrder)}))`;
 }

@@ -1,6 +1,7 @@
 import {
   allOf,
   expectUnchanged,
+  type FieldQuestion,
   type Operation,
   observe,
   type Row,
@@ -24,7 +25,9 @@ export async function dropUnwritable(fields: readonly RuledField[], operation: O
   for (const { name, writable } of fields) {
     if (writable === undefined || data[name] === undefined) continue;
     const { entity, scope } = operation;
-    const answer = await writable({ kind: kind as "create" | "update", entity, principal, scope });
+    const question: FieldQuestion = { kind: kind as "create" | "update", entity, principal, scope };
+    const answer = await writable(question);
+    if (question.apart === true) operation.apart = true;
     if (typeof answer === "object") undecided.set(name, answer);
     else if (!answer) drop(operation, name);
   }
