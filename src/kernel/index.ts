@@ -1,6 +1,7 @@
 // The kernel's one door: what plugins, adapters, drivers and strangers may import.
 
 export { withDeadline } from "./async/deadline.ts";
+export { InFlight, type Place } from "./async/in-flight.ts";
 export { isPromiseLike } from "./async/promise-like.ts";
 export { createSerialQueue, type SerialQueue } from "./async/serial-queue.ts";
 export {

@@ -91,13 +91,16 @@ describe("a pool of two connections", () => {
   it("gives back the locks of a transaction that sends nothing any more, and works on", async () => {
     const { url, databaseUrl, api } = await start({ poolSize: 2, idleTransactionTimeout: 200 });
     const { id } = (await request(url, "POST", "/api/notes", { body: { text: "first" } })).json;
+    const locked = deferred<void>();
     const thrownOut = deferred<void>();
     const hanging = api.driver.transaction(async (driver) => {
       await driver.update("note", { id }, { text: "hanging" });
+      locked.resolve();
       await thrownOut.promise;
       await driver.update("note", { id }, { size: 5 });
     });
     hanging.catch(() => undefined);
+    await locked.promise;
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     // Waits for the lock, which nobody in this process will give back.

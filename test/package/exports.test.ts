@@ -45,7 +45,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/kernel": words(`
     ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError CLIENT_METHODS ConfigurationError
     ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder
-    EntityNotFoundError HookRegistry InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
+    EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
     PayloadTooLargeError PluginError PluginList PreconditionFailedError PreconditionRequiredError RateLimitedError ReferencedError Reply
     RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
     ValidationFailedError WorkflowFailedError allOf answerWeb baseHeaders baseMask belongsTo blindIndexOf bool

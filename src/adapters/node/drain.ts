@@ -6,7 +6,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
  * Closes a server gracefully: refuses new connections, closes idle ones, lets the answers in flight finish and closes
  * each connection after its answer; what is left after `gracePeriod` milliseconds is cut.
  */
-export async function drain(server: Server, inFlight: ReadonlySet<ServerResponse>, gracePeriod: number): Promise<void> {
+export async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePeriod: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
   // Only the last answer of a connection may close it: pipelined ones wait behind each other.
@@ -17,7 +17,7 @@ export async function drain(server: Server, inFlight: ReadonlySet<ServerResponse
   const deadline = new AbortController();
   const patience = delay(gracePeriod, undefined, { signal: deadline.signal }).catch(() => {});
   const quiet = (async () => {
-    for (const outgoing of inFlight) await new Promise((resolve) => outgoing.once("close", resolve));
+    for (let [oldest] = inFlight; oldest !== undefined; [oldest] = inFlight) await once(oldest, "close");
   })();
   await Promise.race([quiet, patience]);
   deadline.abort();

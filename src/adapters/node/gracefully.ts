@@ -1,4 +1,5 @@
 import type { Server, ServerResponse } from "node:http";
+import { InFlight } from "../../kernel/index.ts";
 import { drain } from "./drain.ts";
 import { onSignal } from "./on-signal.ts";
 
@@ -13,7 +14,7 @@ export interface GracefulOptions {
 /** How a server ends. */
 export interface Graceful {
   /** Answers that are not finished yet, oldest first; those of the host's own routes too. */
-  readonly inFlight: ReadonlySet<ServerResponse>;
+  readonly inFlight: Iterable<ServerResponse>;
   /** Stops accepting, lets answers in flight finish within the grace period, closes the app. */
   close(): Promise<void>;
 }
@@ -32,14 +33,11 @@ export function gracefully(
   api: { close(): Promise<void> },
   { gracePeriod = 10_000, signals = true }: GracefulOptions = {},
 ): Graceful {
-  const inFlight = new Set<ServerResponse>();
-  function settled(this: ServerResponse): void {
-    inFlight.delete(this);
-  }
+  const inFlight = new InFlight<ServerResponse>();
   // First of the listeners, because a host may have answered by the time the next one runs.
   server.prependListener("request", (_incoming, outgoing) => {
-    inFlight.add(outgoing);
-    outgoing.on("close", settled);
+    const place = inFlight.enter(outgoing);
+    outgoing.once("close", () => inFlight.leave(place));
     if (!server.listening) outgoing.shouldKeepAlive = false;
   });
   const shutDown = async () => {

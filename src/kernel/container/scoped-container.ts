@@ -7,15 +7,44 @@ export interface ServiceSource {
   resolveIn<T>(id: string, scope: ServiceScope | undefined): T;
 }
 
+/** Values of a scope by name. */
+export type ScopeValues = ServiceScope["values"];
+
+/** Values that were set, before those that the scope came with. */
+class Values implements ScopeValues {
+  readonly #given: ScopeValues;
+  #set: Map<string, unknown> | undefined;
+
+  constructor(given: ScopeValues) {
+    this.#given = given;
+  }
+  has(id: string): boolean {
+    return this.#set?.has(id) === true || this.#given.has(id);
+  }
+  get(id: string): unknown {
+    return this.#set?.has(id) === true ? this.#set.get(id) : this.#given.get(id);
+  }
+  set(id: string, value: unknown): void {
+    this.#set ??= new Map();
+    this.#set.set(id, value);
+  }
+}
+
 /** Values and services of one request: the scope first, then its parent. */
 export class ScopedContainer {
   readonly #parent: ServiceSource;
-  readonly #values: Map<string, unknown>;
+  readonly #values: Values;
   readonly #instances = new Map<string, unknown>();
 
-  constructor(parent: ServiceSource, values: Readonly<Record<string, unknown>> = {}) {
+  /** @param values asked for each time that somebody wants one */
+  constructor(parent: ServiceSource, values: ScopeValues) {
     this.#parent = parent;
-    this.#values = new Map(Object.entries(values));
+    this.#values = new Values(values);
+  }
+
+  /** Whether it has made services that want to be closed. */
+  get isUsed(): boolean {
+    return this.#instances.size > 0;
   }
 
   set(id: string, value: unknown): this {
@@ -58,6 +87,9 @@ export class ScopedContainer {
 }
 
 /** A scope over a container, with values such as `currentUser` or `requestId`. */
-export function createScope(container: ServiceContainer, values?: Readonly<Record<string, unknown>>): ScopedContainer {
-  return new ScopedContainer(container, values);
+export function createScope(
+  container: ServiceContainer,
+  values: Readonly<Record<string, unknown>> = {},
+): ScopedContainer {
+  return new ScopedContainer(container, new Map(Object.entries(values)));
 }

@@ -32,7 +32,7 @@ interface Registration {
 
 /** What a scope shows to the services that are made in it. */
 export interface ServiceScope {
-  readonly values: ReadonlyMap<string, unknown>;
+  readonly values: Pick<ReadonlyMap<string, unknown>, "has" | "get">;
   /** The "scoped" services it made, those that finished last at the end. */
   readonly instances: Map<string, unknown>;
 }

@@ -1,3 +1,4 @@
+import type { Place } from "../async/in-flight.ts";
 import { UnavailableError } from "../errors/errors.ts";
 import type { ErrorContent } from "../records/present-error.ts";
 import type { Route } from "../routes/route.ts";
@@ -15,6 +16,8 @@ export class Exchange implements HttpExchange {
   /** The error that ended the work and what it says to this caller; undefined where nobody knew yet who calls. */
   failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;
   isExpired = false;
+  /** Where the handler keeps it while it is under way. */
+  place: Place<Exchange> | undefined;
   #giveUp: ((error: Error) => void) | undefined;
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;

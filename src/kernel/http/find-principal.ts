@@ -27,7 +27,7 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
   try {
     found =
       request.getUser === undefined
-        ? getUser?.(requestInfo(request))
+        ? getUser?.(new RequestView(request))
         : (request.getUser as (raw: unknown) => unknown)(request.raw);
     if (isPromiseLike(found)) found = await withDeadline(found, limits.hookMs, "getUser");
   } catch (error) {
@@ -82,19 +82,30 @@ export function defaultIsAdmin(user: User): boolean {
   return role === "admin" || isAdmin === true || (Array.isArray(roles) && roles.includes("admin"));
 }
 
-function requestInfo(request: KernelRequest): RequestInfo {
-  return {
-    method: request.method,
-    url: request.url,
-    headers: {
-      get(name: string): string | null {
+/**
+ * What `getUser` is given. A class, because a literal with a getter gets a hidden class of its own each time, which costs more
+ * than everything else that recognises a caller.
+ */
+class RequestView implements RequestInfo {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: RequestInfo["headers"];
+  readonly #request: KernelRequest;
+
+  constructor(request: KernelRequest) {
+    this.method = request.method;
+    this.url = request.url;
+    this.headers = {
+      get(name) {
         const value = request.headers[name.toLowerCase()];
         return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
       },
-    },
-    // Making the host's own request may cost something; few ask for it.
-    get raw() {
-      return request.raw;
-    },
-  };
+    };
+    this.#request = request;
+  }
+
+  /** Making the host's own request may cost something; few ask for it. */
+  get raw(): unknown {
+    return this.#request.raw;
+  }
 }

@@ -1,4 +1,5 @@
 import { isKeelsonError } from "../../entity/index.ts";
+import { InFlight } from "../async/in-flight.ts";
 import {
   AuthenticationError,
   AuthorizationError,
@@ -42,7 +43,7 @@ export interface RequestHandlerOptions {
 /** Answers requests: canonicalize, match, hooks, principal, handler, serialize (architecture.md 3.3). Never rejects. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
-  readonly #active = new Set<Exchange>();
+  readonly #active = new InFlight<Exchange>();
   #sweeper: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
   #closing = false;
@@ -202,11 +203,13 @@ export class RequestHandler {
   /** One coarse timer for all requests: exact to a second, and nothing per request. */
   #begin(exchange: Exchange): void {
     this.#sweeper ??= setInterval(() => this.#sweep(), 1_000).unref();
-    this.#active.add(exchange);
+    exchange.place = this.#active.enter(exchange);
   }
 
   #end(exchange: Exchange): void {
-    this.#active.delete(exchange);
+    if (exchange.place === undefined) return;
+    this.#active.leave(exchange.place);
+    exchange.place = undefined;
     if (this.#active.size === 0) this.#idle?.();
   }
 

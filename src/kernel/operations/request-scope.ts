@@ -30,6 +30,22 @@ export interface ScopeInit {
 /** Work that waits for the outermost transaction to commit. */
 type AfterCommit = ((outermost: RequestScope) => Promise<void>)[];
 
+/** What services of a request find by name. Made when asked for: a signal, say, costs more than most requests. */
+class RequestValues {
+  readonly #scope: RequestScope;
+
+  constructor(scope: RequestScope) {
+    this.#scope = scope;
+  }
+  has(id: string): boolean {
+    return id === "driver" || id === "currentUser" || id === "requestId" || id === "signal";
+  }
+  get(id: string): unknown {
+    if (id === "currentUser") return this.#scope.principal.user;
+    return this.has(id) ? this.#scope[id as "driver" | "requestId" | "signal"] : undefined;
+  }
+}
+
 /** The one implementation of a scope. Everything in it is made on first use. */
 export class RequestScope implements OperationScope {
   readonly runtime: OperationRuntime;
@@ -85,13 +101,7 @@ export class RequestScope implements OperationScope {
     return this.#init.exchange;
   }
   get services(): ScopedContainer {
-    const { principal, requestId, driver, signal } = this;
-    this.#services ??= new ScopedContainer(this.runtime.container, {
-      currentUser: principal.user,
-      requestId,
-      driver,
-      signal,
-    });
+    this.#services ??= new ScopedContainer(this.runtime.container, new RequestValues(this));
     return this.#services;
   }
 
@@ -163,7 +173,8 @@ export class RequestScope implements OperationScope {
 
   /** Closes the services of the scope, if it has any. Never rejects: what they were for is done. */
   close(): Promise<void> | undefined {
-    return this.#services?.dispose().catch((error: unknown) => {
+    if (this.#services?.isUsed !== true) return undefined;
+    return this.#services.dispose().catch((error: unknown) => {
       this.log.error("Services of a request failed to close", { requestId: this.requestId, ...describeError(error) });
     });
   }

@@ -33,6 +33,7 @@ export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
   function giveUp(why: RemoteFailure): void {
     if (failure !== undefined) return;
     failure = why;
+    deadline.failure = why;
     end();
     controller.abort(why);
     for (const reject of waiting) reject(why);
@@ -47,14 +48,9 @@ export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
     clearTimeout(timer);
     caller?.removeEventListener("abort", onGone);
   }
-  if (caller?.aborted) onGone();
-  else caller?.addEventListener("abort", onGone, { once: true });
-
-  return {
+  const deadline = {
     signal: controller.signal,
-    get failure() {
-      return failure;
-    },
+    failure,
     // Not a `Promise.race`: one promise that is never settled would collect what waits for it.
     within<T>(work: PromiseLike<T>) {
       return new Promise<T>((resolve, reject) => {
@@ -76,4 +72,7 @@ export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
     end,
     abandon: onGone,
   };
+  if (caller?.aborted) onGone();
+  else caller?.addEventListener("abort", onGone, { once: true });
+  return deadline;
 }

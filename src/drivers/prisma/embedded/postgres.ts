@@ -8,6 +8,7 @@ import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { directQueries } from "./direct-queries.ts";
+import { giveUpSilent } from "./give-up-silent.ts";
 import { loadPeers } from "./load-peers.ts";
 import { openingError } from "./opening-error.ts";
 import { postgresTables } from "./postgres-tables.ts";
@@ -42,10 +43,7 @@ export interface PostgresOptions {
   readonly acceptDataLoss?: boolean | undefined;
 }
 
-/**
- * Milliseconds that a server has to say that it gave up. A connection that fell silent with its route says nothing, and
- * would be handed out until TCP gives up on it, a quarter of an hour later.
- */
+/** Milliseconds that a server has to say that it gave up. */
 const SILENCE_MS = 1_000;
 
 const PACKAGES = {
@@ -118,11 +116,10 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
         const pool = new packages.pg.default.Pool({
           ...connection,
           max: poolSize,
-          ...(statementTimeout > 0
-            ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + SILENCE_MS }
-            : {}),
+          ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
+        if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
         const onLost = noteLostConnections(log);
         const on = (own: Pool): Promise<SqlDriverAdapter> =>
           new PrismaPg(own, {

@@ -21,7 +21,7 @@ export class PreparedQuery implements Submittable {
   readonly name: string;
   readonly text: string;
   readonly #values: readonly unknown[];
-  readonly #rows: Value[][] = [];
+  #rows: Value[][] = [];
   /** Those of its columns that are Booleans, once that is known. */
   #booleans: readonly number[] | undefined;
   #isKnown = false;
@@ -72,7 +72,9 @@ export class PreparedQuery implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.callback?.(null, { rows: this.#rows });
+    const rows = this.#rows;
+    this.#rows = []; // the pool keeps the first and the last query of each connection
+    this.callback?.(null, { rows });
   }
 }
 
