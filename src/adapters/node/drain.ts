@@ -17,10 +17,15 @@ export async function drain(server: Server, inFlight: Iterable<ServerResponse>, 
   const deadline = new AbortController();
   const patience = delay(gracePeriod, undefined, { signal: deadline.signal }).catch(() => {});
   const quiet = (async () => {
-    for (let [oldest] = inFlight; oldest !== undefined; [oldest] = inFlight) await once(oldest, "close");
+    for (let [oldest] = inFlight; oldest !== undefined; [oldest] = inFlight) await closing(oldest);
   })();
   await Promise.race([quiet, patience]);
   deadline.abort();
   server.closeAllConnections();
   await closed;
+}
+
+/** Not `once` of events, which an error would end with. */
+function closing(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => outgoing.once("close", resolve));
 }
