@@ -32,7 +32,7 @@ describe("prisma(client)", () => {
   it("asks the database which one it is, and believes who says so", async () => {
     const driver = prisma(client);
     await driver.connect(driverContext([note]));
-    expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: true });
+    expect(driver.capabilities).toEqual({ concurrentTransactions: false, locksInOrder: false, durable: true });
     expect(prisma(client, { provider: "sqlite" }).capabilities.concurrentTransactions).toBe(false);
     expect(prisma(client, { provider: "postgresql" }).capabilities.concurrentTransactions).toBe(true);
   });
