@@ -91,4 +91,11 @@ describe("prisma(client, { adapter })", () => {
     expect(() => prisma(client, { adapter: other })).toThrow(ConfigurationError);
     expect(() => prisma(client, { adapter, provider: "sqlite" })).toThrow(ConfigurationError);
   });
+
+  it("is what locks records of a list in order on PostgreSQL; the client does not", () => {
+    const adapter = new PrismaPg({ connectionString: url });
+    const client = new Client({ adapter });
+    expect(prisma(client, { adapter }).capabilities.locksInOrder).toBe(true);
+    expect(prisma(client, { provider: "postgresql" }).capabilities.locksInOrder).toBe(false);
+  });
 });
