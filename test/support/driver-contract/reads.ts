@@ -104,6 +104,18 @@ export function describeReads(database: Database): void {
       expect((failure as Error).message).not.toMatch(/publishedAt|rating/);
     });
 
+    it("take conditions on related records that all of them meet, whatever values these name", async () => {
+      const all = { NOT: { id: { eq: "u1", in: [] } } };
+      for (const [relation, found] of [
+        ["author", await ids({ where: { author: {} } })],
+        ["tags", await ids({ where: { tags: {} } })],
+        ["comments", await ids({ where: { comments: {} } })],
+      ] as const) {
+        expect(await ids({ where: { [relation]: all } })).toBe(found);
+        expect(await ids({ where: { [relation]: all, id: { in: ["p1", "p2", "p3", "p4", "p5"] } } })).toBe(found);
+      }
+    });
+
     it("count what they would find", async () => {
       const { driver } = database;
       expect(await driver.count("post")).toBe(5);

@@ -1,14 +1,12 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Pool } from "pg";
 import type { NamedQuery } from "../sql/statement-cache.ts";
-import { PreparedQuery } from "./prepared-query.ts";
+import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
 interface Rows {
   readonly rows: unknown[][];
 }
 
-const BOOLEAN = 16;
-const isTrue = (text: string): boolean => text === "t";
 const same = (text: string): string => text;
 
 /** All but Booleans stays the server's text: whoever decodes a row knows its columns, and makes no text of text first. */

@@ -8,7 +8,9 @@ interface Preparing extends Connection {
   readonly parsedStatements: Readonly<Record<string, string | undefined>>;
 }
 
-const BOOLEAN = 16;
+/** What PostgreSQL calls the type of Booleans (pg_type.oid), and how it writes them. */
+export const BOOLEAN = 16;
+export const isTrue = (text: string | null): boolean => text === "t";
 
 /** Which columns of a prepared statement are Booleans; it keeps its columns for as long as its connection lives. */
 const described = new WeakMap<Connection, Map<string, readonly number[]>>();
@@ -57,7 +59,7 @@ export class PreparedQuery implements Submittable {
 
   handleDataRow({ fields }: { readonly fields: Value[] }): void {
     for (const index of this.#booleans as readonly number[])
-      if (fields[index] !== null) (fields as unknown[])[index] = fields[index] === "t";
+      if (fields[index] !== null) (fields as unknown[])[index] = isTrue(fields[index] as string);
     this.#rows.push(fields);
   }
 

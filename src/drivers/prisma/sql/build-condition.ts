@@ -3,6 +3,7 @@ import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.t
 import { type Condition, isAlways } from "../../../kernel/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { codecOf } from "./codec.ts";
+import { askedOfRelated } from "./condition-shape.ts";
 import { type ListForm, listForm } from "./list-form.ts";
 import type { Places } from "./slot.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
@@ -106,8 +107,10 @@ export class ConditionBuilder {
     return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;
   }
 
-  #related({ relation, quantifier, where }: Related, table: string): Expression {
+  #related(condition: Related, table: string): Expression {
     const { sql } = this.#builder;
+    const { relation, quantifier } = condition;
+    const where = askedOfRelated(condition);
     const isSome = quantifier === "some";
     if (relation.type === "belongsTo" && isAlways(where)) {
       const key = sql.id(table, relation.foreignKey as string);

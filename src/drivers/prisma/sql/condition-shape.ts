@@ -1,5 +1,5 @@
 import type { Provider } from "../../../entity/index.ts";
-import type { Condition } from "../../../kernel/index.ts";
+import { ALWAYS, type Condition, isAlways } from "../../../kernel/index.ts";
 import { codecOf } from "./codec.ts";
 import { listForm, listValues } from "./list-form.ts";
 
@@ -11,6 +11,11 @@ const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
   starts: (text) => `${text}%`,
   ends: (text) => `%${text}`,
 };
+
+/** What a condition asks of related records: nothing, when all of them meet it, whatever values it names. */
+export function askedOfRelated({ where }: Condition & { readonly kind: "related" }): Condition {
+  return isAlways(where) ? ALWAYS : where;
+}
 
 /**
  * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
@@ -28,8 +33,8 @@ export function conditionShape(condition: Condition, provider: Provider, values:
     case "null":
       return `${condition.column.name}${condition.negated ? "!" : ""}?,`;
     case "related": {
-      const { relation, quantifier, where } = condition;
-      return `${relation.name}:${quantifier}(${conditionShape(where, provider, values)})`;
+      const { relation, quantifier } = condition;
+      return `${relation.name}:${quantifier}(${conditionShape(askedOfRelated(condition), provider, values)})`;
     }
     case "compare":
       return compareShape(condition, provider, values);
