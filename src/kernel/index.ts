@@ -43,6 +43,7 @@ export {
   type FieldErrors,
   InternalError,
   MethodNotAllowedError,
+  NotStoredError,
   PayloadTooLargeError,
   PluginError,
   PreconditionFailedError,
@@ -84,11 +85,14 @@ export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
 export { jsonShapeProblem } from "./http/json-shape.ts";
 export type { HttpExchange, KernelBody, KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 export { type QueryParameters, readParameters, shownName } from "./http/query-parameters.ts";
+export { boundedBody } from "./http/read-body.ts";
 export { refusal } from "./http/refusal.ts";
+export type { TrustedOrigins } from "./http/refuse-forged.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export { consoleLogger, createPrefixedLogger, getLogger, noopLogger, safeLogger, setLogger } from "./log/logger.ts";
 export { defaultIds } from "./operations/default-ids.ts";
+export { includedBytes } from "./operations/execute-read.ts";
 export type {
   Decision,
   IncludeTree,
@@ -99,19 +103,23 @@ export type {
 } from "./operations/operation.ts";
 export { RequestScope, type ScopeInit } from "./operations/request-scope.ts";
 export { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
-export type { OperationScope, ScopeTransactionOptions } from "./operations/scope.ts";
+export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operations/scope.ts";
 export { createPlugin, createPluginFactory, endpoint } from "./plugin/create-plugin.ts";
+export { createDeclarations } from "./plugin/declarations.ts";
 export { layerDriver } from "./plugin/driver-layers.ts";
-export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./plugin/entity-schema.ts";
+export { type EntitySchema, type EntitySchemaEntry, entitiesOf, schemaFromEntities } from "./plugin/entity-schema.ts";
 export { featuresOf } from "./plugin/features.ts";
 export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
 export type { Endpoint, EndpointConfig, Plugin, PluginConfig, PluginContext, PluginOptions } from "./plugin/plugin.ts";
 export { PluginList } from "./plugin/plugin-list.ts";
 export * from "./ports/index.ts";
+export { ByteBudget, type ByteHolder } from "./records/byte-budget.ts";
 export { entityName } from "./records/find-entity.ts";
-export { baseMask, type FieldMask, type RowAccess } from "./records/mask.ts";
+export { baseMask, type FieldMask, type Guard, type RowAccess } from "./records/mask.ts";
 export { markShown, satisfiesAlone } from "./records/row-access.ts";
+export { mostBytes, mostRowBytes, rowBytes } from "./records/row-bytes.ts";
 export { present, presentSettled } from "./records/serialize.ts";
+export { ShownRecords } from "./records/shown-records.ts";
 export { entityOfRecord, knownOf, tagRecord } from "./records/tag-record.ts";
 export { taggingDriver } from "./records/tagging-driver.ts";
 export { forDecisions, noteUndecryptable } from "./records/undecryptable.ts";
@@ -134,7 +142,7 @@ export {
   pascalCase,
   snakeCase,
 } from "./text/case.ts";
-export { didYouMean, nearest } from "./text/did-you-mean.ts";
+export { didYouMean, nearest, unknownKeys } from "./text/did-you-mean.ts";
 export {
   ALWAYS,
   allOf,
@@ -148,5 +156,9 @@ export { expectUnchanged } from "./where/expect-unchanged.ts";
 export { explainRemote } from "./where/explain-remote.ts";
 export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
+export { WHERE_DEPTH } from "./where/members.ts";
+export { askedOfStored, storedMeet } from "./where/new-record.ts";
 export { type Observation, observe } from "./where/observe.ts";
+export { meets } from "./where/passes.ts";
 export { soleId } from "./where/sole-id.ts";
+export { asReader, storedRecord } from "./where/stored-record.ts";

@@ -10,13 +10,13 @@ import { createCallRunner } from "./client/call-runner.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
 import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
-import type { HookName } from "./hooks/hook-map.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
 import { chooseGetUser } from "./http/choose-get-user.ts";
 import { answerWeb, fromWebRequest } from "./http/fetch.ts";
 import { defaultIsAdmin, type IdentityOptions, principalOf, toPrincipal } from "./http/find-principal.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 import { ownsUrl } from "./http/owns-url.ts";
+import type { TrustedOrigins } from "./http/refuse-forged.ts";
 import { RequestHandler } from "./http/request-handler.ts";
 import { completeLimits, type Limits } from "./limits.ts";
 import { getLogger, safeLogger } from "./log/logger.ts";
@@ -24,6 +24,7 @@ import { defaultIds } from "./operations/default-ids.ts";
 import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
 import type { OperationScope } from "./operations/scope.ts";
 import { collidingSegments } from "./plugin/colliding-segments.ts";
+import { createDeclarations } from "./plugin/declarations.ts";
 import { layerDriver } from "./plugin/driver-layers.ts";
 import { entitiesOf } from "./plugin/entity-schema.ts";
 import { missingFeatures } from "./plugin/features.ts";
@@ -45,6 +46,8 @@ export interface KernelOptions {
   readonly entities: readonly EntityLike[];
   readonly driver: Driver;
   readonly plugins: Iterable<Plugin>;
+  /** Origins whose pages may send requests that change something. @default none but the app's own */
+  readonly trustedOrigins?: TrustedOrigins | undefined;
   /** @default "/api" */
   readonly apiPrefix?: string | undefined;
   readonly getUser?: ((request: RequestInfo) => unknown) | undefined;
@@ -83,6 +86,13 @@ export interface Kernel {
   close(): Promise<void>;
 }
 
+/** An origin is scheme, host and port, without a path: as browsers send it. */
+function areOrigins(given: unknown): boolean {
+  const isOrigin = (one: unknown): boolean =>
+    typeof one === "string" && URL.canParse(one) && new URL(one).origin === one;
+  return given === "all" || (Array.isArray(given) && given.every(isOrigin));
+}
+
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 /**
  * Boots an app: everything that can be wrong in the configuration is found first and thrown together; the database is
@@ -90,13 +100,16 @@ const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
  * @throws ConfigurationError
  */
 export function createKernel(options: KernelOptions): Kernel {
-  const log = safeLogger(options.logger ?? getLogger());
   const production = options.production ?? process.env.NODE_ENV === "production";
+  const log = safeLogger(options.logger ?? getLogger(), !production);
   const apiPrefix = (options.apiPrefix ?? "/api").replace(/\/$/, "");
   const isAdmin = options.isAdmin ?? defaultIsAdmin;
   const problems: string[] = [];
   const problem = (sentence: string): void => void problems.push(sentence);
   const limits = completeLimits(options.limits, problem);
+  const { trustedOrigins = [] } = options;
+  if (!areOrigins(trustedOrigins))
+    problem('trustedOrigins must be "all" or a list of origins such as "https://app.example"');
   if (!PREFIX.test(apiPrefix)) problem(`apiPrefix "${apiPrefix}" must be a path such as /api`);
 
   const plugins = orderPlugins(options.plugins, problem);
@@ -126,28 +139,35 @@ export function createKernel(options: KernelOptions): Kernel {
   };
   for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
   const bindClients = compileClients(model.entities, () => registry.all);
+  const declarations = createDeclarations({
+    hooks,
+    register: (id, factory, serviceOptions) => attempt(() => container.register(id, factory, serviceOptions)),
+    addRoute: (plugin, route) => registry.add(plugin, route),
+    problem,
+  });
   const contexts = new Map<Plugin, PluginContext>();
   for (const plugin of plugins) {
+    const declaring = declarations.contextOf(plugin);
     const context: PluginContext = Object.freeze({
       services: {
-        register: (id: string, factory: ServiceFactory, serviceOptions?: ServiceOptions) =>
-          attempt(() => container.register(id, factory, serviceOptions)),
+        register: declaring.register,
         resolve: <T>(id: string) => container.resolve<T>(id),
         has: (id: string) => container.has(id),
       },
-      hooks: { on: (name, fn, hookOptions) => hooks.on(plugin.id, name, fn, hookOptions) },
-      routes: { add: (route) => registry.add(plugin.id, route), list: () => registry.all },
+      hooks: declaring.hooks,
+      routes: { add: declaring.addRoute, list: () => registry.all },
       entities: model,
       config,
       log,
       driver: options.driver,
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
       runAs: (who: User | null | "system", work, when) => calls.run(() => principalOf(who, identity), work, when),
-      problem,
+      problem: declaring.problem,
     } satisfies PluginContext);
     contexts.set(plugin, context);
-    attempt(() => declare(plugin, context), `plugin "${plugin.id}"`);
+    attempt(() => declarations.declare(plugin, context), `plugin "${plugin.id}"`);
   }
+  declarations.close();
   const getUser = chooseGetUser(options.getUser, contexts, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
@@ -175,9 +195,17 @@ export function createKernel(options: KernelOptions): Kernel {
     start: () => options.driver.connect({ model, log, production }),
     log,
     stopMs: limits.hookMs,
+    refuseLate: declarations.refuseLate,
   });
   const identity: IdentityOptions = { getUser, isAdmin, limits, log };
-  const handler = new RequestHandler({ runtime, routes: registry, apiPrefix, identity, started: lifecycle.started });
+  const handler = new RequestHandler({
+    runtime,
+    routes: registry,
+    apiPrefix,
+    identity,
+    trustedOrigins,
+    started: lifecycle.started,
+  });
   const handle = tracedHandle((request) => handler.handle(request), tracer);
   const calls = createCallRunner(runtime, lifecycle.started);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
@@ -203,16 +231,4 @@ export function createKernel(options: KernelOptions): Kernel {
     // Requests go first: those in flight may use clients.
     close: () => (closing ??= handler.drain().then(calls.drain).then(lifecycle.stop)),
   });
-}
-
-/** What a plugin declares as data, then its setup. */
-function declare(plugin: Plugin, context: PluginContext): void {
-  for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
-  for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
-    if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-  for (const [action, { method = "GET", rules = [], ...given }] of Object.entries(plugin.endpoints ?? {})) {
-    const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
-    context.routes.add({ ...given, method, action, rules: names });
-  }
-  plugin.setup?.(context);
 }

@@ -8,6 +8,8 @@ export interface Limits {
   readonly importBytes: number;
   /** Levels of nested JSON. @default 20 */
   readonly jsonDepth: number;
+  /** Members and items of one JSON body, all together; of one row of an import. @default 50000 */
+  readonly jsonValues: number;
   /** Bytes of path and query together. @default 8192 */
   readonly urlBytes: number;
   /** Query parameters. @default 200 */
@@ -30,6 +32,10 @@ export interface Limits {
   readonly pageSize: number;
   /** Records of a page at most. @default 1000 */
   readonly maxPageSize: number;
+  /** Bytes of a page of records, and of what is included in them. @default 8388608 */
+  readonly pageBytes: number;
+  /** Bytes of all answers of more than 1 MiB that are under way at once; one more is refused with 503. @default 67108864 */
+  readonly answerBytes: number;
   /** Records that a page may skip; beyond it, keyset. @default 100000 */
   readonly maxOffset: number;
   /** Records of one bulk request. @default 1000 */
@@ -47,6 +53,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 1_048_576,
   importBytes: 268_435_456,
   jsonDepth: 20,
+  jsonValues: 50_000,
   urlBytes: 8_192,
   parameters: 200,
   idLength: 128,
@@ -58,6 +65,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   includedRecords: 1_000,
   pageSize: 100,
   maxPageSize: 1_000,
+  pageBytes: 8_388_608,
+  answerBytes: 67_108_864,
   maxOffset: 100_000,
   bulk: 1_000,
   ruleMs: 1_000,

@@ -13,7 +13,7 @@ export function withDeadline<T>(promise: PromiseLike<T>, ms: number, what: strin
   if (ms === 0) return pending;
   return new Promise<T>((resolve, reject) => {
     const late = (): void => reject(new UnavailableError(`${what} took longer than ${ms} ms`));
-    const timer = setTimeout(late, Math.min(ms, LONGEST_MS)).unref();
+    const timer = setTimeout(late, Math.min(ms, LONGEST_MS)); // keeps the process alive, so that it hears of it
     pending.then(
       (value) => {
         clearTimeout(timer);

@@ -12,12 +12,13 @@ import type {
   InferWhere,
   ListOptions,
 } from "../../entity/index.ts";
-import { BadRequestError } from "../errors/errors.ts";
+import { AuthorizationError, BadRequestError } from "../errors/errors.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row, SortKey, Where } from "../ports/driver.ts";
 import { presentSettled } from "../records/serialize.ts";
 import { Reply, type Route } from "../routes/route.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
 import { versionIs } from "../where/precondition.ts";
 
 /** Options of calls that change a record of an entity with versions. */
@@ -26,22 +27,36 @@ export interface IfVersion {
   readonly ifVersion?: number | undefined;
 }
 
+/** Options of `delete`. @typeParam TSystem Whether it is the system that deletes */
+export type DeleteOptions<TSystem extends boolean = false> = IfVersion &
+  (TSystem extends true
+    ? {
+        /** Reaches softly deleted records: `"only"` these, or `"with"` those that are not. @default those that are not */
+        readonly deleted?: "with" | "only" | undefined;
+      }
+    : unknown);
+
 /**
  * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
  * @typeParam TSystem What the system may write besides
- * @typeParam THidden Whether conditions may be about fields with `.omit()` and `.password()`
+ * @typeParam THidden Whether it is the system's: conditions may be about fields with `.omit()` and `.password()`, softly
+ * deleted records may be deleted for good, and fields with `.readable()` are always present
  */
 export interface EntityClient<E, TSystem = unknown, THidden extends boolean = false> {
   list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
     options?: ListOptions<E, I, S, THidden>,
-  ): Promise<ClientList<InferRecord<E, I, S>>>;
+  ): Promise<ClientList<InferRecord<E, I, S, THidden>>>;
   get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
     id: string,
     options?: Pick<ListOptions<E, I, S>, "include" | "select" | "deleted">,
-  ): Promise<InferRecord<E, I, S>>;
-  create(data: InferCreateInput<E> & TSystem): Promise<InferEntityData<E>>;
-  update(id: string, data: InferUpdateInput<E> & TSystem, options?: IfVersion): Promise<InferEntityData<E>>;
-  delete(id: string, options?: IfVersion): Promise<void>;
+  ): Promise<InferRecord<E, I, S, THidden>>;
+  create(data: InferCreateInput<E> & TSystem): Promise<InferRecord<E, never, never, THidden>>;
+  update(
+    id: string,
+    data: InferUpdateInput<E> & TSystem,
+    options?: IfVersion,
+  ): Promise<InferRecord<E, never, never, THidden>>;
+  delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;
   count(where?: InferWhere<E, THidden>): Promise<number>;
 }
 
@@ -97,6 +112,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
   return Object.freeze({
     ...Object.fromEntries(calls),
     async list(options: ListOptions = {}) {
+      checkOptions("list", options, LIST_OPTIONS);
       return await within(async (scope) => {
         const query = { ...listQuery(options, scope), total: true };
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
@@ -106,25 +122,34 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     },
     async get(id: string, options: Pick<ListOptions, "include" | "select" | "deleted"> = {}) {
       assertId(id);
+      checkOptions("get", options, GET_OPTIONS);
       const { include, select, deleted } = options;
       const query: OperationQuery = { include: includeTree(include), select, deleted };
       return await within(async (scope) => one(await scope.run({ kind: "read", entity, id, query })));
     },
-    async create(data: Row) {
+    async create(data: Row, options = {}) {
+      checkOptions("create", options, []);
       return await within(async (scope) => one(await scope.run({ kind: "create", entity, data })));
     },
-    async update(id: string, data: Row, { ifVersion }: IfVersion = {}) {
+    async update(id: string, data: Row, options: IfVersion = {}) {
       assertId(id);
-      const precondition = versionIs(entity, id, ifVersion);
+      checkOptions("update", options, WRITE_OPTIONS);
+      const precondition = versionIs(entity, id, options.ifVersion);
       return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data, precondition })));
     },
-    async delete(id: string, { ifVersion }: IfVersion = {}) {
+    async delete(id: string, options: DeleteOptions<true> = {}) {
       assertId(id);
-      await within((scope) =>
-        scope.run({ kind: "delete", entity, id, precondition: versionIs(entity, id, ifVersion) }),
-      );
+      checkOptions("delete", options, DELETE_OPTIONS);
+      const { ifVersion, deleted } = options;
+      const precondition = versionIs(entity, id, ifVersion);
+      await within((scope) => {
+        if (deleted !== undefined && scope.principal.kind !== "system")
+          throw new AuthorizationError("Only the system deletes softly deleted records for good");
+        return scope.run({ kind: "delete", entity, id, precondition, query: { deleted } });
+      });
     },
-    async count(where?: Where) {
+    async count(where?: Where, options = {}) {
+      checkOptions("count", options, []);
       return (await within((scope) => scope.run({ kind: "count", entity, query: { where } }))).total ?? 0;
     },
   });
@@ -136,6 +161,27 @@ function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args
       const result = await call(scope, ...args);
       return await presentSettled(result instanceof Reply ? result.body : result, scope, false);
     });
+}
+
+const GET_OPTIONS = ["include", "select", "deleted"] as const;
+const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", ...GET_OPTIONS] as const;
+const WRITE_OPTIONS = ["ifVersion"] as const;
+const DELETE_OPTIONS = ["ifVersion", "deleted"] as const;
+const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select"]);
+
+/** An option that is not known would change nothing: `{ filter }` for `{ where }` lists every record. @throws BadRequestError */
+function checkOptions(method: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null)
+    throw new BadRequestError(`The options of ${method}() must be an object`);
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) {
+      const takes = known.length === 0 ? "takes no options" : `takes ${known.join(", ")}`;
+      throw new BadRequestError(`${method}() has no option "${name}".${didYouMean(name, known)} It ${takes}`);
+    }
+    const value = (options as Row)[name];
+    if (LISTS.has(name) && value !== undefined && !Array.isArray(value))
+      throw new BadRequestError(`The option "${name}" of ${method}() must be a list, such as ["title"]`);
+  }
 }
 
 function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
@@ -150,7 +196,8 @@ function listQuery(options: ListOptions, scope: OperationScope): OperationQuery 
     where: options.where,
     sort: options.sort?.map(sortKey),
     limit,
-    offset: options.after === undefined ? (page - 1) * limit : undefined,
+    // A page that nobody counts may be cut short: it goes on with its cursor.
+    offset: options.after === undefined && options.page !== undefined ? (page - 1) * limit : undefined,
     after: options.after,
     include: includeTree(options.include),
     select: options.select,

@@ -14,9 +14,9 @@ import {
 export function notFoundError(message?: string, options?: KeelsonErrorOptions): EntityNotFoundError {
   return new EntityNotFoundError(message, options);
 }
-/** 400 with messages per field, or full issues. */
+/** 400 with messages per field, full issues, or texts about the data as a whole. */
 export function validationError(
-  errors: FieldErrors | readonly ValidationIssue[],
+  errors: FieldErrors | readonly (ValidationIssue | string)[],
   message?: string,
 ): ValidationFailedError {
   return new ValidationFailedError(errors, message);

@@ -1,4 +1,4 @@
-import { KeelsonError, type KeelsonErrorOptions } from "../../entity/index.ts";
+import { ConfigurationError, KeelsonError, type KeelsonErrorOptions } from "../../entity/index.ts";
 
 /** Messages per field; the first one per field is shown at the field. */
 export type FieldErrors = Readonly<Record<string, string>>;
@@ -24,20 +24,29 @@ export class BadRequestError extends KeelsonError {
   }
 }
 
+/** A text is about the data as a whole. @throws ConfigurationError */
+function toIssue(issue: ValidationIssue | string): ValidationIssue {
+  if (typeof issue === "string") return { path: [], code: "custom", message: issue };
+  if (Array.isArray(issue?.path)) return issue;
+  throw new ConfigurationError(
+    'A validation error takes texts, issues ({ path, code, message }) or messages by field: validationError({ title: "is taken" })',
+  );
+}
+
 /** The input's values are wrong; 400 with `errors` per field and `issues` in full (spec section 7). */
 export class ValidationFailedError extends KeelsonError {
   readonly errors: FieldErrors;
   readonly issues: readonly ValidationIssue[];
 
   constructor(
-    issues: readonly ValidationIssue[] | FieldErrors,
+    issues: readonly (ValidationIssue | string)[] | FieldErrors,
     message = "Validation failed",
     options?: KeelsonErrorOptions,
   ) {
     super("VALIDATION_FAILED", 400, message, options);
     this.issues = Array.isArray(issues)
-      ? (issues as readonly ValidationIssue[])
-      : Object.entries(issues as FieldErrors).map(([field, text]) => ({
+      ? issues.map(toIssue)
+      : Object.entries((issues ?? {}) as FieldErrors).map(([field, text]) => ({
           path: [field],
           code: "custom",
           message: text,
@@ -195,6 +204,13 @@ export class UnavailableError extends KeelsonError {
 export class InternalError extends KeelsonError {
   constructor(message = "Something went wrong", options?: KeelsonErrorOptions) {
     super("INTERNAL", 500, message, options);
+  }
+}
+
+/** The condition of a create does not hold; nothing was stored. Drivers throw it, and the gate says what it means: see `CreateOptions`. */
+export class NotStoredError extends InternalError {
+  constructor() {
+    super("The condition of the create does not hold; nothing was stored");
   }
 }
 

@@ -1,4 +1,5 @@
 import { isKeelsonError, type KeelsonError } from "../../entity/index.ts";
+import { kHiddenMessage } from "../log/logger.ts";
 import { type ErrorContent, presentErrorToNobody } from "../records/present-error.ts";
 import { InternalError } from "./errors.ts";
 
@@ -47,20 +48,37 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
   return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
 }
 
+/** Where an error came from. */
+interface Origin {
+  readonly plugin: string;
+  readonly hook: string;
+}
+
+const origins = new WeakMap<Error, Origin>();
+
+/** Notes where an error came from, for the log, unless that is known. */
+export function noteOrigin(error: Error, origin: Origin): void {
+  if (!origins.has(error)) origins.set(error, origin);
+}
+
 /**
- * What the log may say about an error: name, code and stack frames. A message that is not ours is left out, since ORM
- * messages quote the values they were given (architecture.md 3.5).
+ * What the log may say about an error: name, code, stack frames, and the plugin and the hook that it came from. A message
+ * that is not a Keelson error's may quote values, as those of an ORM do. It is under a symbol, and the logger of an app shows
+ * it outside production only (architecture.md 3.5).
  * @param causes how many causes to go down, so that a circle of causes ends
  */
 export function describeError(error: unknown, causes = 5): Record<string, unknown> {
-  if (!(error instanceof Error)) return { error: typeof error };
+  if (!(error instanceof Error))
+    return { error: typeof error, ...(typeof error === "string" ? { [kHiddenMessage]: error } : {}) };
   const { name } = error;
-  const code = (error as { code?: unknown }).code;
+  const { code, sqlState } = error as { readonly code?: unknown; readonly sqlState?: unknown };
   const frames = stackFrames(error);
   return {
     error: name,
     ...(typeof code === "string" ? { code } : {}),
-    ...(isKeelsonError(error) ? { message: error.message } : {}),
+    ...(typeof sqlState === "string" ? { sqlState } : {}),
+    ...(isKeelsonError(error) ? { message: error.message } : { [kHiddenMessage]: error.message }),
+    ...origins.get(error),
     ...(frames.length === 0 ? {} : { stack: frames.slice(0, 12) }),
     ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
   };

@@ -47,7 +47,7 @@ export interface MaskDraft {
   mask: FieldMask;
 }
 
-/** Every hook the kernel runs. Plugins may add their own by declaration merging. */
+/** Every hook the kernel runs, by the payload of its functions. Plugins with `hooks.define` add theirs by declaration merging. */
 export interface HookMap {
   /** A route was found; nothing is known about the caller yet. A throw answers the request. */
   "request:start": RequestEvent;
@@ -68,7 +68,7 @@ export interface HookMap {
   /** Decides, or narrows the records to a predicate. Runs before input is read. */
   "operation:authorize": Operation;
   /**
-   * Says which records there are for an operation, in `existsWhere`: for reasons that are no rule's, such as soft deletion,
+   * Says which records there are for an operation, with `require`: for reasons that are no rule's, such as soft deletion,
    * and so for the system, too. Runs when the query is known; not on create.
    */
   "operation:narrow": Operation;

@@ -1,6 +1,7 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { withDeadline } from "../async/deadline.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
+import { noteOrigin } from "../errors/handle-error.ts";
 import type { OperationKind } from "../operations/operation.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./hook-map.ts";
 
@@ -51,7 +52,12 @@ export class HookRegistry {
 export function runHooks<P>(hooks: readonly Hook<P>[], payload: P): void | Promise<void> {
   for (let i = 0; i < hooks.length; i++) {
     const hook = hooks[i] as Hook<P>;
-    const pending = hook.run(payload);
+    let pending: void | PromiseLike<void>;
+    try {
+      pending = hook.run(payload);
+    } catch (error) {
+      throw blamed(hook, error);
+    }
     if (isPromiseLike(pending)) return runRest(hooks, i, pending, payload);
   }
 }
@@ -62,12 +68,24 @@ async function runRest<P>(
   first: PromiseLike<void>,
   payload: P,
 ): Promise<void> {
-  await bounded(hooks[index] as Hook<P>, first);
-  for (let i = index + 1; i < hooks.length; i++) {
-    const hook = hooks[i] as Hook<P>;
-    const pending = hook.run(payload);
-    if (isPromiseLike(pending)) await bounded(hook, pending);
+  let hook = hooks[index] as Hook<P>;
+  try {
+    await bounded(hook, first);
+    for (let i = index + 1; i < hooks.length; i++) {
+      hook = hooks[i] as Hook<P>;
+      const pending = hook.run(payload);
+      if (isPromiseLike(pending)) await bounded(hook, pending);
+    }
+  } catch (error) {
+    throw blamed(hook, error);
   }
+}
+
+/** Notes whose hook an unexpected error came from, the innermost one; refusals are what hooks are for. */
+function blamed(hook: Hook<never>, error: unknown): unknown {
+  if (error instanceof Error && !(isKeelsonError(error) && error.status < 500))
+    noteOrigin(error, { plugin: hook.plugin, hook: hook.name });
+  return error;
 }
 
 function bounded<P>(hook: Hook<P>, pending: PromiseLike<void>): Promise<void> {

@@ -1,5 +1,6 @@
 /** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
 export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
+  let isOver = false;
   return {
     [Symbol.asyncIterator]() {
       const iterator = body[Symbol.asyncIterator]();
@@ -8,7 +9,10 @@ export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | un
         try {
           result = (await step()) ?? result;
         } finally {
-          if (result.done) await end();
+          if (result.done && !isOver) {
+            isOver = true;
+            await end();
+          }
         }
         return result;
       };

@@ -2,7 +2,16 @@ import type { Place } from "../async/in-flight.ts";
 import { UnavailableError } from "../errors/errors.ts";
 import type { ErrorContent } from "../records/present-error.ts";
 import type { Route } from "../routes/route.ts";
+import { isStream } from "./cancel-body.ts";
+import { endWith } from "./end-with.ts";
 import type { HttpExchange, KernelRequest, KernelResponse } from "./messages.ts";
+
+/** Bytes of the large answers of an app that are under way. */
+export interface LargeAnswers {
+  /** How many there may be. */
+  readonly most: number;
+  bytes: number;
+}
 
 /** One request on its way, with its deadline: when that passes it gives up, and aborts the signal handlers were given. */
 export class Exchange implements HttpExchange {
@@ -23,9 +32,49 @@ export class Exchange implements HttpExchange {
   #signal: AbortSignal | undefined;
   #headers: KernelResponse["headers"] | undefined;
 
-  constructor(request: KernelRequest, expires: number) {
+  /** Bytes of its answer, when that is a large one. */
+  #held = 0;
+  #isAnswered = false;
+  readonly #large: LargeAnswers;
+
+  constructor(request: KernelRequest, expires: number, large: LargeAnswers) {
     this.request = request;
     this.expires = expires;
+    this.#large = large;
+  }
+
+  /** The only large answer is let through, however large it is. */
+  hold(bytes: number): void {
+    if (this.#isAnswered) return;
+    const others = this.#large.bytes - this.#held;
+    if (others > 0 && this.#large.bytes + bytes > this.#large.most)
+      throw new UnavailableError("Too many large answers are under way; ask for less at once, or try again");
+    this.#held += bytes;
+    this.#large.bytes += bytes;
+  }
+
+  /** Has a large answer count until it has been sent or given up. */
+  holdUntilSent(response: KernelResponse): void {
+    this.#isAnswered = true;
+    if (this.#held === 0) return;
+    const release = (): undefined => {
+      this.#large.bytes -= this.#held;
+      this.#held = 0;
+    };
+    const { body } = response;
+    if (body === null || (!isStream(body) && body.length < PIECE)) {
+      release();
+      return;
+    }
+    if (isStream(body)) response.body = endWith(body, release);
+    else {
+      const bytes = typeof body === "string" ? Buffer.from(body) : body;
+      this.#large.bytes += bytes.length - this.#held;
+      this.#held = bytes.length;
+      response.headers["content-length"] = String(bytes.length);
+      response.body = endWith(piecesOf(bytes), release);
+    }
+    this.request.signal?.addEventListener("abort", release, { once: true });
   }
 
   /**
@@ -76,4 +125,11 @@ export class Exchange implements HttpExchange {
     this.#controller?.abort();
     this.#giveUp?.(new UnavailableError("The request took too long"));
   }
+}
+
+/** Bytes of one piece of a large answer. */
+const PIECE = 65_536;
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PIECE) yield bytes.subarray(start, start + PIECE);
 }

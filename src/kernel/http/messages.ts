@@ -1,3 +1,5 @@
+import type { ByteHolder } from "../records/byte-budget.ts";
+
 /** A request as adapters hand it over: raw, nothing decoded or normalised (architecture.md 3.3). */
 export interface KernelRequest {
   readonly method: string;
@@ -35,7 +37,7 @@ export interface KernelResponse {
 }
 
 /** A request being answered, as whatever works for it may see it. */
-export interface HttpExchange {
+export interface HttpExchange extends ByteHolder {
   readonly request: KernelRequest;
   /** The route that answers, by what it does: "create", an action's name. Undefined until one matched. */
   readonly route?: { readonly action: string } | undefined;

@@ -1,7 +1,7 @@
 import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
 import type { Limits } from "../limits.ts";
 import { jsonShapeProblem } from "./json-shape.ts";
-import type { KernelRequest } from "./messages.ts";
+import type { KernelBody, KernelRequest } from "./messages.ts";
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -24,9 +24,29 @@ export async function readJsonBody(request: KernelRequest, limits: Limits): Prom
   if (Number(single(headers["content-length"])) > limits.bodyBytes) throw new PayloadTooLargeError(limits.bodyBytes);
   if (body === undefined) throw new BadRequestError("The body is empty; send a JSON object");
   const value = body.kind === "parsed" ? body.value : parseJson(await readText(body, limits.bodyBytes));
-  const problem = jsonShapeProblem(value, limits.jsonDepth);
+  const problem = jsonShapeProblem(value, limits.jsonDepth, limits.jsonValues);
   if (problem !== undefined) throw new BadRequestError(`The body ${problem}`);
   return value;
+}
+
+/**
+ * A body that nobody has read yet, and that fails when it turns out to have more bytes than a limit.
+ * @throws PayloadTooLargeError at once for one in memory
+ */
+export function boundedBody(body: KernelBody, most: number): KernelBody {
+  if (body.kind === "stream") return { kind: "stream", stream: bounded(body.stream, most) };
+  if (body.kind === "bytes") within(body.bytes, most);
+  else if (body.kind === "text" && Buffer.byteLength(body.text) > most) throw new PayloadTooLargeError(most);
+  return body;
+}
+
+async function* bounded(stream: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > most) throw new PayloadTooLargeError(most);
+    yield chunk;
+  }
 }
 
 async function readText(
@@ -47,12 +67,7 @@ function within(bytes: Uint8Array, limit: number): Uint8Array {
 
 async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > limit) throw new PayloadTooLargeError(limit);
-    chunks.push(chunk);
-  }
+  for await (const chunk of bounded(stream, limit)) chunks.push(chunk);
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
 }
 

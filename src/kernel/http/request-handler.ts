@@ -9,8 +9,9 @@ import {
   UnavailableError,
 } from "../errors/errors.ts";
 import { describeError, handleError } from "../errors/handle-error.ts";
-import type { RouteAuthorization, RouteCall } from "../hooks/hook-map.ts";
+import type { RouteCall } from "../hooks/hook-map.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
+import { passesRules } from "../operations/may-use.ts";
 import { RequestScope } from "../operations/request-scope.ts";
 import type { OperationRuntime } from "../operations/runtime.ts";
 import type { OperationScope } from "../operations/scope.ts";
@@ -23,11 +24,12 @@ import { baseHeaders } from "./base-headers.ts";
 import { cancelBody, isStream } from "./cancel-body.ts";
 import { canonicalize, decodeParams } from "./canonicalize.ts";
 import { endWith } from "./end-with.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type LargeAnswers } from "./exchange.ts";
 import { fromWebResponse, isWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
 import type { KernelRequest, KernelResponse } from "./messages.ts";
 import { readJsonBody } from "./read-body.ts";
+import { refuseForged, type TrustedOrigins } from "./refuse-forged.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -36,6 +38,7 @@ export interface RequestHandlerOptions {
   readonly routes: RouteRegistry;
   readonly apiPrefix: string;
   readonly identity: IdentityOptions;
+  readonly trustedOrigins: TrustedOrigins;
   /** Resolves when the app can answer; throws what keeps it from doing so. */
   readonly started: () => Promise<void> | undefined;
 }
@@ -44,17 +47,19 @@ export interface RequestHandlerOptions {
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #active = new InFlight<Exchange>();
+  readonly #large: LargeAnswers;
   #sweeper: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
   #closing = false;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
+    this.#large = { most: options.runtime.limits.answerBytes, bytes: 0 };
   }
 
   async handle(request: KernelRequest): Promise<KernelResponse> {
     const { limits, hooks } = this.#options.runtime;
-    const exchange = new Exchange(request, Date.now() + limits.requestMs);
+    const exchange = new Exchange(request, Date.now() + limits.requestMs, this.#large);
     this.#begin(exchange);
     let work: Promise<KernelResponse> | undefined;
     let response: KernelResponse;
@@ -72,6 +77,7 @@ export class RequestHandler {
     if (isLate) void work?.then(cancelBody, () => {}).then(() => this.#end(exchange));
     else this.#end(exchange);
     if (request.method === "HEAD") dropBody(response);
+    exchange.holdUntilSent(response);
     return response;
   }
 
@@ -87,11 +93,15 @@ export class RequestHandler {
     const { request, requestId } = exchange;
     const { path, search } = canonicalize(request.url, runtime.limits.urlBytes);
     const match = routes.find(request.method, path, request.base);
-    if (match === undefined) throw new EntityNotFoundError();
+    if (match === undefined) {
+      const right = routes.suggest(path, request.base);
+      throw new EntityNotFoundError(right && `Not found. Did you mean ${right}?`);
+    }
     if (!("route" in match)) {
       if (request.method !== "OPTIONS") throw new MethodNotAllowedError(match.allow);
       return respond(requestId, new Reply(204, undefined, { allow: match.allow.join(", ") }), null);
     }
+    refuseForged(request, this.#options.trustedOrigins);
     const { route } = match;
     const params = decodeParams(match.params);
     exchange.route = route;
@@ -157,9 +167,7 @@ export class RequestHandler {
   }
 
   async #authorizeRoute(route: Route, rules: readonly string[], scope: OperationScope): Promise<void> {
-    const authorization: RouteAuthorization = { route, rules, scope, allowed: false };
-    await runHooks(this.#options.runtime.hooks.list("route:authorize"), authorization);
-    if (authorization.allowed) return;
+    if (await passesRules(this.#options.runtime.hooks, route, rules, scope)) return;
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
@@ -202,7 +210,8 @@ export class RequestHandler {
 
   /** One coarse timer for all requests: exact to a second, and nothing per request. */
   #begin(exchange: Exchange): void {
-    this.#sweeper ??= setInterval(() => this.#sweep(), 1_000).unref();
+    this.#sweeper ??= setInterval(() => this.#sweep(), 1_000);
+    if (this.#active.size === 0) this.#sweeper.ref(); // a script lives until its request is answered or has expired
     exchange.place = this.#active.enter(exchange);
   }
 
@@ -210,7 +219,9 @@ export class RequestHandler {
     if (exchange.place === undefined) return;
     this.#active.leave(exchange.place);
     exchange.place = undefined;
-    if (this.#active.size === 0) this.#idle?.();
+    if (this.#active.size > 0) return;
+    this.#sweeper?.unref();
+    this.#idle?.();
   }
 
   /** Ends what takes too long. Work that goes on after that is given up `hookMs` later, so that closing always completes. */

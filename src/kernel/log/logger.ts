@@ -32,11 +32,36 @@ export function createPrefixedLogger(prefix: string, logger: Logger): Logger {
   return mapLevels((level, message, meta) => logger[level](`[${prefix}] ${message}`, meta));
 }
 
-/** A logger whose failures, thrown or rejected, are ignored: logging must not fail a request. */
-export function safeLogger(logger: Logger): Logger {
+type Meta = Readonly<Record<string, unknown>>;
+
+/** Key of a message that may quote values. A logger never gets it: `util.inspect` and `console` show symbols too. */
+export const kHiddenMessage = Symbol("keelson.hiddenMessage");
+
+type Described = Meta & { readonly [kHiddenMessage]?: unknown };
+
+/** Shows the hidden messages of an error and its causes, or takes them away. Other values stay as they are. */
+function settleMessages(meta: Described, show: boolean, depth = 6): Meta {
+  const { cause } = meta;
+  const isDescribed = depth > 0 && typeof cause === "object" && cause !== null && !(cause instanceof Error);
+  const settled = isDescribed ? settleMessages(cause as Described, show, depth - 1) : cause;
+  if (settled === cause && !(kHiddenMessage in meta)) return meta;
+  const { [kHiddenMessage]: message, ...rest } = meta;
+  return {
+    ...rest,
+    ...(show && message !== undefined ? { message } : {}),
+    ...(settled === undefined ? {} : { cause: settled }),
+  };
+}
+
+/**
+ * A logger whose failures, thrown or rejected, are ignored: logging must not fail a request.
+ * @param showMessages whether messages of errors are shown that may quote values, for development @default false
+ */
+export function safeLogger(logger: Logger, showMessages = false): Logger {
   return mapLevels((level, message, meta) => {
     try {
-      const result: unknown = logger[level](message, meta);
+      const shown = meta === undefined ? meta : settleMessages(meta, showMessages);
+      const result: unknown = logger[level](message, shown);
       if (isPromiseLike(result)) void result.then(undefined, nothing);
     } catch {
       // Nowhere left to report it.

@@ -1,12 +1,16 @@
-import { EntityNotFoundError } from "../errors/errors.ts";
+import { BadRequestError, EntityNotFoundError } from "../errors/errors.ts";
 import type { Row } from "../ports/driver.ts";
+import { ByteBudget } from "../records/byte-budget.ts";
 import { columnsToFetch } from "../records/columns-to-fetch.ts";
 import { joinsOf } from "../records/tag-records.ts";
 import { allOf, allPresent } from "../where/condition.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
+import { observe } from "../where/observe.ts";
+import { isWhere } from "../where/passes.ts";
 import { recordDenied } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
 import { NOTHING_DONE } from "./nothing-done.ts";
+import type { Operation } from "./operation.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
@@ -16,6 +20,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const position =
     query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));
   const limit = query.limit ?? scope.limits.pageSize;
+  const bytes = operation.bytes ?? ownBytes(operation, limit);
   const page = scope.store.findMany(entity, {
     where: allPresent(where, position),
     sort: order,
@@ -24,11 +29,33 @@ export async function runList(operation: MutableOperation): Promise<void> {
     select: columnsToFetch(entity, query, order),
     textMoments: query.textMoments,
     join: joinsOf(operation, scope.store),
+    bytes,
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
   const last = operation.records.at(-1);
-  if (last !== undefined && operation.records.length === limit) operation.nextCursor = encodeCursor(order, last);
+  const isCut = bytes?.isCut === true;
+  if (last !== undefined && (operation.records.length === limit || isCut))
+    operation.nextCursor = encodeCursor(order, last);
+  // Pages that are counted would skip what was left out.
+  if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
+    throw new BadRequestError(
+      `The page would have more than ${scope.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
+    );
+}
+
+/** What a page may have in bytes: half of it when records are included, which get the other half. */
+function ownBytes({ query, scope }: MutableOperation, limit: number): ByteBudget | undefined {
+  if (limit === 1 || scope.principal.kind === "system") return undefined;
+  const { pageBytes } = scope.limits;
+  return new ByteBudget(query.include === undefined ? pageBytes : pageBytes / 2, scope.exchange);
+}
+
+/** What the records included in those of an operation may have in bytes, all together; no limit for the system. */
+export function includedBytes(operation: Operation): ByteBudget | undefined {
+  const { principal, scope } = operation;
+  if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.limits.pageBytes / 2, scope.exchange);
+  return operation.bytes;
 }
 
 /** How many records match. */
@@ -60,19 +87,21 @@ export async function runRead(operation: MutableOperation): Promise<void> {
 
 /** The record of an operation whose rules need to see it. */
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
-  const { entity, decision, scope, query, existsWhere } = operation;
-  const record = await scope.store.findOne(entity, allOf({ id: operation.id }, query.where, existsWhere));
+  const { entity, id, decision, scope, query, existsWhere, extraWhere } = operation;
+  const { predicate, guard } = decision;
+  const there = allOf({ id }, query.where, existsWhere, extraWhere);
+  const matching = predicate && (await scope.store.findOne(entity, allOf(there, predicate)));
+  if (matching) return matching;
+  const record = await scope.store.findOne(entity, there);
   if (record === null) throw await missingOrDenied(operation);
-  if (await satisfiesPredicate(operation)) return record;
-  if (await decision.guard?.(record)) return record;
-  throw recordDenied(operation);
-}
-
-/** Whether the stored record satisfies the rules' predicate; false when there is none. */
-export async function satisfiesPredicate(operation: MutableOperation): Promise<boolean> {
-  const { entity, decision, scope, id = operation.records[0]?.id } = operation;
-  if (decision.predicate === undefined) return false;
-  return (await scope.store.findOne(entity, allOf({ id }, decision.predicate), { select: ["id"] })) !== null;
+  const seen = observe(entity, record);
+  const answer = await guard?.(seen.record);
+  if (answer === true) return record;
+  if (!isWhere(answer)) throw recordDenied(operation);
+  // Read again: what the guard saw and what it leaves to a condition must be true of the record at one moment.
+  const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
+  if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
+  return again;
 }
 
 /**

@@ -1,62 +1,95 @@
-import { AuthorizationError } from "../errors/errors.ts";
-import type { Where } from "../ports/driver.ts";
-import { allOf, compileWhere } from "../where/condition.ts";
+import { AuthorizationError, NotStoredError } from "../errors/errors.ts";
+import { takesCreateConditions } from "../ports/create-conditions.ts";
+import type { Row, Where } from "../ports/driver.ts";
+import { ALWAYS, allOf, type Condition, compileWhere, NEVER } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
-import { matchesAlone } from "../where/matches.ts";
 import { dependsOn } from "../where/members.ts";
+import { askedOfStored, meetsChanged, storedMeet } from "../where/new-record.ts";
 import { observe } from "../where/observe.ts";
+import { isWhere, meets } from "../where/passes.ts";
 import { unmatched, wanted } from "../where/unmatched.ts";
 import { whileUnchanged } from "../where/while-unchanged.ts";
 import { deniedError, recordDenied } from "./denied.ts";
-import { missingOrDenied, satisfiesPredicate } from "./execute-read.ts";
+import { missingOrDenied } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
 import { writeSeveral } from "./write-several.ts";
 
 /** A statement on the one record; whether it matched. */
-type Write = (where: Where) => Promise<boolean>;
+type Write = (where: Where, before?: typeof refuseLeaving) => Promise<boolean>;
 
 /** Stores a new record with an id and timestamps of ours. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
   const { entity, decision, scope, data } = operation;
-  const { clock, ids, production } = scope.runtime;
+  const { clock, ids } = scope.runtime;
   data.id ??= ids.next();
   if (entity.timestamps) {
     const now = clock.now();
     data.createdAt ??= now;
     data.updatedAt ??= now;
   }
-  const store = async (): Promise<void> => {
-    operation.records = [await operation.scope.store.create(entity, data)];
-  };
-  if (decision.predicate === undefined) {
-    if (decision.guard !== undefined && !(await decision.guard(data))) throw deniedError(operation, production);
-    return store();
-  }
-  // Before anything is stored where that is possible, so that a unique value somebody else has taken tells nothing.
-  const fails = matchesAlone(compileWhere(scope.model, entity, decision.predicate), data) === false;
-  if (fails && decision.guard === undefined) throw deniedError(operation, production);
-  if (operation.transactional) return store(); // checked again after its links, see `recheck`
-  await inTransaction(operation, async () => {
-    await store();
-    await recheck(operation);
-  });
+  const { predicate, guard } = decision;
+  const isDecided = predicate === undefined && guard === undefined && operation.expected === undefined;
+  const where = isDecided ? undefined : await conditionOfCreate(operation);
+  operation.records = [
+    where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
+  ];
 }
 
 /**
- * After a write and its links: the record must (still) be one the caller may write, or everything rolls back. The
- * database itself is asked, since a predicate may look at related records.
- * @param matters whether the write can have changed what the rules say @default whether they have a predicate
+ * What the rules ask of a new record and of the database without it; undefined where the record alone tells that they pass.
+ * @throws AuthenticationError, AuthorizationError where it tells that they do not
+ */
+async function conditionOfCreate(operation: MutableOperation): Promise<Where | undefined> {
+  const { entity, decision, scope, data, expected } = operation;
+  const { predicate, guard } = decision;
+  const comesTo = (where: Where): Condition => askedOfStored(compileWhere(scope.model, entity, where), data);
+  let rule = predicate;
+  if (guard !== undefined && (predicate === undefined || comesTo(predicate) !== ALWAYS)) {
+    const answer = await guard(data);
+    if (isWhere(answer)) rule = predicate === undefined ? answer : { OR: [predicate, answer] };
+    else if (answer === true) rule = undefined;
+    else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
+  }
+  const where = allOf(rule, expected);
+  const left = comesTo(where);
+  if (left === NEVER) throw deniedError(operation, scope.runtime.production);
+  return left === ALWAYS ? undefined : where;
+}
+
+/** Stores a new record where a condition holds without it: in the statement, or asked before it where the driver cannot. */
+async function createWhere(operation: MutableOperation, where: Where): Promise<Row> {
+  const { entity, data, scope } = operation;
+  try {
+    if (takesCreateConditions(scope.store)) return await scope.store.create(entity, data, { where });
+    return await scope.store.transaction(async (store) => {
+      if (takesCreateConditions(store)) return store.create(entity, data, { where });
+      const left = askedOfStored(compileWhere(scope.model, entity, where), data);
+      if (!(await storedMeet(store, left, data))) throw new NotStoredError();
+      return store.create(entity, data);
+    });
+  } catch (error) {
+    throw error instanceof NotStoredError ? deniedError(operation, scope.runtime.production) : error;
+  }
+}
+
+/**
+ * After an update and its links: the record must still be one the caller may write, or everything rolls back. The database
+ * itself is asked.
+ * @param matters whether the write can have changed what the rules say @default whether they look at the record
  */
 export async function recheck(
   operation: MutableOperation,
-  matters = operation.decision.predicate !== undefined,
+  matters = operation.decision.predicate !== undefined || operation.decision.guard !== undefined,
 ): Promise<void> {
-  const { decision, kind, records, scope } = operation;
+  const { decision, entity, kind, records, scope } = operation;
   const row = records[0];
-  if (!matters || row === undefined || (kind !== "create" && kind !== "update")) return;
-  if ((await satisfiesPredicate(operation)) || (await decision.guard?.(row)) === true) return;
-  if (kind === "create") throw deniedError(operation, scope.runtime.production);
+  if (!matters || row === undefined || kind !== "update") return;
+  const meetsStill = async (where: Where): Promise<boolean> =>
+    (await scope.store.findOne(entity, allOf({ id: row.id }, where), { select: ["id"] })) !== null;
+  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
+  const answer = await decision.guard?.(observe(entity, row).record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
   throw noLongerYours();
 }
 
@@ -76,29 +109,43 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   else if (isWrite && changed.length === 0)
     Object.assign(data, entity.versioned === undefined ? { id: operation.id } : { version: 1 });
   if (decision.guard !== undefined)
-    return guardedWrite(operation, changed, (where) => writeUpdate(operation, where, !isWrite));
+    return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, !isWrite, before));
   const where = wanted(operation, decision.predicate);
   if (touches(operation, changed)) {
     return inTransaction(operation, async () => {
-      await refuseLeaving(operation, where);
-      if (!(await writeUpdate(operation, where, false))) throw await unmatched(operation);
+      if (!(await writeUpdate(operation, where, false, refuseLeaving))) throw await unmatched(operation);
       await recheck(operation);
     });
   }
   if (!(await writeUpdate(operation, where, !isWrite))) throw await unmatched(operation);
 }
 
-/** Before the write, so that a unique value somebody else has taken tells nothing about records out of reach. */
-async function refuseLeaving({ entity, scope, decision, data }: MutableOperation, where: Where): Promise<void> {
-  const row = await scope.store.findOne(entity, where);
-  if (row === null || decision.predicate === undefined) return;
-  const condition = compileWhere(scope.model, entity, decision.predicate);
-  if (matchesAlone(condition, { ...row, ...data }) === false) throw noLongerYours();
+/**
+ * Before an update that may carry the record out of the rules: with its new values it must pass in the database as it is
+ * without them, so that it cannot vouch for itself, and so that a taken unique value tells nothing about records out of reach.
+ */
+async function refuseLeaving(operation: MutableOperation, where: Where, held: Row | undefined): Promise<void> {
+  const { entity, scope, decision, data } = operation;
+  const row = held ?? (await scope.store.findOne(entity, where));
+  if (row === null) return;
+  const changed = { ...row, ...data };
+  const meetsStill = (rule: Where): Promise<boolean> =>
+    meetsChanged(scope.store, compileWhere(scope.model, entity, rule), changed);
+  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
+  const answer = await decision.guard?.(observe(entity, changed).record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
+  throw noLongerYours();
 }
 
-function writeUpdate(operation: MutableOperation, where: Where, nothingToChange: boolean): Promise<boolean> {
-  return whileUnchanged(operation, where, async () => {
+function writeUpdate(
+  operation: MutableOperation,
+  where: Where,
+  nothingToChange: boolean,
+  before?: typeof refuseLeaving,
+): Promise<boolean> {
+  return whileUnchanged(operation, where, async (held) => {
     const { entity, data, scope } = operation;
+    if (before !== undefined) await before(operation, where, held);
     const row = nothingToChange
       ? await scope.store.findOne(entity, where)
       : await scope.store.update(entity, where, data);
@@ -122,24 +169,34 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
   const { entity, id, decision, scope, existsWhere } = operation;
-  const row = await scope.store.findOne(entity, allOf({ id }, existsWhere));
+  const { model, store: driver } = scope;
+  const row = await driver.findOne(entity, allOf({ id }, existsWhere));
   if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
-  const byPredicate = await satisfiesPredicate(operation);
-  if (!byPredicate && !(await decision.guard?.(seen.record))) throw recordDenied(operation);
-  if (!byPredicate) expectUnchanged(operation, seen);
-  const where = wanted(operation, byPredicate ? decision.predicate : undefined);
+  let rule = decision.predicate;
+  if (rule === undefined || !(await meets({ model, driver }, entity, rule, row))) {
+    const answer = await decision.guard?.(seen.record);
+    rule = isWhere(answer) ? answer : undefined;
+    const isAllowed = rule === undefined ? answer === true : await meets({ model, driver }, entity, rule, row);
+    if (!isAllowed) throw recordDenied(operation);
+    expectUnchanged(operation, seen);
+  }
+  const where = wanted(operation, rule);
   const writeAndRecheck = async (): Promise<boolean> => {
-    const isWritten = await write(where);
+    const isWritten = await write(where, refuseLeaving);
     if (isWritten) await recheck(operation, true);
     return isWritten;
   };
-  const matters = changed.some((name) => seen.columns().has(name)) || touches(operation, changed);
+  const matters = changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
 
-/** Whether a change may carry the row out of the rules' predicate. */
-function touches({ decision, entity, scope }: MutableOperation, changed: readonly string[]): boolean {
-  return dependsOn(scope.model, entity, decision.predicate, changed);
+/** Whether a change may carry the row out of the condition that the rules let it through by. */
+function touches(
+  { decision, entity, scope }: MutableOperation,
+  changed: readonly string[],
+  rule: Where | undefined = decision.predicate,
+): boolean {
+  return dependsOn(scope.model, entity, rule, changed);
 }

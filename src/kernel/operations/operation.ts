@@ -2,6 +2,8 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { EntityRef, RelatedRead, Row, SortKey, Where } from "../ports/driver.ts";
 import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
+import type { ByteBudget } from "../records/byte-budget.ts";
+import type { Guard } from "../records/mask.ts";
 import type { OperationScope } from "./scope.ts";
 
 /** The kinds of operations on records. */
@@ -47,7 +49,7 @@ export interface Decision {
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
    * statement's `where`, so that a record that changed since does not slip through.
    */
-  guard?: ((record: Row) => boolean | Promise<boolean>) | undefined;
+  guard?: Guard | undefined;
   /** Names of the rules that were asked; shown in development only. */
   rules?: readonly string[] | undefined;
   /** Why it was denied, in words for the developer; shown in development only. */
@@ -76,8 +78,13 @@ export interface Operation {
   /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
   data: Record<string, unknown>;
   /** What a record must meet to be there at all for this operation; one that does not is missing, for everybody. */
-  existsWhere?: Where | undefined;
-  /** Conditions a phase adds to the statement besides the rule's predicate (an owner that must not change, a version). */
+  readonly existsWhere?: Where | undefined;
+  /** Adds a condition to `existsWhere`: what several plugins require holds together. */
+  require(where: Where): void;
+  /**
+   * Conditions that phases add to the statement besides the rule's predicate (an owner that must not change, a version).
+   * Assigning adds a condition and replaces none.
+   */
   extraWhere?: Where | undefined;
   /**
    * What a phase up to the statement saw of the stored record and relied on. The statement applies only while it still
@@ -102,6 +109,8 @@ export interface Operation {
   joins?: readonly RelatedRead[] | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
+  /** What this list, or what is included in the records, may have in bytes; see `OperationInput`. */
+  bytes?: ByteBudget | undefined;
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
   /**
@@ -159,4 +168,10 @@ export interface OperationInput {
    * gate then leaves `limits` alone; rights are checked all the same. @default false
    */
   readonly bounded?: boolean | undefined;
+  /**
+   * What the records may have in bytes, with all that is included in them, where they are part of something larger: whoever
+   * asks looks at `isCut`. A list with `limits.pageBytes` of its own goes on with its cursor, or is refused where it has none.
+   * @default `limits.pageBytes`, and no limit for the system
+   */
+  readonly bytes?: ByteBudget | undefined;
 }

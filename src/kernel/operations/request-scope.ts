@@ -6,18 +6,22 @@ import type { Limits } from "../limits.ts";
 import type { Driver, EntityRef } from "../ports/driver.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Precondition } from "../ports/precondition.ts";
-import type { Principal } from "../ports/principal.ts";
+import { type Principal, SYSTEM } from "../ports/principal.ts";
 import { decide, ReadDecisions } from "../records/decisions.ts";
 import type { FieldMask } from "../records/mask.ts";
 import { ScopeMasks } from "../records/scope-masks.ts";
+import type { ShownRecords } from "../records/shown-records.ts";
 import { taggingDriver } from "../records/tagging-driver.ts";
+import type { Route } from "../routes/route.ts";
 import { deniedError } from "./denied.ts";
+import { lateTransaction } from "./late-transaction.ts";
+import { mayUse } from "./may-use.ts";
 import { newOperation } from "./new-operation.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
 import type { OperationRuntime } from "./runtime.ts";
-import type { OperationScope, ScopeTransactionOptions } from "./scope.ts";
+import type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./scope.ts";
 
 /** What a scope begins with. */
 export interface ScopeInit {
@@ -55,20 +59,30 @@ export class RequestScope implements OperationScope {
   readonly requestId: string;
   precondition: Precondition | undefined;
   idempotencyKey: string | undefined;
+  shown: ShownRecords | undefined;
   readonly #init: ScopeInit;
   readonly #afterCommit: AfterCommit | undefined;
+  /** Whether the transaction of its driver may not have begun. */
+  readonly #isLate: boolean;
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
   readonly #masks = new ScopeMasks(this);
   #decisions: ReadDecisions | undefined;
 
-  constructor(runtime: OperationRuntime, init: ScopeInit, store: Driver = runtime.driver, afterCommit?: AfterCommit) {
+  constructor(
+    runtime: OperationRuntime,
+    init: ScopeInit,
+    store: Driver = runtime.driver,
+    afterCommit?: AfterCommit,
+    isLate = false,
+  ) {
     this.runtime = runtime;
     this.store = store;
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.#init = init;
     this.#afterCommit = afterCommit;
+    this.#isLate = isLate;
   }
 
   get driver(): Driver {
@@ -135,6 +149,10 @@ export class RequestScope implements OperationScope {
     throw deniedError({ ...newOperation(this, entity, input), decision }, this.runtime.production);
   }
 
+  mayUse(route: Route): Promise<RouteAccess> {
+    return mayUse(this, route);
+  }
+
   mask(ref: EntityRef): FieldMask {
     return this.#masks.of(this.runtime.find(ref));
   }
@@ -147,25 +165,40 @@ export class RequestScope implements OperationScope {
     return ref === undefined ? this.#masks.allReady() : this.#masks.ready(this.runtime.find(ref));
   }
 
+  async asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
+    const init: ScopeInit = { principal: SYSTEM, requestId: this.requestId };
+    const system = new RequestScope(this.runtime, init, this.store, this.#afterCommit, this.#isLate);
+    try {
+      return await work(system);
+    } finally {
+      await system.close();
+    }
+  }
+
   async transaction<T>(
     work: (scope: OperationScope) => Promise<T>,
-    { around = (driver: Driver) => driver }: ScopeTransactionOptions = {},
+    { around = (driver: Driver) => driver, late }: ScopeTransactionOptions = {},
   ): Promise<T> {
-    if (this.#afterCommit !== undefined) return work(this);
+    if (this.#afterCommit !== undefined) return this.#isLate ? this.store.transaction(() => work(this)) : work(this); // a late one begins now
     const afterCommit: AfterCommit = [];
     let left: Precondition | undefined;
-    const result = await this.runtime.driver.transaction(async (driver) => {
+    const run = async (driver: Driver, isLate = false): Promise<T> => {
       afterCommit.length = 0; // the driver may have rolled back and tried again
-      const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit);
+      const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit, isLate);
       inner.precondition = this.precondition;
       inner.idempotencyKey = this.idempotencyKey;
+      inner.shown = this.shown;
       try {
         return await work(inner);
       } finally {
         left = inner.precondition;
         await inner.close();
       }
-    });
+    };
+    const { driver } = this.runtime;
+    const result = await (late === undefined
+      ? driver.transaction((inner) => run(inner))
+      : lateTransaction(driver, { work: run, around: late }));
     this.precondition = left;
     for (const task of afterCommit) await task(this);
     return result;

@@ -123,6 +123,9 @@ async function execute(plan: OperationPlan, operation: MutableOperation): Promis
 async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
   const { kind, principal } = operation;
   if ((kind === "create" || kind === "update") && principal.kind !== "system") {
+    // A transaction's scope has a mask of its own, which decides what the record shows.
+    const masking = operation.scope.maskReady(operation.entity);
+    if (masking !== undefined) await masking;
     const withholding = withholdUnreadable(operation);
     if (withholding !== undefined) await withholding;
   }
@@ -145,6 +148,7 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
       const { entity, kind } = operation;
       scope.log.error("A hook failed after the commit", {
         plugin: hook.plugin,
+        hook: hook.name,
         entity: entity.name,
         kind,
         requestId: scope.requestId,

@@ -7,12 +7,30 @@ import type { Logger } from "../ports/logger.ts";
 import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { FieldMask } from "../records/mask.ts";
+import type { ShownRecords } from "../records/shown-records.ts";
+import type { Route } from "../routes/route.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
+
+/** What the gate says about a caller's use of a route. */
+export interface RouteAccess {
+  /** Whether the caller may use it, for some records or all. */
+  readonly allowed: boolean;
+  /** Whether that is so for all that the route does; false where only its operations know. */
+  readonly forAll: boolean;
+  /** Names of the rules that were asked, where plugins tell; an empty list lets nobody pass. */
+  readonly rules: readonly string[] | undefined;
+}
 
 /** How a scope runs a transaction. */
 export interface ScopeTransactionOptions {
   /** Puts something around the driver that the statements of operations run on. @default nothing */
   readonly around?: (driver: Driver) => Driver;
+  /**
+   * Begins the transaction with the first write, or the first transaction inside: what reads or waits before that holds
+   * nothing. The function stands around the transaction, from before it begins until it has ended.
+   * @default it begins at once
+   */
+  readonly late?: (<T>(transaction: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 /** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
@@ -35,6 +53,8 @@ export interface OperationScope {
   precondition: Precondition | undefined;
   /** One word for all tries of a request that may be sent again, unique to its caller; undefined for any other work. */
   idempotencyKey: string | undefined;
+  /** Set by a surface that must know which records the response shows: every record that is presented is noted here. */
+  shown: ShownRecords | undefined;
   /** The app's time. */
   now(): Date;
   /** Services; the scope is created on first use. */
@@ -50,6 +70,11 @@ export interface OperationScope {
    * @throws AuthenticationError, AuthorizationError when they refuse it
    */
   decide(input: OperationInput): Promise<Decision>;
+  /**
+   * Whether the caller may use a route, without running it: asks `route:authorize` hooks about rules of its own, and
+   * `operation:authorize` hooks about its operation. The system may use all routes.
+   */
+  mayUse(route: Route): Promise<RouteAccess>;
   /** The caller's field mask for an entity. */
   mask(entity: EntityRef): FieldMask;
   /** Entities whose mask depends on the caller and was asked for. */
@@ -59,6 +84,8 @@ export interface OperationScope {
    * @param entity @default all whose mask was asked for
    */
   maskReady(entity?: EntityRef): Promise<void> | undefined;
+  /** Runs `work` with the system's rights, in the same transaction when there is one. */
+  asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
   /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
   transaction<T>(work: (scope: OperationScope) => Promise<T>, options?: ScopeTransactionOptions): Promise<T>;
 }

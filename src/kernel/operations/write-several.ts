@@ -15,8 +15,10 @@ export async function writeSeveral(operation: MutableOperation, ids: readonly st
   const changed = Object.keys(data);
   const conditions = allOf(decision.predicate, existsWhere, extraWhere, when);
   if (needsEach(operation) || dependsOn(scope.model, entity, decision.predicate, changed)) throw ONE_BY_ONE;
-  // Deleting changes records that refer to the deleted ones, too.
-  if (looksAt(scope.model, entity, conditions, kind === "delete" ? undefined : entity)) throw ONE_BY_ONE;
+  // Deleting changes records that refer to the deleted ones, too. What is asked of related records is asked again of each
+  // record once it is locked, where others write meanwhile; see `whileUnchanged`.
+  const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
+  if (looksAt(scope.model, entity, conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
   const where = allOf({ id: { in: ids } }, conditions);
   if (kind === "delete") {
     operation.total = await scope.store.deleteMany(entity, where);

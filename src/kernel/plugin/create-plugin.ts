@@ -9,13 +9,13 @@ const made = new WeakSet<object>();
 const factories = new WeakSet<object>();
 
 /**
- * Makes a plugin.
+ * Makes a plugin. What else is wrong with it is in the report of the app that it is in.
  * @param options its id, what it declares, and `setup`
- * @throws ConfigurationError when the id is not kebab-case, optionally "scope/name"
+ * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
+ * `provides` is not a list of names
  */
 export function createPlugin(options: PluginOptions): Plugin {
-  if (!ID.test(options.id))
-    throw new ConfigurationError(`Plugin id "${options.id}" must be kebab-case, optionally "scope/name"`);
+  assertOptions(options);
   const plugin: Plugin = Object.freeze({
     ...options,
     version: options.version ?? "0.0.0",
@@ -24,6 +24,18 @@ export function createPlugin(options: PluginOptions): Plugin {
   });
   made.add(plugin);
   return plugin;
+}
+
+function assertOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null)
+    throw new ConfigurationError('createPlugin() takes an object with at least an "id", such as { id: "acme/audit" }');
+  const { id, requires = [], provides = [] } = options as Record<string, unknown>;
+  if (typeof id !== "string") throw new ConfigurationError('createPlugin() needs an "id", such as "acme/audit"');
+  if (!ID.test(id)) throw new ConfigurationError(`Plugin id "${id}" must be kebab-case, optionally "scope/name"`);
+  const problems = Object.entries({ requires, provides })
+    .filter(([, names]) => !(Array.isArray(names) && names.every((name) => typeof name === "string")))
+    .map(([key]) => `plugin "${id}": "${key}" must be a list of names`);
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
 /** Turns `(options) => plugin options` into `(options?) => Plugin`. */

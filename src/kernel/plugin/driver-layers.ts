@@ -1,3 +1,5 @@
+import { ConfigurationError } from "../../entity/index.ts";
+import { isPromiseLike } from "../async/promise-like.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Driver } from "../ports/driver.ts";
 import type { Plugin, PluginContext } from "./plugin.ts";
@@ -13,8 +15,15 @@ export function layerDriver(driver: Driver, contexts: ReadonlyMap<Plugin, Plugin
   const layers = [...contexts];
   const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);
   return {
-    driver: layers.reduce((inner, [plugin, context]) => plugin.wrapDriver?.(inner, context) ?? inner, driver),
+    driver: layers.reduce((inner, [plugin, context]) => wrapped(inner, plugin, context), driver),
     handlerDriver: (given, scope) =>
       outer.reduce((inner, [plugin, context]) => plugin.wrapHandlerDriver?.(inner, context, scope) ?? inner, given),
   };
+}
+
+function wrapped(inner: Driver, plugin: Plugin, context: PluginContext): Driver {
+  const driver = plugin.wrapDriver?.(inner, context) ?? inner;
+  if (isPromiseLike(driver))
+    throw new ConfigurationError(`plugin "${plugin.id}": wrapDriver returned a promise; it must return a driver`);
+  return driver;
 }

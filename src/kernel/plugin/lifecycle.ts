@@ -20,10 +20,21 @@ export interface LifecycleParts {
   /** Milliseconds that each part gets to stop; starting takes as long as it takes. */
   readonly stopMs: number;
   start(): Promise<void>;
+  /** @throws ConfigurationError when a plugin has declared something after setup */
+  refuseLate(): void;
 }
 
 /** Starts and stops: driver, then plugins in order; plugins in reverse, services, then driver. */
-export function createLifecycle({ plugins, contexts, driver, container, log, stopMs, start }: LifecycleParts): {
+export function createLifecycle({
+  plugins,
+  contexts,
+  driver,
+  container,
+  log,
+  stopMs,
+  start,
+  refuseLate,
+}: LifecycleParts): {
   readonly ready: Promise<void>;
   /** @throws UnavailableError when it was stopped */
   started(): Promise<void> | undefined;
@@ -44,8 +55,10 @@ export function createLifecycle({ plugins, contexts, driver, container, log, sto
         refuseWhenStopped();
         await plugin.start?.(contexts.get(plugin) as PluginContext);
         running.push(plugin);
+        refuseLate();
       }
       refuseWhenStopped();
+      refuseLate();
       state = "started";
     } catch (error) {
       state = "failed";

@@ -1,7 +1,7 @@
 import type { AnyEntity, EntityModel, EntityRules } from "../../entity/index.ts";
 import type { EntityClient } from "../client/in-process-client.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
-import type { HookFunction, HookName, HookOptions } from "../hooks/hook-map.ts";
+import type { HookFunction, HookMap, HookName, HookOptions } from "../hooks/hook-map.ts";
 import type { RequestInfo } from "../http/messages.ts";
 import type { Limits } from "../limits.ts";
 import type { OperationScope } from "../operations/scope.ts";
@@ -22,7 +22,10 @@ export interface PluginConfig {
 
 type ScopedWork<T> = (scope: OperationScope) => Promise<T>;
 
-/** Everything a plugin may touch (architecture.md 3.1). */
+/**
+ * Everything a plugin may touch (architecture.md 3.1). What declares (`services.register`, `hooks`, `routes.add`, `problem`)
+ * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
+ */
 export interface PluginContext {
   readonly services: {
     register(id: string, factory: ServiceFactory, options?: ServiceOptions): void;
@@ -31,6 +34,11 @@ export interface PluginContext {
   };
   readonly hooks: {
     on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
+    /**
+     * Defines a hook of the plugin's own, for others to add functions to.
+     * @returns runs these functions in order; a promise only when one of them returned one
+     */
+    define<N extends HookName>(name: N): (payload: HookMap[N]) => void | Promise<void>;
   };
   readonly routes: {
     add(route: RouteInput): void;
@@ -98,7 +106,7 @@ export interface PluginOptions {
    * @default the driver as it is
    */
   wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined): Driver;
-  /** Declares what the plugin adds; synchronous, no I/O. */
+  /** Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused. */
   setup?(context: PluginContext): void;
   /** Runs when the driver is connected, in order of `requires`. */
   start?(context: PluginContext): void | Promise<void>;

@@ -1,4 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { ByteBudget } from "../records/byte-budget.ts";
 import type { Logger } from "./logger.ts";
 
 /** A stored record: one property per column. Absent values are `null`, moments are `Date` unless texts were asked for. */
@@ -50,6 +51,12 @@ export interface FindManyQuery extends FindOptions {
   readonly limit?: number | undefined;
   /** @default 0 */
   readonly offset?: number | undefined;
+  /**
+   * What the rows may have in bytes. Rows that do not fit are not read: the driver asks `take` how many may be, which also
+   * notes that some were left out. Drivers that do not look at it hold as many bytes in memory as the rows have.
+   * @default any number
+   */
+  readonly bytes?: ByteBudget | undefined;
 }
 
 /** A pair of a manyToMany relation. */
@@ -64,6 +71,17 @@ export interface LinkOptions {
   readonly where?: Where | undefined;
   /** Pairs at most; when there are more, the driver chooses which. @default all pairs */
   readonly limit?: number | undefined;
+}
+
+/** How a driver stores a new record. */
+export interface CreateOptions {
+  /**
+   * Condition on the new record and on the database as it is without it, decided in the statement that stores it: a relation
+   * of the record leads to rows that are stored already, and none of them refers to it. For drivers that
+   * `takesCreateConditions`. @default none
+   * @throws NotStoredError when it does not hold; nothing is stored, and no constraint is looked at
+   */
+  readonly where?: Where | undefined;
 }
 
 /** How a driver runs a transaction. */
@@ -82,8 +100,16 @@ export interface DriverCapabilities {
    * @default false
    */
   readonly locksInOrder?: boolean | undefined;
+  /** How many transactions can be open at the same time, where the driver knows: its connections. @default not known */
+  readonly transactions?: number | undefined;
   /** Whether data survives the process. */
   readonly durable: boolean;
+  /**
+   * Whether it hashes passwords and encrypts fields by itself, outside an app, as a driver of `createEnhancedDriver` does.
+   * Entity steps without an app ask for it.
+   * @default false
+   */
+  readonly protectsFields?: boolean | undefined;
 }
 
 /** What a driver is told when the app starts. */
@@ -102,7 +128,13 @@ export interface DriverSchema {
   push(): Promise<{ readonly changed: boolean }>;
   /** Differences between tables and definitions, a sentence each; empty when they agree. */
   pending(): Promise<readonly string[]>;
-  /** "auto" pushes when the app starts outside production; in production the app refuses to start on differences. */
+  /**
+   * Differences that this version of the app cannot work with, a sentence each with the remedy; what a later version may
+   * have added is not among them. In mode "off" they are about tables and columns only.
+   * @default in mode "auto" what `pending` says, in mode "off" nothing
+   */
+  misfits?(): Promise<readonly string[]>;
+  /** "auto" pushes when the app starts outside production. Everywhere else the app refuses to start on misfits. */
   readonly mode: "auto" | "off";
 }
 
@@ -133,7 +165,7 @@ export interface Driver {
   findMany(entity: EntityRef, query?: FindManyQuery): Promise<Row[]>;
   count(entity: EntityRef, where?: Where): Promise<number>;
   /** Stores a complete record (id included) and returns it. */
-  create(entity: EntityRef, data: Row): Promise<Row>;
+  create(entity: EntityRef, data: Row, options?: CreateOptions): Promise<Row>;
   createMany(entity: EntityRef, rows: readonly Row[]): Promise<number>;
   /**
    * Changes the one record that matches, in a single statement; null when none does. `where` must contain an `id`. Data

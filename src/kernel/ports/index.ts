@@ -1,5 +1,7 @@
 export type { Clock, IdGenerator } from "./clock.ts";
+export { takesCreateConditions, withAbilitiesOf, withCreateConditions } from "./create-conditions.ts";
 export type {
+  CreateOptions,
   Driver,
   DriverCapabilities,
   DriverContext,

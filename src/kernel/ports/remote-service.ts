@@ -14,9 +14,9 @@ export interface RemoteCaller {
 /** What a remote service is told about a fetch. */
 export interface RemoteFetchOptions {
   /** Relations of the records that are wanted, too. @default none */
-  readonly include?: RemoteInclude | undefined;
+  readonly include?: RemoteInclude;
   /** Fields that are wanted: those the caller may read, and those that rules look at. @default all */
-  readonly select?: readonly string[] | undefined;
+  readonly select?: string[];
   /**
    * Headers that say which trace the call is part of (W3C Trace Context), for services that are asked over HTTP.
    * @default none
@@ -42,11 +42,11 @@ export interface SharedAnswers {
 export interface RemoteService {
   /**
    * Records by id, in any order; ids without a record are left out.
-   * @param ids distinct, at most as many as a batch has
+   * @param ids distinct, at most as many as a batch has; the service's own, like the lists in the options
    */
   fetchByIds(
     entityName: string,
-    ids: readonly string[],
+    ids: string[],
     options?: RemoteFetchOptions,
   ): Promise<readonly unknown[]> | readonly unknown[];
   /**

@@ -1,12 +1,18 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../ports/driver.ts";
 
+/**
+ * Decides about one record: yes, no, or yes for as long as it meets a condition, which becomes part of the statement. What
+ * it looks at does so, too.
+ */
+export type Guard = (record: Row) => boolean | Where | Promise<boolean | Where>;
+
 /** What decides about a field record by record. */
 export interface RowAccess {
   /** Records the caller may see the field of. */
   readonly predicate: Where | undefined;
   /** Decides where no condition can; such a field cannot be filtered on. */
-  readonly guard: ((record: Row) => boolean | Promise<boolean>) | undefined;
+  readonly guard: Guard | undefined;
 }
 
 /** Which fields a caller may see and touch. Query parsing, writes and the serializer use the same object. */

@@ -48,6 +48,7 @@ function presentAll(items: readonly unknown[], scope: Viewer, wire: boolean, dep
 
 function presentRecord(record: Row, entity: AnyEntity, scope: OperationScope, wire: boolean, depth: number): Row {
   const mask = scope.mask(entity);
+  scope.shown?.note(entity, record);
   const { columns, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
   const plain: Row = {};

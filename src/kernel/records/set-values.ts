@@ -2,7 +2,7 @@ import { AuthorizationError } from "../errors/errors.ts";
 import { missingOrDenied } from "../operations/execute-read.ts";
 import type { MutableOperation } from "../operations/new-operation.ts";
 import type { OperationInput } from "../operations/operation.ts";
-import { allOf } from "../where/condition.ts";
+import { storedRecord } from "../where/stored-record.ts";
 
 type Values = NonNullable<OperationInput["set"]>;
 
@@ -25,8 +25,5 @@ export function setValues(operation: MutableOperation, values: Values): void {
  */
 export async function refuseDropped(operation: MutableOperation, values: Values): Promise<void> {
   if (!operation.ignored.some((name) => Object.hasOwn(values, name))) return;
-  const { entity, id, decision, existsWhere, extraWhere, scope } = operation;
-  const where = allOf({ id }, decision.predicate, existsWhere, extraWhere);
-  const isThere = (await scope.store.findOne(entity, where, { select: ["id"] })) !== null;
-  throw isThere ? new AuthorizationError() : await missingOrDenied(operation);
+  throw (await storedRecord(operation)) === null ? await missingOrDenied(operation) : new AuthorizationError();
 }

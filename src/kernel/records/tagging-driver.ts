@@ -1,5 +1,6 @@
-import type { EntityModel } from "../../entity/index.ts";
-import type { Driver, EntityRef, Row } from "../ports/driver.ts";
+import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
+import { ConflictError } from "../errors/errors.ts";
+import type { Driver, EntityRef, Row, Where } from "../ports/driver.ts";
 import { overlayDriver } from "../ports/overlay-driver.ts";
 import { changedRow, newRow, type RowSources } from "./complete-row.ts";
 import { findEntity } from "./find-entity.ts";
@@ -25,17 +26,39 @@ export function taggingDriver(inner: Driver, model: EntityModel, sources?: RowSo
     sources === undefined ? data : newRow(findEntity(model, ref), data, sources);
   const changed = (ref: EntityRef, data: Row): Row =>
     sources === undefined ? data : changedRow(findEntity(model, ref), data, sources);
+  /**
+   * The condition of a change of one record. Code may describe it by any columns; the port wants its id.
+   * @throws ConfigurationError for no conditions, ConflictError when several records meet them
+   */
+  async function aboutOne(ref: EntityRef, where: Where): Promise<Where | undefined> {
+    if (namesId(where)) return where;
+    const name = findEntity(model, ref).name;
+    if (Object.keys(where ?? {}).length === 0)
+      throw new ConfigurationError(`A change of one record of ${name} needs conditions that say which, such as { id }`);
+    const found = await inner.findMany(ref, { where, select: ["id"], limit: 2 });
+    if (found.length > 1)
+      throw new ConflictError(`Several records of ${name} match; use updateMany or deleteMany to change all of them`);
+    const id = found[0]?.id;
+    return id === undefined ? undefined : { AND: [where, { id }] };
+  }
   const tagging: Partial<Driver> = {
     findOne: async (ref, where, options) => tag(ref, await inner.findOne(ref, where, options)),
     // What is read along is the gate's to ask for: it knows who may see it.
     findMany: async (ref, query) => tagAll(ref, await inner.findMany(ref, { ...query, join: undefined })),
-    create: async (ref, data) => tag(ref, await inner.create(ref, made(ref, data))),
+    create: async (ref, data, options) => tag(ref, await inner.create(ref, made(ref, data), options)),
     createMany: (ref, rows) =>
       inner.createMany(
         ref,
         rows.map((row) => made(ref, row)),
       ),
-    update: async (ref, where, data) => tag(ref, await inner.update(ref, where, changed(ref, data))),
+    async update(ref, where, data) {
+      const one = await aboutOne(ref, where);
+      return one === undefined ? null : tag(ref, await inner.update(ref, one, changed(ref, data)));
+    },
+    async delete(ref, where) {
+      const one = await aboutOne(ref, where);
+      return one !== undefined && inner.delete(ref, one);
+    },
     updateMany: (ref, where, data) => inner.updateMany(ref, where, changed(ref, data)),
     async *stream(ref, query, batchSize) {
       for await (const rows of inner.stream(ref, query, batchSize)) yield tagAll(ref, rows);
@@ -43,4 +66,10 @@ export function taggingDriver(inner: Driver, model: EntityModel, sources?: RowSo
     transaction: (work, options) => inner.transaction((driver) => work(taggingDriver(driver, model, sources)), options),
   };
   return overlayDriver(inner, tagging);
+}
+
+function namesId(where: Where | undefined): boolean {
+  if (typeof where?.id === "string") return true;
+  const { AND: all } = where ?? {};
+  return Array.isArray(all) && all.some((part) => namesId(part as Where));
 }

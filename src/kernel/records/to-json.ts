@@ -34,6 +34,7 @@ function writeJson(value: unknown, scope: OperationScope, depth: number): string
 
 function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, depth: number): string {
   const mask = scope.mask(entity);
+  scope.shown?.note(entity, record);
   const { columns, keys, furtherKeys, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
   // Piece by piece: a text put together before it is added would be one more of the many that a list is made of.

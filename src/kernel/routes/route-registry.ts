@@ -1,5 +1,7 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import type { Access, AnyEntity } from "../../entity/index.ts";
+import { kebabCase } from "../text/case.ts";
+import { pluralize, routeSegment } from "./plural.ts";
 import type { Route, RouteInput, RouteListing } from "./route.ts";
 
 /** What a look-up found: a route, other methods on the same path, or nothing. */
@@ -83,6 +85,18 @@ export class RouteRegistry {
     return (
       base !== undefined || this.#below(path) !== undefined || this.#look(this.#rootRouter, "GET", path) !== undefined
     );
+  }
+
+  /** The address of the entity that a path without a route seems to mean: `/orderItems` is `/order-items`. */
+  suggest(path: string, base: string | undefined): string | undefined {
+    const segment = (base === undefined ? this.#below(path) : path)?.split("/", 2)[1] ?? "";
+    const wanted = kebabCase(pluralize(segment));
+    for (const { entity } of this.#routes) {
+      if (entity === undefined) continue;
+      const right = routeSegment(entity);
+      if (right !== segment && (right === wanted || entity.name === segment)) return `${base ?? this.#prefix}/${right}`;
+    }
+    return undefined;
   }
 
   #below(path: string): string | undefined {

@@ -39,3 +39,10 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates);
   return found === undefined ? "" : ` Did you mean "${found}"?`;
 }
+
+/** One sentence per key of an object of options that is not among the known ones. */
+export function unknownKeys(given: object, known: readonly string[]): string[] {
+  return Object.keys(given)
+    .filter((key) => !known.includes(key))
+    .map((key) => `there is no option "${key}".${didYouMean(key, known)}`);
+}

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
+import type { Limits } from "../limits.ts";
 import type { Decision, IncludeTree, Operation, OperationQuery } from "../operations/operation.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Where } from "../ports/driver.ts";
@@ -7,7 +8,7 @@ import { didYouMean } from "../text/did-you-mean.ts";
 import { checkLimits } from "./check-limits.ts";
 import { allOf, compileWhere } from "./condition.ts";
 import { explainRemote } from "./explain-remote.ts";
-import { eachMember, LOGIC } from "./members.ts";
+import { checkWhereShape, eachMember, LOGIC } from "./members.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
@@ -30,11 +31,17 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
  */
 export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
   const { entity, scope, query } = operation;
+  if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.limits));
   // Rights come first: what is wrong with an operator or a value would tell that there is such a field.
   const decisions = decisionsOf(scope, entity, query.where);
   return decisions instanceof Promise
     ? decisions.then((known) => checked(operation, known, bounded))
     : checked(operation, decisions, bounded);
+}
+
+/** Far more than the conditions that the limits allow can have, with all their values. */
+function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
+  return conditions * (8 + Math.max(inValues, maxPageSize));
 }
 
 function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {

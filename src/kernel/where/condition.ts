@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, Operator, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
 import type { Where } from "../ports/driver.ts";
-import { LOGIC } from "./members.ts";
+import { LOGIC, WHERE_DEPTH } from "./members.ts";
 
 /** Operators that remain after compilation; `ne`, `nin` and `NOT` have become negated comparisons. */
 export type CompareOperator = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
@@ -50,10 +50,17 @@ function refuse(entity: AnyEntity, problem: string): never {
  * @throws BadRequestError for unknown names and operators, inherited keys, `undefined`, and values of the wrong type
  */
 export function compileWhere(model: EntityModel, entity: AnyEntity, where: Where | undefined): Condition {
-  return where === undefined ? ALWAYS : compileObject(model, entity, where, false);
+  return where === undefined ? ALWAYS : compileObject(model, entity, where, false, 1);
 }
 
-function compileObject(model: EntityModel, entity: AnyEntity, where: unknown, negated: boolean): Condition {
+function compileObject(
+  model: EntityModel,
+  entity: AnyEntity,
+  where: unknown,
+  negated: boolean,
+  depth: number,
+): Condition {
+  if (depth > WHERE_DEPTH) refuse(entity, `it is nested more than ${WHERE_DEPTH} levels deep`);
   if (!isPlainObject(where)) refuse(entity, "a condition must be a plain object");
   const parts: Condition[] = [];
   for (const key of Object.keys(where)) {
@@ -61,23 +68,30 @@ function compileObject(model: EntityModel, entity: AnyEntity, where: unknown, ne
     if (value === undefined) refuse(entity, `"${key}" is undefined; leave it out, or use null`);
     parts.push(
       LOGIC.has(key)
-        ? compileLogic(model, entity, key, value, negated)
-        : compileMember(model, entity, key, value, negated),
+        ? compileLogic(model, entity, key, value, negated, depth + 1)
+        : compileMember(model, entity, key, value, negated, depth + 1),
     );
   }
   return join(negated ? "or" : "and", parts);
 }
 
-function compileLogic(model: EntityModel, entity: AnyEntity, key: string, value: unknown, negated: boolean): Condition {
+function compileLogic(
+  model: EntityModel,
+  entity: AnyEntity,
+  key: string,
+  value: unknown,
+  negated: boolean,
+  depth: number,
+): Condition {
   if (key === "NOT") {
-    if (!Array.isArray(value)) return compileObject(model, entity, value, !negated);
+    if (!Array.isArray(value)) return compileObject(model, entity, value, !negated, depth);
     return join(
       negated ? "or" : "and",
-      value.map((part) => compileObject(model, entity, part, !negated)),
+      value.map((part) => compileObject(model, entity, part, !negated, depth)),
     );
   }
   if (!Array.isArray(value)) refuse(entity, `${key} takes an array of conditions`);
-  const parts = value.map((part) => compileObject(model, entity, part, negated));
+  const parts = value.map((part) => compileObject(model, entity, part, negated, depth));
   return join((key === "AND") !== negated ? "and" : "or", parts);
 }
 
@@ -87,6 +101,7 @@ function compileMember(
   key: string,
   value: unknown,
   negated: boolean,
+  depth: number,
 ): Condition {
   const column = Object.hasOwn(entity.columns, key) ? entity.columns[key] : undefined;
   if (column !== undefined) return compileColumn(entity, column, value, negated);
@@ -94,7 +109,7 @@ function compileMember(
   if (relation === undefined || relation.remote) refuse(entity, `there is no field "${key}"`);
   // A to-one relation compared with null asks whether there is a related record at all.
   if (value === null) return { kind: "related", relation, quantifier: negated ? "some" : "none", where: ALWAYS };
-  const inner = compileObject(model, relation.target, value, false);
+  const inner = compileObject(model, relation.target, value, false, depth);
   return { kind: "related", relation, quantifier: negated ? "none" : "some", where: inner };
 }
 

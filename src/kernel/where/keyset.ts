@@ -1,6 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
 import type { Driver, FindManyQuery, Row, SortKey, Where } from "../ports/driver.ts";
+import { ByteBudget } from "../records/byte-budget.ts";
 import { allOf } from "./condition.ts";
 
 /**
@@ -88,6 +89,9 @@ function beyond({ name, kind }: ColumnDefinition, operator: "gt" | "lt", value: 
   return { [name]: { in: (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0) } };
 }
 
+/** Bytes of a batch at most. */
+const BATCH_BYTES = 8_388_608;
+
 /** `Driver.stream` for drivers without a cursor of their own: one page after another, by keyset. */
 export async function* streamByKeyset(
   driver: Driver,
@@ -104,14 +108,15 @@ export async function* streamByKeyset(
   let where = query.where;
   while (left > 0) {
     const limit = Math.min(batchSize, left);
-    const rows = await driver.findMany(entity, { where, sort: order, limit, offset, select });
+    const bytes = new ByteBudget(BATCH_BYTES);
+    const rows = await driver.findMany(entity, { where, sort: order, limit, offset, select, bytes });
     const last = rows.at(-1);
     if (last === undefined) return;
     // Before the rows are handed over: what happens to them then must not move the position.
     const position = order.map(({ field }) => last[field] ?? null);
     for (const field of extra) for (const row of rows) delete row[field];
     yield rows;
-    if (rows.length < limit) return;
+    if (rows.length < limit && !bytes.isCut) return;
     left -= rows.length;
     offset = undefined;
     where = allOf(query.where, keysetWhere(entity, order, position));

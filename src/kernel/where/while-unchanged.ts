@@ -1,28 +1,33 @@
 import { RecordChangedError } from "../errors/errors.ts";
 import { inTransaction } from "../operations/in-transaction.ts";
 import type { MutableOperation } from "../operations/new-operation.ts";
-import type { Where } from "../ports/driver.ts";
+import type { Row, Where } from "../ports/driver.ts";
+import { looksAt } from "./members.ts";
 
 /**
  * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
  * what is replaced, the record is held still first: an update with nothing but its id locks it, so that what is seen then
- * is what the statement finds.
+ * is what the statement finds. The same where the statement asks for related records and transactions run concurrently: a
+ * statement that had to wait for the record would look at them as they were before it waited.
  * @param where what the statement asks of the record
+ * @param write the statement; it is given the record, where that is held
  * @returns whether it matched
  * @throws RecordChangedError
  */
 export async function whileUnchanged(
   operation: MutableOperation,
   where: Where,
-  write: () => Promise<boolean>,
+  write: (held: Row | undefined) => Promise<boolean>,
 ): Promise<boolean> {
-  const { entity, id, isUnchanged, whenHeld } = operation;
-  if (isUnchanged === undefined && whenHeld === undefined) return write();
+  const { entity, id, isUnchanged, whenHeld, scope } = operation;
+  const isConcurrent = scope.store.capabilities.concurrentTransactions;
+  const isHeld = isUnchanged !== undefined || whenHeld !== undefined;
+  if (!isHeld && !(isConcurrent && looksAt(scope.model, entity, where))) return write(undefined);
   return inTransaction(operation, async () => {
     const row = await operation.scope.store.update(entity, where, { id });
     if (row === null) return false;
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
     await whenHeld?.(row);
-    return write();
+    return write(row);
   });
 }

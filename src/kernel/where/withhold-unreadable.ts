@@ -2,9 +2,7 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { type MutableOperation, newOperation } from "../operations/new-operation.ts";
 import type { Decision } from "../operations/operation.ts";
 import type { Row } from "../ports/driver.ts";
-import { allOf, compileWhere } from "./condition.ts";
-import { matchesAlone } from "./matches.ts";
-import { observe } from "./observe.ts";
+import { passes } from "./passes.ts";
 
 /**
  * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
@@ -14,7 +12,13 @@ export function withholdUnreadable(operation: MutableOperation): Promise<void> |
   const row = operation.records[0];
   if (row === undefined) return undefined;
   const decision = readDecisionOf(operation, String(row.id));
-  if (!(decision instanceof Promise) && decision.allowed && passesAll(decision)) return undefined;
+  if (
+    !(decision instanceof Promise) &&
+    decision.allowed &&
+    decision.predicate === undefined &&
+    decision.guard === undefined
+  )
+    return undefined;
   return withholdUnless(operation, row, decision);
 }
 
@@ -34,18 +38,4 @@ export function readDecisionOf({ entity, scope }: MutableOperation, id: string):
   const asked = newOperation(scope, entity, { kind: "read", entity, id });
   const asking = runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
   return asking === undefined ? asked.decision : asking.then(() => asked.decision);
-}
-
-const passesAll = ({ predicate, guard }: Decision): boolean => predicate === undefined && guard === undefined;
-
-/** Whether a record is one of those that a decision allows something with. */
-export async function passes({ entity, scope }: MutableOperation, decision: Decision, row: Row): Promise<boolean> {
-  const { predicate, guard } = decision;
-  if (passesAll(decision)) return true;
-  if (predicate !== undefined) {
-    const alone = matchesAlone(compileWhere(scope.model, entity, predicate), row);
-    const where = allOf({ id: row.id }, predicate);
-    if (alone ?? (await scope.store.findOne(entity, where, { select: ["id"] })) !== null) return true;
-  }
-  return (await guard?.(observe(entity, row).record)) === true;
 }

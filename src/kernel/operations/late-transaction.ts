@@ -1,0 +1,71 @@
+import { DatabaseError } from "../errors/errors.ts";
+import type { Driver } from "../ports/driver.ts";
+import { overlayDriver } from "../ports/overlay-driver.ts";
+
+/** What a late transaction takes. */
+export interface LateTransaction<T> {
+  /** Runs on a driver; again, on that of a new transaction, when the database rolled back and the driver tries again. */
+  readonly work: (driver: Driver, isLate: boolean) => Promise<T>;
+  /** Stands around the transaction, from before it begins until it has ended. @default nothing does */
+  readonly around?: ((transaction: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/**
+ * Runs work in a transaction that begins with its first write, or with the first transaction inside it. Reads before that go
+ * to the database as they would without a transaction, so that work which waits for something else first holds nothing.
+ */
+export async function lateTransaction<T>(
+  base: Driver,
+  { work, around = (run) => run() }: LateTransaction<T>,
+): Promise<T> {
+  let current: Driver = base;
+  let beginning: Promise<Driver> | undefined;
+  let ended: Promise<T> | undefined;
+  let isOver = false;
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+
+  function begin(): Promise<Driver> {
+    if (isOver) return Promise.reject(new DatabaseError("The transaction is over"));
+    beginning ??= new Promise((resolve, reject) => {
+      let isFirst = true;
+      const transaction = (): Promise<T> =>
+        base.transaction((driver) => {
+          if (!isFirst) return work(driver, false);
+          isFirst = false;
+          current = driver;
+          resolve(driver);
+          return outcome;
+        });
+      ended = around(transaction);
+      ended.catch((error: unknown) => {
+        reject(error);
+        fail(error);
+      });
+    });
+    return beginning;
+  }
+
+  const late = overlayDriver(base, {
+    findOne: (...args) => current.findOne(...args),
+    findMany: (...args) => current.findMany(...args),
+    count: (...args) => current.count(...args),
+    stream: (...args) => current.stream(...args),
+    links: (...args) => current.links(...args),
+    create: async (...args) => (await begin()).create(...args),
+    createMany: async (...args) => (await begin()).createMany(...args),
+    update: async (...args) => (await begin()).update(...args),
+    updateMany: async (...args) => (await begin()).updateMany(...args),
+    delete: async (...args) => (await begin()).delete(...args),
+    deleteMany: async (...args) => (await begin()).deleteMany(...args),
+    link: async (...args) => (await begin()).link(...args),
+    unlink: async (...args) => (await begin()).unlink(...args),
+    transaction: async (inner, options) => (await begin()).transaction(inner, options),
+  });
+  const outcome = Promise.resolve().then(() => work(late, true));
+  await Promise.race([outcome, failed]).catch(() => {}); // the transaction says how it ended
+  isOver = true;
+  return ended ?? outcome;
+}

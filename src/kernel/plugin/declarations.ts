@@ -1,0 +1,151 @@
+import { ConfigurationError } from "../../entity/index.ts";
+import { isPromiseLike } from "../async/promise-like.ts";
+import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
+import type { HookName } from "../hooks/hook-map.ts";
+import { HOOK_NAMES } from "../hooks/hook-names.ts";
+import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
+import type { RouteInput } from "../routes/route.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
+import { endpointProblems, hookProblems, pluginProblems, routeProblems } from "./declared-problems.ts";
+import type { Plugin, PluginContext } from "./plugin.ts";
+
+/** Where declarations go. */
+export interface DeclarationTargets {
+  readonly hooks: HookRegistry;
+  register(id: string, factory: ServiceFactory, options?: ServiceOptions): void;
+  addRoute(plugin: string, route: RouteInput): void;
+  problem(sentence: string): void;
+}
+
+/** The half of a plugin's context that declares things. */
+export interface DeclaringContext {
+  readonly hooks: PluginContext["hooks"];
+  readonly problem: PluginContext["problem"];
+  readonly register: PluginContext["services"]["register"];
+  readonly addRoute: PluginContext["routes"]["add"];
+}
+
+/** What plugins declare: open during setup, closed for good afterwards. */
+export interface Declarations {
+  contextOf(plugin: Plugin): DeclaringContext;
+  /** Runs what a plugin declares as data, then its `setup`. */
+  declare(plugin: Plugin, context: PluginContext): void;
+  /** Reports hooks that do not exist. From now on every declaration throws. */
+  close(): void;
+  /** Accepts declarations again, for one more plugin. */
+  reopen(): void;
+  /** @throws ConfigurationError when something was declared after `close`, even if the plugin caught the error */
+  refuseLate(): void;
+}
+
+/** Takes what plugins declare, and refuses what is wrong with it or comes too late. */
+export function createDeclarations(targets: DeclarationTargets): Declarations {
+  const { hooks, problem } = targets;
+  const definers = new Map<string, string>();
+  const listeners: { readonly plugin: string; readonly name: string }[] = [];
+  const registrars = new Map<string, string>();
+  const providers = new Map<string, string>();
+  const late: string[] = [];
+  let isOpen = true;
+
+  function contextOf({ id: plugin }: Plugin): DeclaringContext {
+    /** @throws ConfigurationError once setup is over */
+    function inSetup(call: string): void {
+      if (isOpen) return;
+      const sentence = `Plugin "${plugin}" called ${call} after setup, when it would have no effect; call it in setup()`;
+      late.push(sentence);
+      throw new ConfigurationError(sentence);
+    }
+    function report(sentences: readonly string[]): boolean {
+      for (const sentence of sentences) problem(`plugin "${plugin}": ${sentence}`);
+      return sentences.length > 0;
+    }
+    return {
+      hooks: {
+        on(name, fn, options) {
+          inSetup(`hooks.on("${String(name)}")`);
+          if (report(hookProblems(name, fn, options))) return;
+          listeners.push({ plugin, name });
+          hooks.on(plugin, name, fn, options);
+        },
+        define(name) {
+          inSetup(`hooks.define("${String(name)}")`);
+          const owner = HOOK_NAMES.includes(name) ? "the kernel" : definers.get(name);
+          if (owner !== undefined) report([`the hook "${name}" is defined by ${owner} already`]);
+          else definers.set(name, `plugin "${plugin}"`);
+          return (payload) => runHooks(hooks.list(name), payload);
+        },
+      },
+      problem(sentence) {
+        inSetup(`problem("${sentence}")`);
+        problem(sentence);
+      },
+      register(id, factory, options) {
+        inSetup(`services.register("${id}")`);
+        const other = registrars.get(id);
+        if (other !== undefined)
+          return problem(
+            `Service "${id}" is registered twice, by the plugins "${other}" and "${plugin}"; ${oneOf(other)}`,
+          );
+        registrars.set(id, plugin);
+        targets.register(id, factory, options);
+      },
+      addRoute(route) {
+        inSetup(`routes.add(${route?.method} ${route?.path})`);
+        if (!report(routeProblems(route))) targets.addRoute(plugin, route);
+      },
+    };
+  }
+
+  return {
+    contextOf,
+    declare(plugin, context) {
+      const report = (sentence: string): void => problem(`plugin "${plugin.id}": ${sentence}`);
+      for (const name of new Set(plugin.provides)) {
+        const other = providers.get(name);
+        if (other === undefined) providers.set(name, plugin.id);
+        else problem(`Plugins "${other}" and "${plugin.id}" both provide "${name}"; ${oneOf(other)}`);
+      }
+      const problems = pluginProblems(plugin);
+      for (const sentence of problems) report(sentence);
+      for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
+      for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
+        if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
+      for (const [action, given] of Object.entries(plugin.endpoints ?? {})) {
+        const wrong = endpointProblems(action, given);
+        for (const sentence of wrong) report(sentence);
+        if (wrong.length > 0) continue;
+        const { method = "GET", rules = [], ...others } = given;
+        const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
+        context.routes.add({ ...others, method, action, rules: names });
+      }
+      if (problems.length > 0) return;
+      const given: unknown = plugin.setup?.(context);
+      if (!isPromiseLike(given)) return;
+      given.then(undefined, () => {}); // it is refused, however it ends
+      report(
+        "setup returned a promise, so what it declares would come too late; make it synchronous and wait in start()",
+      );
+    },
+    close() {
+      isOpen = false;
+      for (const { plugin, name } of listeners.splice(0)) {
+        if (HOOK_NAMES.includes(name as HookName) || definers.has(name)) continue;
+        const hint = didYouMean(name, [...HOOK_NAMES, ...definers.keys()]);
+        problem(
+          `plugin "${plugin}": there is no hook "${name}"; a plugin that runs hooks of its own names them with hooks.define().${hint}`,
+        );
+      }
+    },
+    reopen() {
+      isOpen = true;
+    },
+    refuseLate() {
+      if (late.length > 0) throw new ConfigurationError(late);
+    },
+  };
+}
+
+function oneOf(first: string): string {
+  return `leave one of them out, or put yours in the place of the other with defaults.replace("${first}", yours)`;
+}

@@ -1,0 +1,48 @@
+import type { MutableOperation } from "../operations/new-operation.ts";
+import type { Decision, Operation } from "../operations/operation.ts";
+import type { Row, Where } from "../ports/driver.ts";
+import { allOf } from "./condition.ts";
+import { passes } from "./passes.ts";
+import { readDecisionOf } from "./withhold-unreadable.ts";
+
+const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
+
+/**
+ * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
+ * operation, the rules let the caller change it, and it meets the request's precondition. Any other record is for the
+ * statement to refuse, and nothing that depends on its values may be told before. `when` does not count: it is the
+ * surface's, and a record that does not meet it is left alone, not missing.
+ * @returns null where the operation does not reach the record
+ */
+export async function storedRecord(operation: Operation): Promise<Row | null> {
+  const { entity, id, decision, scope, existsWhere, extraWhere, required } = operation as MutableOperation;
+  const { predicate, guard } = decision;
+  const rule = guard === undefined ? predicate : undefined;
+  const row = await scope.store.findOne(entity, allOf({ id }, rule, existsWhere, extraWhere, required));
+  if (row === null || guard === undefined) return row;
+  return (await passes(operation as MutableOperation, decision, row)) ? row : null;
+}
+
+/**
+ * A condition on the stored record that comes from the caller, so that the response tells whether it holds: it holds of no
+ * record that they may not read. An operation on several records of which they may read some is done one by one.
+ */
+export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
+  if (operation.principal.kind === "system") return where;
+  const decision = readDecisionOf(operation as MutableOperation, String(operation.id));
+  return !(decision instanceof Promise) && readsAll(decision) ? where : narrowed(operation, where, decision);
+}
+
+const readsAll = ({ allowed, predicate, guard }: Decision): boolean =>
+  allowed && predicate === undefined && guard === undefined;
+
+async function narrowed(operation: Operation, where: Where, asked: Decision | Promise<Decision>): Promise<Where> {
+  const { entity, id, ids, scope } = operation as MutableOperation;
+  const decision = await asked;
+  if (readsAll(decision)) return where;
+  if (ids !== undefined) operation.apart = true;
+  if (!decision.allowed || ids !== undefined) return NO_RECORD;
+  if (decision.guard === undefined) return allOf(where, decision.predicate);
+  const row = await scope.store.findOne(entity, { id });
+  return row !== null && (await passes(operation as MutableOperation, decision, row)) ? where : NO_RECORD;
+}
