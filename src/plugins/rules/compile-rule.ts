@@ -1,10 +1,9 @@
-import { forDecisions, type Row } from "../../kernel/index.ts";
+import { forDecisions, type Guard, type Row, type Where } from "../../kernel/index.ts";
 import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
-import type { Ask, Guard, Outcome, Subject } from "./outcome.ts";
+import type { Ask, Outcome, Subject } from "./outcome.ts";
 import { reportAnswer } from "./report.ts";
 import type { Rule } from "./rule.ts";
 import { createRuleContext } from "./rule-context.ts";
-import { satisfies } from "./satisfies.ts";
 
 /** Stops a rule that looks at the record before there is one; nobody sees it. */
 const recordNeeded = Object.freeze({ name: "RecordNeeded" });
@@ -70,9 +69,8 @@ export function compileRule(rule: Rule): Ask {
   };
 }
 
-async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean> {
+async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean | Where> {
   const context = createRuleContext(subject, () => forDecisions(record));
   const outcome = await askRule(rule.name, subject, () => rule.evaluate(context));
-  if (typeof outcome !== "object" || subject.entity === undefined) return outcome === true;
-  return satisfies(subject, subject.entity, outcome, record);
+  return typeof outcome === "function" ? false : outcome;
 }

@@ -1,6 +1,5 @@
-import { allOf, type Operation, type Row } from "../../kernel/index.ts";
-import { type Ask, type Findings, type Guard, gather, type Outcome, type Subject } from "./outcome.ts";
-import { satisfies } from "./satisfies.ts";
+import { allOf, type Guard, type Operation, type Where } from "../../kernel/index.ts";
+import { type Ask, type Findings, gather, type Outcome } from "./outcome.ts";
 
 /** What an entity's rules come to for one access. */
 export interface AccessPlan {
@@ -60,16 +59,21 @@ function conclude({ decision }: Operation, findings: Findings | undefined): void
   decision.allowed = true;
 }
 
-/** Passes when one of them does. */
+/** Passes when one of them does; where they leave it to conditions, for records that meet one of these. */
 export function anyOf(guards: readonly Guard[]): Guard {
   if (guards.length === 1) return guards[0] as Guard;
   return async (record) => {
-    for (const guard of guards) if (await guard(record)) return true;
-    return false;
+    const wheres: Where[] = [];
+    for (const guard of guards) {
+      const answer = await guard(record);
+      if (answer === true) return true;
+      if (answer !== false) wheres.push(answer);
+    }
+    return wheres.length > 0 && { OR: wheres };
   };
 }
 
-/** Several rules as one that passes when all of them do. */
+/** Several rules as one that passes when all of them do; their conditions stay conditions of the statement. */
 export function askAll(asks: readonly Ask[]): Ask {
   return async (subject) => {
     const findings: Findings = { wheres: [], guards: [] };
@@ -78,17 +82,19 @@ export function askAll(asks: readonly Ask[]): Ask {
       if (outcome === false) return false;
       if (outcome !== true) gather(findings, outcome);
     }
-    return conjunction(subject, findings);
+    return conjunction(findings);
   };
 }
 
-function conjunction(subject: Subject, { wheres, guards }: Findings): Outcome {
+function conjunction({ wheres, guards }: Findings): Outcome {
   if (guards.length === 0) return wheres.length === 0 ? true : allOf(...wheres);
-  return async (record: Row) => {
-    const { entity } = subject;
-    if (entity === undefined) return false;
-    for (const where of wheres) if (!(await satisfies(subject, entity, where, record))) return false;
-    for (const guard of guards) if (!(await guard(record))) return false;
-    return true;
+  return async (record) => {
+    const all = [...wheres];
+    for (const guard of guards) {
+      const answer = await guard(record);
+      if (answer === false) return false;
+      if (answer !== true) all.push(answer);
+    }
+    return all.length === 0 ? true : allOf(...all);
   };
 }

@@ -59,7 +59,7 @@ export function createFieldFilter(
     const own = entityOfRecord(data) ?? entity;
     if (own === undefined)
       throw new ConfigurationError(
-        `${name}(data, user) takes records that an app has read; for other data say whose fields they are: ${name}(data, entity, { user })`,
+        `${name}(data, user) takes records of a handler's driver or of an operation, which know their entity. Records of a client, such as api.as(user), are plain copies, masked already; for these and other data say whose fields they are: ${name}(data, entity, { user })`,
       );
     return filter(data as Row, own);
   }

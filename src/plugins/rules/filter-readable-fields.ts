@@ -15,7 +15,7 @@ const MAX_DEPTH = 64;
  * or a service, or looks at a column that the record does not have is not shown.
  *
  * `(data, user)` takes records that an app has read: those of operations, of a handler's driver, and copies of them.
- * Other data needs its entity. Specification section 4.1 rule 2.
+ * Other data needs its entity, and so do records of clients (`api.as(user)`): these are plain copies. Specification section 4.1 rule 2.
  *
  * @param data a record, an array of records, or null
  * @throws ConfigurationError for data that is no record, or whose entity nobody knows

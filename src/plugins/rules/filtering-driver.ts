@@ -109,9 +109,9 @@ export function filteringDriver(inner: Driver, model: EntityModel, caller: Field
       const entity = entityOf(ref);
       for await (const rows of inner.stream(entity, whole(entity, query), batchSize)) yield shown(entity, rows, query);
     },
-    async create(ref, data) {
+    async create(ref, data, options) {
       const entity = entityOf(ref);
-      return shown(entity, [await inner.create(entity, written(entity, data, "create"))])[0] as Row;
+      return shown(entity, [await inner.create(entity, written(entity, data, "create"), options)])[0] as Row;
     },
     async createMany(ref, rows) {
       const entity = entityOf(ref);

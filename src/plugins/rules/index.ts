@@ -4,8 +4,10 @@ import {
   createPlugin,
   type Operation,
   type Plugin,
+  type PluginContext,
   type RouteAuthorization,
   type RouteRules,
+  unknownKeys,
 } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
@@ -53,6 +55,8 @@ export function rules(options: RulesOptions = {}): Plugin {
     provides: ["rules"],
     setup(context) {
       const { hooks, log, problem, services } = context;
+      refuseSharedIds(context);
+      for (const sentence of unknownKeys(options, ["rules"])) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
       const fieldRules = createFieldRules(context, table);
       const plans = compilePlans(context, table);
@@ -70,10 +74,20 @@ export function rules(options: RulesOptions = {}): Plugin {
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
+        timeout: 0, // it may ask read rules, which have limits of their own
         severalRecords: true,
       });
     },
   });
+}
+
+/** A caller's id names a record of one entity: with two of them, the caller "1" of one would own the record "1" of the other. */
+function refuseSharedIds({ entities, problem }: PluginContext): void {
+  const [first, ...others] = entities.entities.filter(({ ownedBy }) => ownedBy === "id").map(({ name }) => name);
+  for (const name of others)
+    problem(
+      `${name}: .ownedBy("id") is for the entity of the callers, and ${first} has it already: a caller would own the records of both that have their id. Give ${name} a belongsTo relation to ${first}, and name it in .ownedBy()`,
+    );
 }
 
 function routeRules(authorize: (payload: RouteAuthorization) => void | Promise<void>): RouteRules {

@@ -1,5 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Decision, OperationKind, OperationScope, Principal, Row, Where } from "../../kernel/index.ts";
+import type { Decision, Guard, OperationKind, OperationScope, Principal, Where } from "../../kernel/index.ts";
 
 /** What is being decided: an operation, or the use of an endpoint. */
 export interface Subject {
@@ -13,9 +13,6 @@ export interface Subject {
   /** Set when a rule asks for more than who the caller is: of several records, each is then decided about by itself. */
   apart?: boolean | undefined;
 }
-
-/** Decides once the record is there. */
-export type Guard = (record: Row) => boolean | Promise<boolean>;
 
 /** A rule's answer: yes, no, for the records that match, or to be asked again with the record. */
 export type Outcome = boolean | Where | Guard;

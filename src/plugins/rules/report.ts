@@ -1,5 +1,4 @@
-import { isKeelsonError } from "../../entity/index.ts";
-import { type Logger, stackFrames, UnavailableError } from "../../kernel/index.ts";
+import { describeError, type Logger, UnavailableError } from "../../kernel/index.ts";
 import type { Subject } from "./outcome.ts";
 
 /** What was being decided, as far as the log is concerned. */
@@ -17,14 +16,13 @@ export function reportAnswer(name: string, subject: Reported, problem: string): 
   subject.scope.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
 }
 
-/** A rule threw, or took too long. Messages of strangers may hold values, so the log gets their place instead. */
+/** A rule threw, or took too long. */
 export function reportFailure(name: string, subject: Reported, error: unknown): void {
   subject.scope.log.warn(`Rule "${name}" failed; it denies`, { ...facts(name, subject), ...describe(error) });
 }
 
 function describe(error: unknown): Record<string, unknown> {
   if (error instanceof UnavailableError) return { error: error.message };
-  if (!(error instanceof Error)) return { error: typeof error };
-  const [at] = stackFrames(error);
-  return { error: error.name, ...(isKeelsonError(error) ? { code: error.code } : {}), at };
+  const { stack, ...known } = describeError(error, 0);
+  return Array.isArray(stack) ? { ...known, at: stack[0] } : known;
 }

@@ -4,6 +4,9 @@ import { BUILT_IN_RULES } from "./built-in-rules.ts";
 import { definedRuleNames, findDefinedRule } from "./define-rule.ts";
 import type { Rule } from "./rule.ts";
 
+/** Rules that a report names when none is nearly called so. */
+const MAX_NAMED = 12;
+
 type Found = { readonly rule: Rule } | { readonly problem: string };
 
 /** Which rule an app means by a name. */
@@ -33,8 +36,16 @@ export function createRuleTable(given: readonly Rule[], problem: (sentence: stri
       if (isRule(held)) return isImpostor(held) ? { problem: takenBy(name) } : { rule: held };
       const rule = own.get(name) ?? BUILT_IN_RULES.get(name) ?? findDefinedRule(name);
       if (rule === undefined) {
-        const known = [...BUILT_IN_RULES.keys(), ...own.keys(), ...definedRuleNames()];
-        return { problem: `there is no rule "${name}".${didYouMean(name, known)}` };
+        const known = [
+          ...new Set([
+            ...BUILT_IN_RULES.keys(),
+            ...Object.keys(entity?.ruleObjects ?? {}),
+            ...own.keys(),
+            ...definedRuleNames(),
+          ]),
+        ].filter((other) => other !== name);
+        const nearest = didYouMean(name, known) || ` There are: ${known.slice(0, MAX_NAMED).join(", ")}`;
+        return { problem: `there is no rule "${name}".${nearest}` };
       }
       if (rule === "ambiguous")
         return {

@@ -2,11 +2,14 @@ import type { AnyEntity } from "../../entity/index.ts";
 import {
   AuthenticationError,
   AuthorizationError,
-  allOf,
+  asReader,
   type Operation,
   ValidationFailedError,
+  type Where,
 } from "../../kernel/index.ts";
 import { isIdentified, ownerKeyOf } from "./built-in-rules.ts";
+
+const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
 /** Whether an entity has an owner whose id is a column that callers could write. */
 export function hasOwnerColumn(entity: AnyEntity): boolean {
@@ -19,8 +22,8 @@ export function hasOwnerColumn(entity: AnyEntity): boolean {
  * record away or takes one (http.md, "Input"; security.md item 6).
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
-export function setOwner(operation: Operation): void {
-  const { principal, entity, data, kind } = operation;
+export function setOwner(operation: Operation): void | Promise<void> {
+  const { principal, entity, data, kind, scope } = operation;
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
   const given = Object.hasOwn(data, key) ? data[key] : undefined;
@@ -39,6 +42,13 @@ export function setOwner(operation: Operation): void {
   // Sending back what was read is fine, so the value is a condition, not a change. Only a plain id may become one.
   if (given !== null && !entity.columns[key]?.kind.accepts(given))
     throw new ValidationFailedError([{ path: [key], code: "invalid_type", message: "must be an id" }]);
-  operation.extraWhere = allOf(operation.extraWhere, { [key]: given });
   delete data[key];
+  // What the caller cannot have read is a guess, and refused whether it is right or wrong.
+  const { filterable, readablePerRow } = scope.mask(entity);
+  const isShown = filterable.has(key) && readablePerRow?.has(key) !== true;
+  const where = isShown ? asReader(operation, { [key]: given }) : NO_RECORD;
+  const require = (condition: Where): void => {
+    operation.extraWhere = condition; // adds to what there is
+  };
+  return where instanceof Promise ? where.then(require) : require(where);
 }
