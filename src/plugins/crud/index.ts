@@ -2,11 +2,11 @@
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
 import type { FindConditions } from "./answer-with-record.ts";
-import { canJoin, joinInStatement } from "./include/join-in-statement.ts";
-import { givesRelations, joinRelations } from "./include/join-relations.ts";
-import { addLinkHooks } from "./links/write-links.ts";
 import { createQueryParser } from "./query/query-parser.ts";
+import { addRelations } from "./relations.ts";
 import { addCrudRoutes } from "./routes.ts";
+
+export { relations } from "./relations.ts";
 
 /** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
 const QUERY_SERVICE = "crud.query";
@@ -16,10 +16,17 @@ const REQUESTS_SERVICE = "versions.requests";
 
 /** The routes to create, read, update and delete records, for every entity that is not internal (spec 4.1). */
 export function crud(): Plugin {
-  return createPlugin({ id: "crud", version: "1.0.0", requires: ["rules", "validation"], setup });
+  return createPlugin({
+    id: "crud",
+    version: "1.0.0",
+    requires: ["rules", "validation"],
+    provides: ["relations"],
+    setup,
+  });
 }
 
-function setup({ entities, services, routes, hooks }: PluginContext): void {
+function setup(context: PluginContext): void {
+  const { entities, services, routes } = context;
   const parser = createQueryParser(entities);
   services.register(QUERY_SERVICE, () => parser);
   // Asked for by requests: by then all plugins are set up, whatever their order.
@@ -27,13 +34,5 @@ function setup({ entities, services, routes, hooks }: PluginContext): void {
     services.has(REQUESTS_SERVICE) ? services.resolve(REQUESTS_SERVICE) : undefined;
   const surface = { parser, conditions };
   for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, surface);
-  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:narrow", joinInStatement, { appliesTo: canJoin, timeout: 0, plainLists: true });
-  hooks.on("operation:join", joinRelations, {
-    appliesTo: givesRelations,
-    timeout: 0,
-    textMoments: true,
-    plainLists: true,
-  });
-  addLinkHooks(hooks, entities);
+  addRelations(context);
 }

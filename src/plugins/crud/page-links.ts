@@ -29,8 +29,10 @@ function pageLinks(context: RouteContext, path: string, operation: Operation): s
   const at = (start: number): string => pageAt(style, start, limit);
   const further = (cursor: string): string => `_after=${encodeURIComponent(cursor)}&_limit=${limit}`;
 
-  add("first", after === undefined ? at(offset % limit) : `_limit=${limit}`);
-  if (after !== undefined) {
+  // Cut short in bytes: where the next one begins is known by the cursor only.
+  const isCut = nextCursor !== undefined && operation.records.length < limit;
+  add("first", after === undefined && !isCut ? at(offset % limit) : `_limit=${limit}`);
+  if (after !== undefined || isCut) {
     if (nextCursor !== undefined) add("next", further(nextCursor));
     return links.join(", ");
   }

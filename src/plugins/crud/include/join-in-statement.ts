@@ -1,11 +1,12 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import type {
-  HookFunction,
-  IncludeTree,
-  Operation,
-  OperationKind,
-  OperationScope,
-  RelatedRead,
+import {
+  type HookFunction,
+  type IncludeTree,
+  mostRowBytes,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type RelatedRead,
 } from "../../../kernel/index.ts";
 import { seesRelation } from "../query/shape.ts";
 
@@ -20,12 +21,15 @@ export const joinInStatement: HookFunction<"operation:narrow"> = (operation) => 
 
 async function chooseJoins(operation: Operation, include: IncludeTree): Promise<void> {
   const { scope, entity, query } = operation;
-  const { pageSize, includedRecords } = scope.limits;
-  if ((query.limit ?? pageSize) > includedRecords) return;
+  const { pageSize, includedRecords, pageBytes } = scope.limits;
+  const limit = query.limit ?? pageSize;
+  if (limit > includedRecords) return;
   const joins: RelatedRead[] = [];
   for (const [name, inner] of Object.entries(include)) {
     const relation = scope.model.relation(entity, name);
     if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
+    // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
+    if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
     const { allowed, guard, predicate } = await scope.readDecision(relation.target);
     if (allowed && guard === undefined) joins.push({ relation: name, where: predicate });
   }
@@ -35,12 +39,7 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
 function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean {
   const { type, remote, target } = relation;
   if (type !== "belongsTo" || remote !== undefined || !seesRelation(scope, relation)) return false;
-  return scope.listsPlainly(target) && !hasLongValues(target);
-}
-
-/** A statement repeats the related record for each record that refers to it; a list of its own does not. */
-function hasLongValues({ columns }: AnyEntity): boolean {
-  return Object.values(columns).some(({ kind }) => kind.name === "text" || kind.name === "json");
+  return scope.listsPlainly(target);
 }
 
 /** Whether lists of an entity may include related records in their statement. */

@@ -3,6 +3,7 @@ import {
   BadRequestError,
   type HookFunction,
   type IncludeTree,
+  includedBytes,
   type Operation,
   type OperationKind,
   type Row,
@@ -123,8 +124,10 @@ async function listTargets(join: Join, column: string, values: readonly string[]
   const include = Object.keys(inner).length === 0 ? undefined : inner;
   const { textMoments } = operation.query;
   const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
-  const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true });
+  const bytes = includedBytes(operation);
+  const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true, bytes });
   if (records.length > most) throw tooMany(join);
+  if (bytes?.isCut) throw tooLong(join);
   return records;
 }
 
@@ -133,6 +136,11 @@ function tooMany({ operation, relation }: Join): BadRequestError {
   return new BadRequestError(
     `Including "${relation.name}" would bring more than ${most} records; ${advice(relation)}.`,
   );
+}
+
+function tooLong({ operation, relation }: Join): BadRequestError {
+  const most = operation.scope.limits.pageBytes / 2;
+  return new BadRequestError(`Including "${relation.name}" would bring more than ${most} bytes; ${advice(relation)}.`);
 }
 
 /** The list that shows the related records of one record page by page, when there is one. */

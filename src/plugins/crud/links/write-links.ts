@@ -7,6 +7,7 @@ import {
   type PluginContext,
   ValidationFailedError,
 } from "../../../kernel/index.ts";
+import { assertMayUpdate } from "./other-sides.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
 interface Links {
@@ -95,20 +96,41 @@ async function visibleIds(
   return new Set(records.map((record) => record.id));
 }
 
+/** What a write adds to the pairs of one relation, and what it removes. */
+interface Changes {
+  readonly relation: ResolvedRelation;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Stores the links of a record that is written and locked. All rights are decided before the first pair changes. */
 async function storeLinks(operation: Operation, taken: readonly Links[]): Promise<void> {
-  const { entity, kind, scope, records } = operation;
+  const { entity, scope, records } = operation;
   const id = records[0]?.id;
   if (typeof id !== "string") return;
-  for (const { relation, ids } of taken) {
-    const before =
-      kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
-    const wanted = new Set(ids);
-    const added = ids.filter((target) => !before.includes(target));
-    const dropped = before.filter((target) => !wanted.has(target));
-    // Who writes back the list they were shown must not remove what was hidden from them.
-    const visible = await visibleIds(scope, relation.target, dropped);
-    const removed = dropped.filter((target) => visible.has(target));
+  const changes: Changes[] = [];
+  for (const links of taken) changes.push(await changesOf(operation, id, links));
+  const otherSides = new Map<AnyEntity, string[]>();
+  for (const { relation, added, removed } of changes) {
+    const { inverse, target } = relation;
+    if (inverse === undefined) continue;
+    const others = [...added, ...removed].filter((other) => target !== entity || other !== id);
+    if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
+  }
+  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
+  for (const { relation, added, removed } of changes) {
     if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
     if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
   }
+}
+
+async function changesOf({ entity, kind, scope }: Operation, id: string, { relation, ids }: Links): Promise<Changes> {
+  const before =
+    kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
+  const wanted = new Set(ids);
+  const added = ids.filter((target) => !before.includes(target));
+  const dropped = before.filter((target) => !wanted.has(target));
+  // A caller who writes back the list they were shown must not remove what was hidden from them.
+  const visible = await visibleIds(scope, relation.target, dropped);
+  return { relation, added, removed: dropped.filter((target) => visible.has(target)) };
 }

@@ -33,7 +33,8 @@ export function readPage(reading: Reading, ids: number | undefined): Page {
     );
   return {
     limit,
-    ...(offset > 0 ? { offset } : {}),
+    // Also 0: pages that are counted must not be cut short in bytes, nor what is picked by id.
+    ...(page !== undefined || start !== undefined || end !== undefined || picked !== undefined ? { offset } : {}),
     ...(after === undefined ? {} : { after }),
     total: readTotal(reading),
   };
