@@ -1,35 +1,26 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, defaultIds, getLogger, type Logger, safeLogger, type User } from "../../kernel/index.ts";
+import { type Driver, defaultIds, getLogger, safeLogger } from "../../kernel/index.ts";
+import { appOf } from "./app-workflows.ts";
+import type { ExecuteOptions } from "./execute-options.ts";
 import { memoryJournal } from "./saga/memory-journal.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
 import { toWorkflow, type WorkflowLike } from "./workflow-builder.ts";
 import type { WorkflowResult } from "./workflow-result.ts";
 
-/** What a workflow runs with. */
-export interface ExecuteOptions {
-  readonly input?: unknown;
-  /** What `data` begins with, besides what the workflow says. */
-  readonly data?: Readonly<Record<string, unknown>> | undefined;
-  /** @default none: entity steps, and steps that use a driver, fail */
-  readonly driver?: Driver | undefined;
-  readonly user?: User | null | undefined;
-  /** @default there are no services */
-  readonly resolve?: (<T = unknown>(service: string) => T) | undefined;
-  /** Gives the run up: the step that runs is waited for no longer, and what was done is taken back. */
-  readonly signal?: AbortSignal | undefined;
-  /** @default the process-wide logger */
-  readonly log?: Logger | undefined;
-}
-
 /**
  * Runs a workflow in this process and memory: a failure is taken back, a crash of the process is not. For runs that survive
  * one, see `runWorkflow`.
+ *
+ * With a handler's context, or with `resolve` of an app, entity steps are operations of the caller: rules, validation and
+ * field security apply. With a driver alone there are no rules to ask: entity steps then need a driver that protects fields
+ * (`createEnhancedDriver`), or a definition without rules and protected fields.
  * @param workflow steps, or a definition
- * @param options input, driver, services, who the user is
+ * @param options a handler's context, or input, driver, services and user
  * @returns how it ended; a step that fails is no exception
+ * @throws ConfigurationError for a `scope` of an app without the plugin "workflows"
  * @example
- * const { success, results, error } = await executeWorkflow([reserve, charge, ship], { driver, input: order })
+ * const { success, results, error } = await executeWorkflow([reserve, charge, ship], { resolve: api.resolve, user, input })
  */
 export function executeWorkflow(workflow: WorkflowLike, options?: ExecuteOptions): Promise<WorkflowResult>;
 export function executeWorkflow(
@@ -52,6 +43,8 @@ function isDriver(value: WorkflowLike | Driver): value is Driver {
 
 async function execute(like: WorkflowLike, options: ExecuteOptions): Promise<WorkflowResult> {
   const definition = toWorkflow(like);
+  const app = appOf(options);
+  if (app !== undefined) return app.execute(definition, options);
   const { input, data = {}, driver = missingDriver(), user = null, signal, log = safeLogger(getLogger()) } = options;
   const environmentOn = (on: Driver): StepEnvironment => ({
     driver: on,

@@ -2,16 +2,15 @@
 // Specification sections 1 (5), 1.1 and 4.3; public-api.md "Workflows"; security.md item 11.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import {
-  BadRequestError,
   createPlugin,
-  isUserId,
-  type Limits,
   type Plugin,
   schemaFromEntities,
+  unknownKeys,
   WorkflowFailedError,
   type WorkflowRunner,
 } from "../../kernel/index.ts";
 import { addReportRoute } from "./add-report-route.ts";
+import { callerOf, createAppWorkflows, ENGINE_SERVICE, type LocalWorkflows } from "./app-workflows.ts";
 import { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 import { journalEntities } from "./engine/journal-entities.ts";
 import { memoryEngine } from "./engine/memory-engine.ts";
@@ -19,7 +18,6 @@ import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
 import { refuseInTransaction } from "./refuse-in-transaction.ts";
 import { registerWorkflows } from "./register-workflows.ts";
-import { type AppWorkflows, callerOf, ENGINE_SERVICE } from "./run-workflow.ts";
 import type { WorkflowBuilder } from "./workflow-builder.ts";
 import type { WorkflowDefinition } from "./workflow-definition.ts";
 import type { WorkflowResult } from "./workflow-result.ts";
@@ -31,9 +29,10 @@ export type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngi
 export { createEntityStep } from "./entity-steps/create-entity-step.ts";
 export { deleteEntityStep } from "./entity-steps/delete-entity-step.ts";
 export { updateEntityStep } from "./entity-steps/update-entity-step.ts";
-export { type ExecuteOptions, executeWorkflow } from "./execute-workflow.ts";
+export type { ExecuteOptions, RunOptions } from "./execute-options.ts";
+export { executeWorkflow } from "./execute-workflow.ts";
 export { haveWorkflows } from "./register-workflows.ts";
-export { type RunOptions, runWorkflow } from "./run-workflow.ts";
+export { runWorkflow } from "./run-workflow.ts";
 export {
   type CompensateStep,
   type ExecuteStep,
@@ -71,6 +70,8 @@ export interface WorkflowsOptions {
   readonly engine?: WorkflowEngine | undefined;
 }
 
+const KNOWN: readonly (keyof WorkflowsOptions)[] = ["workflows", "journal", "encrypted", "userOf", "engine"];
+
 /** Service: a `WorkflowRunner`, for actions. */
 const RUNNER_SERVICE = "workflows.runner";
 
@@ -81,37 +82,33 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
     options.engine ?? (journal === false ? memoryEngine() : journalEngine(journal === true ? {} : journal));
   const keepsJournal = engine.usesJournal === true;
   const known = new Map<string, WorkflowDefinition>();
+  let own: LocalWorkflows | undefined;
   return createPlugin({
     id: "workflows",
     version: "1.0.0",
     ...(keepsJournal ? { schema: schemaFromEntities([...journalEntities(encrypted)], { internal: true }) } : {}),
     setup(context) {
+      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`workflows: ${sentence}`);
       if (keepsJournal && !encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so the journal has to be, too: workflows({ encrypted: true })");
       const outputs = registerWorkflows(context, options.workflows ?? [], known);
       context.services.register(RUNNER_SERVICE, () => runnerOf(engine, known, keepsJournal));
-      context.services.register(ENGINE_SERVICE, () => appWorkflows(engine, context.config.limits));
+      own = createAppWorkflows(engine, context.config.limits);
+      context.services.register(ENGINE_SERVICE, () => own);
       if (keepsJournal) addReportRoute(context, engine, outputs);
     },
-    start: ({ log, entities, runAs, clientFor }) =>
-      engine.start({ log, entities, workflows: known, userOf, runAs, clientFor }),
-    stop: () => engine.stop(),
+    start({ log, entities, runAs, clientFor }) {
+      const host = { log, entities, workflows: known, userOf, runAs, clientFor };
+      own?.start(host);
+      return engine.start(host);
+    },
+    stop: async () => void (await Promise.all([engine.stop(), own?.stop()])),
   });
 }
 
 /** Whether what runs carry may come from an encrypted field. */
 function holdEncrypted(entities: readonly AnyEntity[]): boolean {
   return entities.some(({ fields }) => Object.values(fields).some(({ encrypted }) => encrypted !== undefined));
-}
-
-function appWorkflows(engine: WorkflowEngine, limits: Limits): AppWorkflows {
-  return {
-    begin(workflow, caller, { input, data, runId }) {
-      if (runId !== undefined && !isUserId(runId, limits))
-        throw new BadRequestError(`A runId is a text of 1 to ${limits.idLength} characters`);
-      return engine.run({ workflow, caller, input, data, runId });
-    },
-  };
 }
 
 function runnerOf(

@@ -18,7 +18,7 @@ type Draft = Omit<WorkflowDefinition, "steps"> & { readonly steps: readonly Step
  */
 export class WorkflowBuilder<TInput = unknown> {
   readonly #draft: Draft;
-  #built: WorkflowDefinition | undefined;
+  #built: WorkflowDefinition<TInput> | undefined;
 
   constructor(name: string, draft: Partial<Draft> = {}) {
     this.#draft = { data: {}, transactional: false, hooks: {}, steps: [], ...draft, name };
@@ -69,8 +69,8 @@ export class WorkflowBuilder<TInput = unknown> {
    * The same workflow each time: a run goes on with the one that its app knows.
    * @throws ConfigurationError for a workflow without steps, two steps of one name, and a time limit that is none
    */
-  build(): WorkflowDefinition {
-    this.#built ??= checkedWorkflow(this.#draft);
+  build(): WorkflowDefinition<TInput> {
+    this.#built ??= checkedWorkflow(this.#draft) as WorkflowDefinition<TInput>;
     return this.#built;
   }
 }
@@ -89,8 +89,11 @@ export function workflow(start: string | readonly StepLike[]): WorkflowBuilder |
   return typeof start === "string" ? new WorkflowBuilder(start) : toWorkflow(start);
 }
 
+/** Name of a workflow that is only a list of steps. */
+export const UNNAMED = "workflow";
+
 /** @param name of a workflow that is only a list of steps @throws ConfigurationError */
-export function toWorkflow(like: WorkflowLike, name = "workflow"): WorkflowDefinition {
+export function toWorkflow(like: WorkflowLike, name = UNNAMED): WorkflowDefinition {
   if (like instanceof WorkflowBuilder) return like.build();
   if (!Array.isArray(like)) {
     if (Array.isArray((like as Partial<WorkflowDefinition> | undefined)?.steps)) return like as WorkflowDefinition;

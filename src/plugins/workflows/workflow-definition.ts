@@ -14,8 +14,13 @@ export interface WorkflowHooks {
   onFailed?(result: WorkflowResult): unknown;
 }
 
-/** A workflow as frozen data. */
-export interface WorkflowDefinition {
+/**
+ * A workflow as frozen data.
+ * @typeParam TInput what its steps know of the input
+ */
+export interface WorkflowDefinition<TInput = unknown> {
+  /** Type-level only: an action must give at least this input. */
+  readonly $takes?: TInput;
   readonly name: string;
   readonly steps: readonly Step[];
   /** What `data` of each run begins with. */
@@ -27,11 +32,18 @@ export interface WorkflowDefinition {
   readonly hooks: WorkflowHooks;
 }
 
-/** @throws ConfigurationError for a workflow without steps, two steps of one name, and a time limit that is none */
+/** Steps of a workflow: each is a few rows, and the results of all of them are in memory. */
+const MOST_STEPS = 1_000;
+
+/** @throws ConfigurationError for a workflow without steps, or with too many, two steps of one name, and a time limit that is none */
 export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
   const { name, steps, timeout } = definition;
   checkTimeout(`Workflow "${name}"`, timeout);
   if (steps.length === 0) throw new ConfigurationError(`Workflow "${name}" has no steps`);
+  if (steps.length > MOST_STEPS)
+    throw new ConfigurationError(
+      `Workflow "${name}" has ${steps.length} steps, and may have ${MOST_STEPS}; let one step do the work of several`,
+    );
   const names = new Set<string>();
   const twice = steps.find((one) => names.size === names.add(one.name).size);
   if (twice !== undefined) throw new ConfigurationError(`Workflow "${name}" has two steps called "${twice.name}"`);

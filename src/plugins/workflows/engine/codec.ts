@@ -5,7 +5,10 @@ import { secretNames } from "./secret-names.ts";
 
 /** Values as texts of a journal, and back. */
 export interface Codec {
-  /** @throws ResultNotKept for what no text can say: functions, symbols, circles, and objects that are more than their members */
+  /**
+   * @throws ResultNotKept for what no text can say: functions, symbols, circles, and objects that are more than their members;
+   *   for values of more than 2 MiB, and for more than 32 MiB in one run
+   */
   encode(value: unknown): string;
   decode(text: string | null | undefined): unknown;
   /**
@@ -18,6 +21,10 @@ export interface Codec {
 /** What stands for a password in a text: it was there, and is nowhere any more. */
 const GONE = "$gone";
 const MAX_DEPTH = 32;
+/** Characters of one value: a little more than a request may send, since dates and records take a few more here. */
+const MOST_OF_VALUE = 2_097_152;
+/** Characters that one process writes for one run. */
+const MOST_OF_RUN = 33_554_432;
 /** Whose content is not in their members. */
 const OPAQUE = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer];
 
@@ -33,6 +40,18 @@ export function createCodec(model: EntityModel): Codec {
 /** @param met passwords that a run has met; undefined: each value is a world of its own */
 function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<string> | undefined): Codec {
   let passwords = met ?? new Set<string>();
+  let written = 0;
+
+  /** @throws ResultNotKept for what a journal should not have: it is read again and again, and kept */
+  function bounded(text: string): string {
+    written += text.length;
+    const advice = "keep it elsewhere, and give its id";
+    if (text.length > MOST_OF_VALUE)
+      throw new ResultNotKept(`A value has more than the ${MOST_OF_VALUE} characters of a workflow's; ${advice}`);
+    if (met !== undefined && written > MOST_OF_RUN)
+      throw new ResultNotKept(`The steps give more than the ${MOST_OF_RUN} characters of a run; ${advice}`);
+    return text;
+  }
 
   function plain(value: unknown, depth: number): unknown {
     if (typeof value === "string" && passwords.has(value)) return { [GONE]: true };
@@ -93,7 +112,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       passwords = met ?? new Set();
       try {
         meet(value, secret, passwords);
-        return JSON.stringify({ value: plain(value, 0) });
+        return bounded(JSON.stringify({ value: plain(value, 0) }));
       } catch (error) {
         if (error instanceof ResultNotKept) throw error;
         throw new ResultNotKept("A value cannot be kept: reading it failed", { cause: error });

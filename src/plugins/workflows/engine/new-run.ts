@@ -1,4 +1,5 @@
-import { ConflictError, type Row } from "../../../kernel/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
+import type { Row } from "../../../kernel/index.ts";
 import { definitionHash } from "../workflow-definition.ts";
 import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
@@ -8,7 +9,7 @@ import type { EngineHost, RunRequest } from "./workflow-engine.ts";
 /**
  * A run as a journal has it before anything has happened.
  * @param data what its `data` begins with, in whole
- * @throws ConflictError for a workflow that nobody could find again by its name; ResultNotKept for an input that cannot be written
+ * @throws ConfigurationError for a workflow that could not be found again by its name; ResultNotKept for an input that cannot be written
  */
 export function newRun(
   host: EngineHost,
@@ -19,8 +20,8 @@ export function newRun(
   startedAt: Date = new Date(),
 ): Row & { readonly startedAt: Date } {
   if (host.workflows.get(workflow.name) !== workflow)
-    throw new ConflictError(
-      `Workflow "${workflow.name}" is not one of this app's: name it in workflows({ workflows: [...] }), so that it can be taken up after a restart`,
+    throw new ConfigurationError(
+      `Workflow "${workflow.name}" is not one of this app's: name it in workflows({ workflows: [...] }), so that it can be taken up after a restart; or run it in memory with executeWorkflow`,
     );
   return {
     id: runId,

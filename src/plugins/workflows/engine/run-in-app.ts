@@ -26,23 +26,44 @@ export function runInApp(
   return host.runAs(caller, (own) =>
     host.runAs("system", (system) => {
       own.precondition = state.precondition;
-      const scopes: Readonly<Record<Rights, OperationScope>> = { caller: own, system };
-      const tracer = tracerOf(system.services);
-      const runtime: SagaRuntime = {
-        ...parts(system),
-        log: host.log,
-        signal: undefined,
-        hookMs: system.limits.hookMs,
-        tracer,
-        now: () => system.now(),
-        isClosing: () => isClosing(host),
-        environment: (rights) => environmentOf(host, scopes[rights], own),
-        transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
-      };
-      const run = (): Promise<WorkflowResult> => runSaga(definition, runtime, state);
-      return tracer === undefined ? run() : tracer.workflow({ name: definition.name, runId: runtime.runId }, run);
+      const given = { ...parts(system), log: host.log, signal: undefined, isClosing: () => isClosing(host) };
+      return runInScopes(host, definition, { caller: own, system }, state, given);
     }),
   );
+}
+
+/** Runs a workflow in the scope of its caller, and of the transaction that it may be in; compensations as the system there. */
+export function runInScope(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  own: OperationScope,
+  state: SagaState,
+  parts: ScopedParts,
+): Promise<WorkflowResult> {
+  return own.asSystem((system) => runInScopes(host, definition, { caller: own, system }, state, parts));
+}
+
+type ScopedParts = RunParts & Pick<SagaRuntime, "log" | "signal" | "isClosing">;
+
+function runInScopes(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  scopes: Readonly<Record<Rights, OperationScope>>,
+  state: SagaState,
+  parts: ScopedParts,
+): Promise<WorkflowResult> {
+  const { caller: own, system } = scopes;
+  const tracer = tracerOf(system.services);
+  const runtime: SagaRuntime = {
+    ...parts,
+    hookMs: system.limits.hookMs,
+    tracer,
+    now: () => system.now(),
+    environment: (rights) => environmentOf(host, scopes[rights], own),
+    transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
+  };
+  const run = (): Promise<WorkflowResult> => runSaga(definition, runtime, state);
+  return tracer === undefined ? run() : tracer.workflow({ name: definition.name, runId: runtime.runId }, run);
 }
 
 function environmentOf(host: EngineHost, scope: OperationScope, own: OperationScope): StepEnvironment {

@@ -2,7 +2,15 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import { ConflictError, defaultIds, type EntityRef, entityName, type Row } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../step.ts";
 import type { StepContext } from "../step-context.ts";
-import { assertUnchanged, definitionOf, type FromContext, heldRecord, isEntity, resolved } from "./entity-step.ts";
+import {
+  assertProtected,
+  assertUnchanged,
+  definitionOf,
+  type FromContext,
+  heldRecord,
+  isEntity,
+  resolved,
+} from "./entity-step.ts";
 
 /**
  * A step that creates a record, by the rules of create; its compensation deletes it, unless somebody has changed it since.
@@ -27,6 +35,7 @@ export function createEntityStep(
     atomic: true,
     transactional: true,
     async execute(context) {
+      assertProtected(entity, context);
       const created = await create(context, entity, { ...(await resolved(data, context)) });
       const stored = (await context.driver.findOne(entity, { id: created.id })) ?? created;
       return new WithMemo(stored, { stored });

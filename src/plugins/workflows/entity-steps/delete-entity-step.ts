@@ -9,7 +9,15 @@ import {
 } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../step.ts";
 import { linkAgain, type Pairs, pairsOf, whatFollows } from "./entity-links.ts";
-import { definitionOf, type FromContext, heldRecord, isEntity, resolved, soleMatch } from "./entity-step.ts";
+import {
+  assertProtected,
+  definitionOf,
+  type FromContext,
+  heldRecord,
+  isEntity,
+  resolved,
+  soleMatch,
+} from "./entity-step.ts";
 
 /**
  * A step that deletes one record, by the rules of delete; its compensation creates it again with the same id, and links it
@@ -28,6 +36,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
     atomic: true,
     transactional: true,
     async execute(context) {
+      assertProtected(entity, context);
       const { scope, driver } = context;
       const id = await soleMatch(context, entity, await resolved(where, context), "delete");
       const before = id === undefined ? null : await heldRecord(context, entity, id);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
+import { type AnyEntity, ConfigurationError, type FieldDefinition } from "../../../entity/index.ts";
 import { ConflictError, type EntityRef, entityName, type Row, type Where } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
 
@@ -21,6 +21,28 @@ export function definitionOf(entity: EntityRef, { scope }: StepContext): AnyEnti
   if (scope !== undefined) return scope.model.get(entityName(entity));
   if (typeof entity === "string") return undefined;
   return "build" in entity ? entity.build() : entity;
+}
+
+/**
+ * Outside an app there is no gate: a step would write past rules, and store passwords and encrypted fields in clear.
+ * @throws ConfigurationError unless the driver protects fields, or the entity has neither rules nor fields to protect
+ */
+export function assertProtected(entity: EntityRef, context: StepContext): void {
+  const { scope, driver } = context;
+  if (scope !== undefined || driver.capabilities.protectsFields === true) return;
+  const definition = definitionOf(entity, context);
+  if (definition !== undefined && !hasAccessControl(definition)) return;
+  const reason = definition === undefined ? "is known by its name only" : "has rules or protected fields";
+  throw new ConfigurationError(
+    `"${entityName(entity)}" ${reason}, and a driver alone would write past them. Pass the context of a handler, ` +
+      "{ resolve: api.resolve, user } of an app, or a driver of createEnhancedDriver",
+  );
+}
+
+function hasAccessControl({ rules = {}, fields }: AnyEntity): boolean {
+  const isGuarded = ({ password, encrypted, omit, readable, writable }: FieldDefinition): boolean =>
+    omit || [password, encrypted, readable, writable].some((part) => part !== undefined);
+  return Object.keys(rules).length > 0 || Object.values(fields).some(isGuarded);
 }
 
 /** The whole stored record, hidden columns included, held until the transaction is over. */

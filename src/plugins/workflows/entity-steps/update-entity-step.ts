@@ -11,6 +11,7 @@ import { type Step, WithMemo } from "../step.ts";
 import type { StepContext } from "../step-context.ts";
 import { linkAgain, type Pairs, unlinkAgain, withoutPairs, writtenPairs } from "./entity-links.ts";
 import {
+  assertProtected,
   assertUnchanged,
   changedColumns,
   definitionOf,
@@ -51,6 +52,7 @@ export function updateEntityStep(...given: readonly unknown[]): Step {
     atomic: true,
     transactional: true,
     async execute(context) {
+      assertProtected(entity, context);
       const id = await soleMatch(context, entity, await resolved(where, context), "update");
       const before = id === undefined ? null : await heldRecord(context, entity, id);
       const changes = await resolved(data, context);
