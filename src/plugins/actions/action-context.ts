@@ -45,7 +45,10 @@ export interface ActionContext<
   readonly scope: OperationScope;
   /** The action's own rules; undefined when it inherits. Operations that carry them obey them. */
   readonly rules: readonly string[] | undefined;
-  /** The framework's own request object; undefined for calls in the process. */
+  /**
+   * The framework's own request object; undefined for calls in the process. Of its body only the announced length has been
+   * held to `limits.bodyBytes`: `body` counts what really comes.
+   */
   readonly request: unknown;
   readonly signal: AbortSignal | undefined;
   readonly log: Logger;
@@ -53,7 +56,10 @@ export interface ActionContext<
   readonly root: string;
   /** Raw query string without `?`. */
   readonly search: string;
-  /** The unread body, for actions that read it themselves; undefined when there is none, or it has been read. */
+  /**
+   * The unread body, for actions that read it themselves; undefined when there is none, or it has been read. Reading more
+   * than `limits.bodyBytes` of it fails with 413.
+   */
   readonly body: KernelBody | undefined;
   /** The value of the request's content-type, lower-case. */
   readonly contentType: string;

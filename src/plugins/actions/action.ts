@@ -1,11 +1,12 @@
-import type {
-  ActionFields,
-  ActionMeta,
-  ActionTypes,
-  BuiltAction,
-  InferFieldInput,
-  InferFieldValues,
-  RuleRef,
+import {
+  type ActionFields,
+  type ActionMeta,
+  type ActionTypes,
+  type BuiltAction,
+  ConfigurationError,
+  type InferFieldInput,
+  type InferFieldValues,
+  type RuleRef,
 } from "../../entity/index.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";
@@ -17,10 +18,22 @@ export interface WorkflowStepLike {
   readonly name: string;
 }
 
-/** A workflow, as far as an action knows. */
-export interface WorkflowOfSteps {
+/**
+ * A workflow, as far as an action knows.
+ * @typeParam TInput what its steps know of the input
+ */
+export interface WorkflowOfSteps<TInput = unknown> {
   readonly steps: readonly WorkflowStepLike[];
+  /** Type-level only. */
+  readonly $takes?: TInput;
 }
+
+/** No workflow has this property: one that asks for more than the action's input declares is refused. */
+type TakesInput<TGiven, TInput> = unknown extends TGiven
+  ? unknown
+  : [TGiven] extends [TInput]
+    ? unknown
+    : { readonly "the action declares another input": TInput };
 
 /** Types that an action has gathered so far. */
 export interface ActionShape {
@@ -128,10 +141,11 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   /**
    * Steps in place of a handler: what the last one gives is the answer; when one fails, those before it are taken back. Runs
    * with the caller's rights.
-   * @param steps of a workflow, or the workflow, or its builder
+   * @param steps of a workflow, or the workflow, or its builder; it may not ask for more than `.input()` declares
    */
-  workflow(
-    steps: readonly WorkflowStepLike[] | WorkflowOfSteps | { build(): WorkflowOfSteps },
+  workflow<TInput = unknown>(
+    steps: (readonly WorkflowStepLike[] | WorkflowOfSteps<TInput> | { build(): WorkflowOfSteps<TInput> }) &
+      TakesInput<S["input"], TInput>,
     options?: object,
   ): ActionBuilder<With<S, Record<never, never>>> {
     return this.#with({ workflow: { steps, options }, handler: runWorkflowAction });
@@ -144,14 +158,24 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   }
 }
 
+/** @throws ConfigurationError for an object, which is attached as it is */
+function assertPath(name: unknown): void {
+  if (name === undefined || typeof name === "string") return;
+  throw new ConfigurationError(
+    "action() takes a path, or nothing, and builds the rest: action().handler(…). An action that is an object is attached without it, with at least a `handler`: .actions({ publish: { handler } })",
+  );
+}
+
 /**
  * Starts an action: `POST` on the collection unless it says otherwise (spec 4.3).
  * @param name its path @default the name it is attached under
+ * @throws ConfigurationError for anything but a text
  * @example
  * action().onResource().input({ reason: string.max(200) }).handler(async ({ record, input, driver }) =>
  *   driver.update("post", { id: record.id }, { status: "rejected", reason: input.reason }))
  */
 export function action(name?: string): ActionBuilder {
+  assertPath(name);
   return new ActionBuilder({
     path: name === undefined ? undefined : `/${name.replace(/^\//, "")}`,
     handler: noHandler,

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import {
+  boundedBody,
   type Driver,
   type EntityClient,
   EntityNotFoundError,
@@ -27,6 +28,8 @@ export interface ActionUse {
   readonly search: string;
   /** Undefined for calls in the process. */
   readonly request: KernelRequest | undefined;
+  /** Bytes that its body may have. */
+  readonly bodyBytes: number;
   readonly query: Readonly<Record<string, unknown>>;
   readonly input: unknown;
   readonly record: ActionRecord | null;
@@ -86,7 +89,9 @@ class Context implements ActionContext {
     return this.scope.log;
   }
   get body(): KernelBody | undefined {
-    return this.#use.request?.body;
+    const { request, bodyBytes } = this.#use;
+    const body = request?.body;
+    return body && boundedBody(body, bodyBytes);
   }
   get contentType(): string {
     return headerOf(this.#use.request, "content-type")?.toLowerCase() ?? "";

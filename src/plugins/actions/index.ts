@@ -35,6 +35,10 @@ export { unarchiveAction } from "./prebuilt/unarchive-action.ts";
 // Hooks: operation:narrow (records that are softly deleted). No options, no services of its own; it uses
 // `validation.fields`, `rules.lists` and `crud.query`.
 
+const LISTS_SERVICE = "rules.lists";
+/** Where another plugin decides, lists of rules are only names to it: there is nothing to make ready. */
+const NO_LISTS: RuleLists = Object.freeze({ compile: () => {} });
+
 /** Actions of entities, over HTTP and in the process. */
 export function actions(): Plugin {
   return createPlugin({
@@ -64,7 +68,7 @@ function setup(context: PluginContext): void {
   const { entities, services, problem } = context;
   const parts: ActionParts = {
     fields: services.resolve<FieldChecks>("validation.fields"),
-    rules: services.resolve<RuleLists>("rules.lists"),
+    rules: services.has(LISTS_SERVICE) ? services.resolve<RuleLists>(LISTS_SERVICE) : NO_LISTS,
     problem,
   };
   const compiled = entities.entities.flatMap((entity) => compileActions(context, parts, entity));

@@ -1,6 +1,7 @@
 import {
   BadRequestError,
   type OperationScope,
+  PayloadTooLargeError,
   type PluginContext,
   type QueryParameters,
   type RouteContext,
@@ -104,7 +105,8 @@ async function run(plugin: PluginContext, action: CompiledAction, scope: Operati
   const query = call.readQuery();
   const input = await call.readInput();
   const { params, root, search, request } = call;
-  const use = { action: name, entity, rules, params, root, search, request, query, input, record };
+  const bodyBytes = mostBytes(definition, scope);
+  const use = { action: name, entity, rules, params, root, search, request, bodyBytes, query, input, record };
   const context = createContext(plugin, use, scope);
   const result = await (request === undefined && definition.call !== undefined
     ? definition.call(context)
@@ -121,8 +123,15 @@ function plainQuery(search: string, scope: OperationScope): Readonly<Record<stri
   return query;
 }
 
+function mostBytes({ readsBody }: CompiledAction["definition"], { limits }: OperationScope): number {
+  return readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
+}
+
 async function readBody({ definition, method, input }: CompiledAction, context: RouteContext): Promise<unknown> {
   const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
+  const most = mostBytes(definition, context.scope);
+  // Also where nobody reads it here: handlers may take it from the framework's own request.
+  if (Number(context.request.headers["content-length"]) > most) throw new PayloadTooLargeError(most);
   if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;
   const { body, headers } = context.request;
   // Nothing sent at all is an object without members: which of them are required is said by name.

@@ -38,11 +38,11 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
     const field = fieldOf(entity);
     switch (query.deleted) {
       case undefined:
-        return add(operation, { [field]: null });
+        return operation.require({ [field]: null });
       case "with":
       case "only":
         if (operation.kind === "update" || operation.kind === "delete")
-          return query.deleted === "only" ? add(operation, { [field]: { null: false } }) : undefined;
+          return query.deleted === "only" ? operation.require({ [field]: { null: false } }) : undefined;
         return showRestorable(operation, restores.get(entity) ?? [UPDATE]);
       default:
         throw new BadRequestError('"deleted" takes the values with and only.');
@@ -78,8 +78,8 @@ async function showRestorable(operation: Operation, restores: readonly Restore[]
   }
   if (parts.length === 0) throw refusal;
   const restorable = parts.includes(undefined) ? undefined : { OR: parts as Where[] };
-  if (query.deleted === "only") add(operation, allOf({ [field]: { null: false } }, restorable));
-  else if (restorable !== undefined) add(operation, { OR: [{ [field]: null }, restorable] });
+  if (query.deleted === "only") operation.require(allOf({ [field]: { null: false } }, restorable));
+  else if (restorable !== undefined) operation.require({ OR: [{ [field]: null }, restorable] });
 }
 
 /** The records that one action restores; undefined for all. */
@@ -87,8 +87,4 @@ async function restorableBy({ entity, scope }: Operation, { access, rules }: Res
   const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
   // Rules that would have to see each record say yes to none of them here, as they do in lists.
   return predicate ?? (guard === undefined ? undefined : NONE);
-}
-
-function add(operation: Operation, where: Where): void {
-  operation.existsWhere = allOf(operation.existsWhere, where);
 }

@@ -95,11 +95,11 @@ export function auditingDriver(inner: Driver, auditing: Auditing): Driver {
   }
 
   return overlayDriver(inner, {
-    async create(ref, data) {
+    async create(ref, data, options) {
       const entity = auditedEntity(ref);
-      if (entity === undefined) return inner.create(ref, data);
+      if (entity === undefined) return inner.create(ref, data, options);
       return inner.transaction(async (driver) => {
-        const row = await driver.create(entity, data);
+        const row = await driver.create(entity, data, options);
         await keepEntries(driver, actor, recordChange("create", entity, null, row));
         return row;
       });

@@ -7,9 +7,8 @@ import {
   type FindOptions,
   overlayDriver,
   type Row,
-  readsJoins,
   tagRecord,
-  withJoins,
+  withAbilitiesOf,
 } from "../../kernel/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
@@ -32,7 +31,7 @@ export function entriesDriver(inner: Driver, model: EntityModel): Driver {
         return result;
       }, options),
   });
-  return readsJoins(inner) ? withJoins(layer) : layer; // no relation leads to an entry
+  return withAbilitiesOf(inner, layer); // no relation leads to an entry
 }
 
 function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver; flush(): Promise<void> } {
@@ -49,8 +48,8 @@ function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver
   }
   const collecting: Driver = overlayDriver(inner, {
     ...entriesAsRead(inner, model, flush),
-    async create(ref, data) {
-      if (!isEntry(ref)) return inner.create(ref, data);
+    async create(ref, data, options) {
+      if (!isEntry(ref)) return inner.create(ref, data, options);
       await keep([data]);
       return { ...data };
     },
@@ -61,7 +60,7 @@ function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver
     },
     transaction: (work) => work(collecting), // joins, as everywhere
   });
-  return { collecting, flush };
+  return { collecting: withAbilitiesOf(inner, collecting), flush };
 }
 
 const isEntry = (ref: EntityRef): boolean => entityName(ref) === ENTRY;

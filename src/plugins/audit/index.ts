@@ -1,7 +1,7 @@
 // audit: who did what to which record. Every write of a record leaves an entry, in the transaction of the write: there is
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
 import type { AnyEntity } from "../../entity/index.ts";
-import { createPlugin, type Plugin, schemaFromEntities } from "../../kernel/index.ts";
+import { createPlugin, type Plugin, schemaFromEntities, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry } from "./audit-entry.ts";
 import { auditOperations } from "./audit-operations.ts";
 import type { AuditOptions } from "./audit-options.ts";
@@ -14,6 +14,8 @@ export type { AuditOptions } from "./audit-options.ts";
 
 // Hooks: operation:protect and operation:narrow (what is replaced is kept), operation:execute (the entry); around drivers:
 // entries only grow, and what handlers write leaves entries, too. Entity: auditEntry. No services.
+
+const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "keepDays"];
 
 /**
  * Keeps who did what to which record, as records of the entity `auditEntry`.
@@ -31,6 +33,7 @@ export function audit(options: AuditOptions = {}): Plugin {
     schema: schemaFromEntities([auditEntry(read)]),
     setup(context) {
       const { entities: model, problem } = context;
+      for (const sentence of unknownKeys(options, KNOWN)) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
       audited = auditedEntities(model, options, problem);

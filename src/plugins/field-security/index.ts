@@ -1,6 +1,6 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2; security.md items 1 to 9.
-import { createPlugin, type FieldRules, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import { createPlugin, type FieldRules, type Plugin, type PluginContext, unknownKeys } from "../../kernel/index.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { compileFieldPlans, hasFieldRules } from "./fields/field-plan.ts";
@@ -49,6 +49,8 @@ export type { OnDecryptError } from "./storage/encryption-plan.ts";
 /** Service: `PasswordHasher`, the app's own. */
 const PASSWORDS_SERVICE = "field-security.passwords";
 
+const KNOWN: readonly (keyof FieldSecurityOptions)[] = ["encryption", "onDecryptError", "allowPlaintext", "passwords"];
+
 /** Field security: without it, an app with protected fields does not start. */
 export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
   let encryption: EncryptionPlan | undefined;
@@ -59,6 +61,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["password", "omit", "encrypted", "field-rules"],
     setup(context) {
+      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`field-security: ${sentence}`);
       encryption = setUpEncryption(context, options);
       passwords = setUpPasswords(context, hasher);
       setUpFieldRules(context);

@@ -1,6 +1,6 @@
 // health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
 // can answer (/health/ready). Not part of the specification; they say nothing but a status.
-import { createPlugin, endpoint, type Plugin, type RouteDescription } from "../../kernel/index.ts";
+import { createPlugin, endpoint, type Plugin, type RouteDescription, unknownKeys } from "../../kernel/index.ts";
 import { createReadiness } from "./readiness.ts";
 
 /** Options of `health`. */
@@ -18,6 +18,9 @@ export function health(options: HealthOptions = {}): Plugin {
     id: "health",
     version: "1.0.0",
     requires: ["rules"],
+    setup({ problem }) {
+      for (const sentence of unknownKeys(options, ["cacheMs", "timeoutMs"])) problem(`health: ${sentence}`);
+    },
     endpoints: {
       live: endpoint("/health/live", {
         method: "GET",

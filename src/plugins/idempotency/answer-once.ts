@@ -9,6 +9,7 @@ import {
   type OperationScope,
   type PluginContext,
   type RouteCall,
+  ShownRecords,
 } from "../../kernel/index.ts";
 import { assertMayUse } from "./assert-may-use.ts";
 import { type Claim, claimKey, forgetKey, keepAnswer, releaseKey } from "./claim-key.ts";
@@ -20,6 +21,7 @@ import type { KeyRules } from "./key-rules-of.ts";
 import { readKey } from "./read-key.ts";
 import { rightsOf } from "./rights-of.ts";
 import { readAnswer, writeAnswer } from "./stored-answer.ts";
+import { type TransactionSlots, transactionSlots } from "./transaction-slots.ts";
 import { whileClaimed } from "./while-claimed.ts";
 
 type Respond = RouteCall["respond"];
@@ -30,13 +32,14 @@ export function answerOnce(
   settings: IdempotencySettings,
   rules: () => KeyRules,
 ): HookFunction<"route:around"> {
+  let slots: TransactionSlots | undefined;
   return (call) => {
     const { route, request } = call;
     const isKeyed = request.headers["idempotency-key"] !== undefined;
     if (!rules().takes(route) || !(isKeyed || rules().requires(route))) return;
     const next = call.respond;
     call.respond = async (scope) => {
-      await assertMayUse(plugin, route, scope);
+      await assertMayUse(route, scope);
       const key = readKey(request);
       if (key === undefined) throw new IdempotencyKeyRequiredError();
       const id = idOfKey(call, key, settings);
@@ -54,11 +57,13 @@ export function answerOnce(
     claim: Claim,
   ): Promise<KernelResponse> {
     const isTransaction = rules().isTransaction(call.route);
+    slots ??= transactionSlots(plugin.driver, settings.transactions);
+    const late = slots;
     scope.idempotencyKey = claim.token;
     try {
       return await whileClaimed(scope, claim, settings.leaseMs, () =>
         isTransaction
-          ? scope.transaction((inner) => respondAndKeep(call, next, inner, claim))
+          ? scope.transaction((inner) => respondAndKeep(call, next, inner, claim), { late })
           : respondThenKeep(call, next, scope, claim),
       );
     } catch (error) {
@@ -94,14 +99,15 @@ export function answerOnce(
   async function respondWith(call: RouteCall, next: Respond, scope: OperationScope) {
     const headers = scope.exchange?.headers ?? {};
     const before = new Set(Object.keys(headers)); // what others say of this request only
+    const shown = new ShownRecords();
+    scope.shown = shown;
     const response = await next(scope);
+    scope.shown = undefined;
     const added = Object.fromEntries(Object.entries(headers).filter(([name]) => !before.has(name)));
     const { entity } = call.route;
-    const seen = entity === undefined ? scope.masked : [entity, ...scope.masked];
-    const rights = await rightsOf(
-      scope,
-      seen.map(({ name }) => name),
-    );
+    const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
+    const seen = [...scope.masked, ...(entity === undefined ? [] : [entity])];
+    const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records);
     return { response, write: () => writeAnswer(response, added, rights, settings.answerBytes) };
   }
 }

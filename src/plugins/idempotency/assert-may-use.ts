@@ -3,9 +3,7 @@ import {
   AuthorizationError,
   type OperationInput,
   type OperationScope,
-  type PluginContext,
   type Route,
-  type RouteRules,
 } from "../../kernel/index.ts";
 
 /**
@@ -13,8 +11,8 @@ import {
  * before an answer of the past is shown. Which records they are is for the operations themselves.
  * @throws AuthenticationError, AuthorizationError
  */
-export async function assertMayUse({ services }: PluginContext, route: Route, scope: OperationScope): Promise<void> {
-  if (route.rules !== undefined && !(await services.resolve<RouteRules>("rules.routes").allow(route, scope)))
+export async function assertMayUse(route: Route, scope: OperationScope): Promise<void> {
+  if (route.rules !== undefined && !(await scope.mayUse(route)).allowed)
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   let refusal: unknown;
   for (const input of operationsOf(route)) {

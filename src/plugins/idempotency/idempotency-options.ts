@@ -30,11 +30,28 @@ export interface IdempotencyOptions {
   /** Bytes of the body of an answer that is kept. @default 262144 */
   readonly answerBytes?: number | undefined;
   /**
+   * Requests with a key that may have a transaction open at the same time; others wait before theirs begins. Keep it below
+   * the number of connections, so that requests without a key always find one.
+   * @default half of the driver's connections where it knows them (`postgres`), 4 elsewhere
+   */
+  readonly transactions?: number | undefined;
+  /**
    * Milliseconds after which a process that says nothing has lost its request: how long a repetition is refused with 409 after a
    * crash. More than the clocks of two machines differ. @default 10000
    */
   readonly leaseMs?: number | undefined;
 }
+
+/** The names of the options. */
+export const KNOWN: readonly (keyof IdempotencyOptions)[] = [
+  "required",
+  "withoutTransaction",
+  "guestOf",
+  "encrypted",
+  "ttlMs",
+  "answerBytes",
+  "leaseMs",
+];
 
 /** The options in whole. */
 export interface IdempotencySettings {
@@ -44,6 +61,7 @@ export interface IdempotencySettings {
   readonly encrypted: boolean;
   readonly ttlMs: number;
   readonly answerBytes: number;
+  readonly transactions: number | undefined;
   readonly leaseMs: number;
 }
 
@@ -55,12 +73,13 @@ export function completeOptions({
   encrypted = false,
   ttlMs = 86_400_000,
   answerBytes = 262_144,
+  transactions,
   leaseMs = 10_000,
 }: IdempotencyOptions): IdempotencySettings {
   const numbers = { ttlMs, answerBytes, leaseMs };
-  const problems = Object.entries(numbers)
+  const problems = Object.entries({ ...numbers, transactions: transactions ?? 1 })
     .filter(([, value]) => !Number.isSafeInteger(value) || value < 1)
     .map(([name]) => `idempotency: ${name} must be a whole number from 1`);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return Object.freeze({ ...numbers, required, withoutTransaction, guestOf, encrypted });
+  return Object.freeze({ ...numbers, transactions, required, withoutTransaction, guestOf, encrypted });
 }

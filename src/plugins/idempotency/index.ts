@@ -7,9 +7,10 @@ import {
   type PluginContext,
   type RouteNotes,
   schemaFromEntities,
+  unknownKeys,
 } from "../../kernel/index.ts";
 import { answerOnce } from "./answer-once.ts";
-import { completeOptions, type IdempotencyOptions } from "./idempotency-options.ts";
+import { completeOptions, type IdempotencyOptions, KNOWN } from "./idempotency-options.ts";
 import { keyEntity } from "./key-entity.ts";
 import { type KeyRules, keyRulesOf } from "./key-rules-of.ts";
 import { noteOf } from "./note-of.ts";
@@ -22,7 +23,7 @@ export {
 } from "./idempotency-errors.ts";
 export type { IdempotencyOptions } from "./idempotency-options.ts";
 
-// Hooks: route:around. Services used: rules.routes, openapi.routes.
+// Hooks: route:around. Service used: openapi.routes.
 
 /**
  * Keys of requests: what is sent again with the same `Idempotency-Key` is not carried out again.
@@ -41,6 +42,7 @@ export function idempotency(options: IdempotencyOptions = {}): Plugin {
     requires: ["rules"],
     schema: schemaFromEntities([keyEntity(settings.encrypted)], { internal: true }),
     setup(context) {
+      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`idempotency: ${sentence}`);
       if (!settings.encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so kept answers have to be, too: idempotency({ encrypted: true })");
       context.hooks.on(

@@ -1,20 +1,87 @@
-import { createHash } from "node:crypto";
-import type { OperationScope } from "../../kernel/index.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { isKeelsonError } from "../../entity/index.ts";
+import { type OperationInput, type OperationScope, presentSettled, type Row } from "../../kernel/index.ts";
 
-/** What an answer showed depends on: entities by name, and a digest of what the caller may see of them. */
+/** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
 export interface Rights {
   readonly entities: readonly string[];
+  /** Of each entity: whether all, some or none of its records, and which fields. */
   readonly digest: string;
+  /** Ids by entity, where what the caller may see depends on the record. */
+  readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Of each of these records: whether it may be read, and which fields it shows. */
+  readonly seen?: string | undefined;
 }
 
-/** What a caller may see of some entities: of which of them all records, some or none, and which fields. */
-export async function rightsOf(scope: OperationScope, entities: readonly string[]): Promise<Rights> {
+/** Ids of records, by the names of their entities. */
+export type RecordIds = ReadonlyMap<string, Iterable<string>>;
+
+/** Conditions of one statement. */
+const PORTION = 500;
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** What a caller may see of some entities, and of single records of them. */
+export async function rightsOf(
+  scope: OperationScope,
+  entities: Iterable<string>,
+  shown: RecordIds = new Map(),
+): Promise<Rights> {
   const names = [...new Set(entities)].sort();
   const told: unknown[] = [];
+  const records: Record<string, readonly string[]> = {};
+  const seen: unknown[] = [];
   for (const name of names) {
-    const { allowed, forSome } = await scope.readDecision(name);
+    const { allowed, forSome, predicate, guard } = await scope.readDecision(name);
     const { readable, readablePerRow } = scope.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
+    const ids = [...(shown.get(name) ?? [])].sort();
+    const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
+    if (isAlike) continue;
+    const isForeign = scope.model.get(name) === undefined;
+    // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,
+    // or hides which records it shows, cannot be compared, so such a response is not repeated.
+    const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
+    if (isForeign || ids.includes("")) told.push(isForeign && isComparable ? predicate : randomUUID());
+    if (isForeign || ids.length === 0) continue;
+    records[name] = ids;
+    const known = ids.filter((id) => id !== "");
+    seen.push(name, await seenOf(scope, name, known));
   }
-  return { entities: names, digest: createHash("sha256").update(JSON.stringify(told)).digest("base64url") };
+  const rights = { entities: names, digest: digestOf(told) };
+  return seen.length === 0 ? rights : { ...rights, records, seen: digestOf(seen) };
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+}
+
+/** Of each record the fields that it shows the caller; null for one that may not be read, or is not there. */
+async function seenOf(scope: OperationScope, entity: string, ids: readonly string[]): Promise<unknown[]> {
+  const select = ["id", ...(scope.mask(entity).readablePerRow?.keys() ?? [])];
+  const found = new Map<unknown, Row>();
+  const find = async (input: OperationInput): Promise<void> => {
+    for (const record of await readable(scope, input)) found.set(record.id, record);
+  };
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const portion = ids.slice(start, start + PORTION);
+    const query = { where: { id: { in: portion } }, select, limit: portion.length };
+    await find({ kind: "list", entity, query, bounded: true });
+  }
+  // Lists leave out records that a rule has to look at.
+  for (const id of ids) if (!found.has(id)) await find({ kind: "read", entity, id, query: { select }, ifFound: true });
+  return Promise.all(
+    ids.map(async (id) => {
+      const record = found.get(id);
+      return record === undefined ? null : Object.keys((await presentSettled(record, scope, false)) as Row).sort();
+    }),
+  );
+}
+
+async function readable(scope: OperationScope, input: OperationInput): Promise<readonly Row[]> {
+  try {
+    return (await scope.run(input)).records;
+  } catch (error) {
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
+    throw error;
+  }
 }

@@ -45,7 +45,8 @@ function unkept(why: string): Error {
  */
 export async function readAnswer(text: string, scope: OperationScope): Promise<KernelResponse> {
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;
-  if ((await rightsOf(scope, rights.entities)).digest !== rights.digest)
+  const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})));
+  if (now.digest !== rights.digest || (rights.records !== undefined && now.seen !== rights.seen))
     throw new AuthorizationError(
       "The request was carried out before; what you may see has changed since, so its answer is not repeated",
     );

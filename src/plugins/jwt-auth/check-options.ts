@@ -1,4 +1,4 @@
-import { didYouMean } from "../../kernel/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { algorithmsOf, KEY_PAIR_ALGORITHMS, SECRET_ALGORITHMS } from "./algorithms.ts";
 import { claimProblems } from "./claim-problems.ts";
 import { jwksProblems } from "./jwks-problems.ts";
@@ -32,9 +32,7 @@ export function checkOptions(options: JwtAuthOptions): string[] {
     if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
       problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
   }
-  for (const name of Object.keys(options))
-    if (!KNOWN.includes(name)) problems.push(`there is no option "${name}".${didYouMean(name, KNOWN)}`);
-  return problems;
+  return [...problems, ...unknownKeys(options, KNOWN)];
 }
 
 function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): string[] {

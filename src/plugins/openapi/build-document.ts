@@ -19,7 +19,6 @@ import type { OpenApiOptions } from "./openapi-options.ts";
 import type { ReaderView } from "./reader-view.ts";
 import { createRecordSchemas, type RecordSchemas } from "./record-schemas.ts";
 import { keysOf, type OwnedOperation, shareParameters } from "./share-parameters.ts";
-import { decidingRules } from "./usable-routes.ts";
 
 /** What a document is made from. */
 export interface DocumentSource {
@@ -34,14 +33,15 @@ export interface Place {
   readonly base: string;
 }
 
+/** Where something is not for everyone. */
 const BEARER = Object.freeze({ bearer: { type: "http", scheme: "bearer" } });
 
 /** The document for one reader: with what they may use, and nothing else. */
 export async function buildDocument(source: DocumentSource, view: ReaderView, place: Place): Promise<OpenApiDocument> {
   const { options } = source;
   const { reader, schemas } = await createReader(source, view);
-  const securitySchemes = schemesOf(source);
-  const operations = await describeAll(source, reader, view.routes, place, Object.keys(securitySchemes));
+  const securitySchemes = options.securitySchemes ?? (view.isAllOpen ? {} : BEARER);
+  const operations = await describeAll(source, reader, view, place, Object.keys(securitySchemes));
   const shared = shareParameters(operations);
   const paths: Record<string, Record<string, OwnedOperation["operation"]>> = {};
   for (const { path, method, operation } of shared.operations) paths[path] = { ...paths[path], [method]: operation };
@@ -91,7 +91,7 @@ const TURN_MS = 10;
 async function describeAll(
   { context, notes }: DocumentSource,
   reader: RouteReader,
-  routes: readonly Route[],
+  { routes, open }: ReaderView,
   { prefix, base }: Place,
   schemes: readonly string[],
 ): Promise<readonly OwnedOperation[]> {
@@ -109,7 +109,7 @@ async function describeAll(
     const parts = {
       described,
       notes: notes.flatMap((note) => note(route) ?? []),
-      rules: decidingRules(context, route),
+      isOpen: open.has(route),
       schemes,
       idLength,
     };
@@ -135,12 +135,6 @@ async function descriptionOf(
   const described = describe === undefined ? {} : describe(reader);
   if (!isPromiseLike(described)) return described;
   return await withDeadline(described, config.limits.hookMs, `The description of ${method} ${path}`);
-}
-
-/** Where everything is for everyone, nobody has to say who they are. */
-function schemesOf({ context, options }: DocumentSource): Readonly<Record<string, JsonSchema>> {
-  const isOpen = (route: Route): boolean => decidingRules(context, route)?.includes("everyone") === true;
-  return options.securitySchemes ?? (context.routes.list().every(isOpen) ? {} : BEARER);
 }
 
 function errorResponses(statuses: readonly string[]): Readonly<Record<string, JsonSchema>> {

@@ -16,8 +16,8 @@ export interface OperationParts {
   readonly described: RouteDescription;
   /** What plugins have noted about the route. */
   readonly notes: readonly Pick<RouteDescription, "errors" | "parameters">[];
-  /** Rules that decide about it; undefined where only its operations know. */
-  readonly rules: readonly string[] | undefined;
+  /** Whether callers without a name may use it for all records. */
+  readonly isOpen: boolean;
   /** Names of the ways to say who calls. */
   readonly schemes: readonly string[];
   /** Longest id of a record, in characters. */
@@ -28,7 +28,7 @@ const REQUEST_ID = Object.freeze({ "X-Request-Id": { $ref: "#/components/headers
 
 /** One operation of the document; parameters and all else in full. */
 export function describeOperation(route: Route, operationId: string, parts: OperationParts): OperationObject {
-  const { described, notes, rules, schemes, idLength } = parts;
+  const { described, notes, isOpen, schemes, idLength } = parts;
   const { meta = {} } = route;
   const { summary, description } = textsOf(meta, described);
   const given = [...(described.parameters ?? []), ...notes.flatMap((note) => note.parameters ?? [])];
@@ -45,7 +45,7 @@ export function describeOperation(route: Route, operationId: string, parts: Oper
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
       ...Object.fromEntries(errorsOf(route, parts).map((status) => [status, errorRef(status)])),
     },
-    ...securityOf(route, rules, schemes),
+    ...securityOf(route, isOpen, schemes),
   };
 }
 
@@ -129,11 +129,11 @@ function contents(content: Readonly<Record<string, JsonSchema>>): JsonSchema {
 }
 
 /** The statuses of all routes, and what each of them adds. */
-function errorsOf(route: Route, { described, notes, rules }: OperationParts): string[] {
+function errorsOf(route: Route, { described, notes, isOpen }: OperationParts): string[] {
   const statuses = new Set<string>(["400", "500", "503"]);
   const { early, describe } = route;
   if (early !== true) statuses.add("401");
-  if (early !== true && rules?.includes("everyone") !== true) statuses.add("403");
+  if (early !== true && !isOpen) statuses.add("403");
   if (described.body !== undefined) for (const status of ["413", "415"]) statuses.add(status);
   // Nobody has said what code that is not ours may refuse.
   if (describe === undefined) statuses.add("4XX");
@@ -145,13 +145,9 @@ function errorRef(status: string): JsonSchema {
   return { $ref: `#/components/responses/${errorResponseName(status)}` };
 }
 
-function securityOf(
-  { early }: Route,
-  rules: readonly string[] | undefined,
-  schemes: readonly string[],
-): Pick<OperationObject, "security"> {
+function securityOf({ early }: Route, isOpen: boolean, schemes: readonly string[]): Pick<OperationObject, "security"> {
   if (schemes.length === 0) return {};
   if (early === true) return { security: [] };
   const any = schemes.map((name) => ({ [name]: [] }));
-  return { security: rules?.includes("everyone") === true ? [{}, ...any] : any };
+  return { security: isOpen ? [{}, ...any] : any };
 }

@@ -12,6 +12,7 @@ import {
   type RouteDescription,
   type RouteNotes,
   readParameters,
+  unknownKeys,
 } from "../../kernel/index.ts";
 import type { DocumentSource, Place } from "./build-document.ts";
 import { createDocuments, type Documents } from "./create-documents.ts";
@@ -30,6 +31,16 @@ export type { DocumentInfo, OpenApiOptions } from "./openapi-options.ts";
 /** Service: {@link RouteNotes}, for plugins whose hooks answer in place of routes. */
 const NOTES_SERVICE = "openapi.routes";
 
+const KNOWN: readonly (keyof OpenApiOptions)[] = [
+  "info",
+  "served",
+  "path",
+  "docs",
+  "rules",
+  "servers",
+  "securitySchemes",
+];
+
 /** `GET /openapi.json`, and `GET /docs` to read it. */
 export function openapi(options: OpenApiOptions = {}): Plugin {
   return createPlugin({
@@ -37,6 +48,7 @@ export function openapi(options: OpenApiOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     setup(context) {
+      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`openapi: ${sentence}`);
       const notes: Parameters<RouteNotes["add"]>[0][] = [];
       const source: DocumentSource = { context, options, notes };
       context.services.register(NOTES_SERVICE, () => ({ add: (note) => void notes.push(note) }) satisfies RouteNotes);

@@ -8,6 +8,10 @@ export interface ReaderView {
   /** For descriptions of routes; what they ask of it becomes part of the key. */
   readonly scope: OperationScope;
   readonly routes: readonly Route[];
+  /** Those that callers without a name may use for all records. */
+  readonly open: ReadonlySet<Route>;
+  /** Whether every route of the app is such a one. */
+  readonly isAllOpen: boolean;
   /** Entities whose records they may read, all or some. */
   readonly reads: ReadonlySet<AnyEntity>;
   /**
@@ -37,12 +41,15 @@ export function createReaderViews(context: PluginContext): LookAtReader {
       if (allowed && own.has(entity)) reads.add(entity);
       told.push(allowed, forSome, maskText(scope.mask(entity)));
     }
-    const routes = await findRoutes(scope);
-    for (const { method, path } of routes) told.push(method, path);
+    const { routes, open, isAllOpen } = await findRoutes(scope);
+    for (const route of routes) told.push(route.method, route.path, open.has(route));
+    told.push(isAllOpen);
     const watched = watchScope(scope, questions);
     return {
       scope: watched.scope,
       routes,
+      open,
+      isAllOpen,
       reads,
       async key() {
         await watched.askAll();

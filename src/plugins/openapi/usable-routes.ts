@@ -1,70 +1,68 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import type { OperationInput, OperationScope, PluginContext, Route, RouteRules } from "../../kernel/index.ts";
+import type { OperationScope, PluginContext, Route, RouteAccess } from "../../kernel/index.ts";
 
-/** The rules of which one has to pass for a route; undefined where only its operations know. */
-export function decidingRules({ config }: PluginContext, route: Route): readonly string[] | undefined {
-  const { rules, obeys, entity, access } = route;
-  if (rules !== undefined || obeys !== undefined) return rules ?? obeys;
-  if (entity === undefined || access === undefined) return undefined;
-  return (entity.rules ?? config.defaultRules)[access] ?? [];
+/** The routes of a reader. */
+export interface UsableRoutes {
+  /** Those that the reader may use, for some records or all. For the system: those that are not closed to everybody. */
+  readonly routes: readonly Route[];
+  /** Those of them that callers without a name may use for all records. */
+  readonly open: ReadonlySet<Route>;
+  /** Whether every route of the app is such a one. */
+  readonly isAllOpen: boolean;
 }
 
-/** A route, and what is asked about it. */
-interface Asked {
-  readonly route: Route;
-  /** The operation that it runs, as far as rules look at it. */
-  readonly input: OperationInput | undefined;
-  /** The same for routes of which the same is asked. */
-  readonly key: string;
-}
+export type FindUsableRoutes = (scope: OperationScope) => Promise<UsableRoutes>;
 
-/** Finds the routes that the caller of a scope may use, for some records or all. To the system, those that somebody may. */
-export type FindUsableRoutes = (scope: OperationScope) => Promise<readonly Route[]>;
+type Answers = ReadonlyMap<Route, RouteAccess>;
 
-/** @param context whose routes are complete when the first caller comes */
+const DENIED: RouteAccess = Object.freeze({ allowed: false, forAll: false, rules: undefined });
+
+/**
+ * Asks the gate, as every request does, so that it does not matter which plugin decides.
+ * @param context whose routes are complete when the first caller comes
+ */
 export function createRouteFinder(context: PluginContext): FindUsableRoutes {
-  let all: readonly Asked[] | undefined;
   return async (scope) => {
-    all ??= context.routes.list().flatMap((route) => askedOf(context, route));
-    const answers = new Map<string, Promise<boolean>>();
-    const mayUse = async ({ route, input, key }: Asked): Promise<boolean> => {
-      if (scope.principal.kind === "system") return true;
-      if (route.rules !== undefined && !(await allowsRoute(context, route, scope))) return false;
-      if (input === undefined) return true;
-      const answer = answers.get(key) ?? allows(input, scope);
-      answers.set(key, answer);
-      return answer;
-    };
-    const allowed = await Promise.all(all.map(mayUse));
-    return all.filter((_, index) => allowed[index]).map(({ route }) => route);
+    const all = context.routes.list();
+    const { kind } = scope.principal;
+    const anonymous =
+      kind === "anonymous"
+        ? await askAll(all, scope)
+        : await context.runAs(null, (nobody) => askAll(all, nobody, true), { early: true });
+    const isClosed = (route: Route): boolean =>
+      (anonymous.get(route)?.rules ?? route.rules ?? route.obeys)?.length === 0;
+    const own = kind === "user" ? await askAll(all, scope) : anonymous;
+    const routes = all.filter((route) => (kind === "system" ? !isClosed(route) : own.get(route)?.allowed === true));
+    const open = new Set(all.filter((route) => anonymous.get(route)?.forAll === true));
+    return { routes, open, isAllOpen: open.size === all.length };
   };
 }
 
-/** Nothing for routes that nobody may use. */
-function askedOf(context: PluginContext, route: Route): Asked[] {
-  if (decidingRules(context, route)?.length === 0) return [];
-  const input = operationOf(route);
-  return [{ route, input, key: JSON.stringify([input?.kind, input?.access, route.entity?.name, input?.rules]) }];
+/** @param isAside whether a rule that fails only means no */
+async function askAll(routes: readonly Route[], scope: OperationScope, isAside = false): Promise<Answers> {
+  const shared = new Map<string, Promise<RouteAccess>>();
+  const answers = await Promise.all(
+    routes.map((route) => {
+      const key = keyOf(route);
+      const answer = (key === undefined ? undefined : shared.get(key)) ?? ask(route, scope, isAside);
+      if (key !== undefined) shared.set(key, answer);
+      return answer;
+    }),
+  );
+  return new Map(routes.map((route, index) => [route, answers[index] as RouteAccess]));
 }
 
-/** Without anybody who knows rules, no route with rules is anybody's. */
-async function allowsRoute({ services }: PluginContext, route: Route, scope: OperationScope): Promise<boolean> {
-  const service = "rules.routes";
-  return services.has(service) && (await services.resolve<RouteRules>(service).allow(route, scope));
+/** The same for routes of which the same is asked; undefined where rules may look at the route itself. */
+function keyOf({ rules, entity, access, obeys, path }: Route): string | undefined {
+  if (rules !== undefined) return undefined;
+  return JSON.stringify([entity?.name, access, obeys, path.split("/").includes(":id")]);
 }
 
-/** The operation that a route runs, as far as rules look at it. */
-function operationOf({ entity, access, obeys, path }: Route): OperationInput | undefined {
-  if (entity === undefined || access === undefined) return undefined;
-  const kind = access === "read" && !path.split("/").includes(":id") ? "list" : access;
-  return { kind, access, entity, rules: obeys };
-}
-
-async function allows(input: OperationInput, scope: OperationScope): Promise<boolean> {
+async function ask(route: Route, scope: OperationScope, isAside: boolean): Promise<RouteAccess> {
   try {
-    return (await scope.decide(input)).allowed;
+    return await scope.mayUse(route);
   } catch (error) {
-    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
+    if (isAside || (isKeelsonError(error) && (error.status === 401 || error.status === 403))) return DENIED;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../kernel/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { proxyProblems } from "./address/trusted-proxies.ts";
 import type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts";
 
@@ -58,9 +58,7 @@ function routeProblems(routes: unknown, at: string): string[] {
 }
 
 function unknownNames(given: object, known: readonly string[], at: string): string[] {
-  return Object.keys(given)
-    .filter((name) => !known.includes(name))
-    .map((name) => `${at}there is no option "${name}".${didYouMean(name, known)}`);
+  return unknownKeys(given, known).map((problem) => at + problem);
 }
 
 function isWhole(value: unknown, most: number): boolean {

@@ -7,21 +7,35 @@ export interface Access {
   readonly columns: readonly string[];
   /** Whether a record satisfies the condition; undefined where there is none. What the record does not tell is a no. */
   readonly holds: ((record: Row) => boolean) | undefined;
-  readonly guard: RowAccess["guard"];
+  readonly guard: ((record: Row) => Promise<boolean>) | undefined;
 }
 
 /** Compiles what rules said for records of another service: there are no related records to ask for. */
 export function compileAccess(model: EntityModel, entity: AnyEntity, { predicate, guard }: Partial<RowAccess>): Access {
-  if (predicate === undefined) return { columns: [], holds: undefined, guard };
+  if (predicate === undefined) return { columns: [], holds: undefined, guard: alone(model, entity, guard) };
   const condition = compileWhere(model, entity, predicate);
   const columns = new Set<string>();
-  if (!collectColumns(condition, columns)) return { columns: [], holds: () => false, guard };
+  if (!collectColumns(condition, columns))
+    return { columns: [], holds: () => false, guard: alone(model, entity, guard) };
   const needed = [...columns];
   return {
     columns: needed,
     holds: (record) => needed.every((name) => name in record) && matches(condition, record, noRelatedRows),
-    guard,
+    guard: alone(model, entity, guard),
   };
+}
+
+/** A guard whose conditions are decided on the record, too. */
+function alone(model: EntityModel, entity: AnyEntity, guard: RowAccess["guard"]): Access["guard"] {
+  return (
+    guard &&
+    (async (record) => {
+      const answer = await guard(record);
+      return typeof answer === "object"
+        ? compileAccess(model, entity, { predicate: answer }).holds?.(record) === true
+        : answer;
+    })
+  );
 }
 
 /** Whether a condition is about own columns alone, which are collected. */

@@ -1,6 +1,13 @@
 // Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
 // Specification sections 2.5, 2.6 and 4.4; public-api.md "Remote joins"; security.md item 10.
-import { createPlugin, type IncludeTree, type Operation, type OperationKind, type Plugin } from "../../kernel/index.ts";
+import {
+  createPlugin,
+  type IncludeTree,
+  type Operation,
+  type OperationKind,
+  type Plugin,
+  unknownKeys,
+} from "../../kernel/index.ts";
 import { callerOf } from "./caller-of.ts";
 import { checkRelations } from "./check-relations.ts";
 import { createStitcher, type Stitcher } from "./create-stitcher.ts";
@@ -22,6 +29,15 @@ export { validateRemoteRelations } from "./validate-remote-relations.ts";
 
 // Hooks: operation:join (records of remote relations).
 
+const KNOWN: readonly (keyof RemoteJoinsOptions)[] = [
+  "batchSize",
+  "timeout",
+  "cache",
+  "concurrency",
+  "breaker",
+  "maxRecordBytes",
+];
+
 /** Joins the records of `.remote()` relations that `include` asks for. Without it, an app that has some does not start. */
 export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
   const settings = completeOptions(options, "remoteJoins");
@@ -30,7 +46,8 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
     id: "remote-joins",
     version: "1.0.0",
     provides: ["remote-relations"],
-    setup({ hooks }) {
+    setup({ hooks, problem }) {
+      for (const sentence of unknownKeys(options, KNOWN)) problem(`remoteJoins: ${sentence}`);
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
         timeout: 0, // a stitch has a deadline of its own

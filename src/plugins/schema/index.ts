@@ -1,22 +1,27 @@
 // schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves
 // (architecture.md 3.6). The port is DriverSchema; other drivers are left alone.
 import { ConfigurationError } from "../../entity/index.ts";
-import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import { createPlugin, type DriverSchema, type Plugin, type PluginContext } from "../../kernel/index.ts";
 
-/** Pushes definitions to the database outside production; in production refuses to start when they differ. */
+/** Pushes definitions to the database outside production; where it does not, refuses to start on tables that do not fit. */
 export function schema(): Plugin {
   return createPlugin({ id: "schema", version: "1.0.0", start });
 }
 
+function misfitsOf(port: DriverSchema): Promise<readonly string[]> | readonly string[] {
+  if (port.misfits !== undefined) return port.misfits();
+  return port.mode === "auto" ? port.pending() : [];
+}
+
 async function start({ driver, config, log }: PluginContext): Promise<void> {
   const { schema: port } = driver;
-  if (port === undefined || port.mode === "off") return;
-  if (!config.production) {
+  if (port === undefined) return;
+  if (port.mode === "auto" && !config.production) {
     const { changed } = await port.push();
     if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
     return;
   }
-  const differences = await port.pending();
+  const differences = await misfitsOf(port);
   if (differences.length > 0)
     throw new ConfigurationError(
       differences.map((difference) => `The database does not fit the entities: ${difference}`),

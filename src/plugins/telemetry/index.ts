@@ -1,6 +1,6 @@
 // telemetry: what an app does, as spans of OpenTelemetry and a histogram of requests, with the names of its semantic
 // conventions. Spans say what was done to which entity; no value of a record, no query and no message of an error is in them.
-import { createPlugin, didYouMean, type KernelRequest, type Plugin } from "../../kernel/index.ts";
+import { createPlugin, type KernelRequest, type Plugin, unknownKeys } from "../../kernel/index.ts";
 import { createTracer, type Recording } from "./create-tracer.ts";
 import { loadApi } from "./load-api.ts";
 import { measureRequests } from "./measure-requests.ts";
@@ -33,10 +33,10 @@ export function telemetry(options: TelemetryOptions = {}): Plugin {
     version: VERSION,
     services: { "kernel.tracer": () => createTracer(() => recording, known, given) },
     setup({ hooks, config, problem }) {
-      for (const [name, value] of Object.entries(given)) {
-        if (!KNOWN.includes(name)) problem(`telemetry: there is no option "${name}".${didYouMean(name, KNOWN)}`);
-        else if (value !== undefined && typeof value !== "boolean") problem(`telemetry: \`${name}\` is true or false`);
-      }
+      for (const sentence of unknownKeys(given, KNOWN)) problem(`telemetry: ${sentence}`);
+      for (const [name, value] of Object.entries(given))
+        if (KNOWN.includes(name) && value !== undefined && typeof value !== "boolean")
+          problem(`telemetry: \`${name}\` is true or false`);
       hooks.on("request:end", ({ request, requestId, route }) => {
         const traced = known.get(request);
         traced?.span.setAttribute("keelson.request.id", requestId);

@@ -1,4 +1,4 @@
-import { type Driver, type EntityRef, entityName, overlayDriver, readsJoins, withJoins } from "../../kernel/index.ts";
+import { type Driver, type EntityRef, entityName, overlayDriver, withAbilitiesOf } from "../../kernel/index.ts";
 import type { Spans } from "./spans.ts";
 
 /** The semantic conventions' names of databases, by ours. */
@@ -29,7 +29,7 @@ export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Dr
     findOne: (entity, where, options) => seen("findOne", entity, () => driver.findOne(entity, where, options)),
     findMany: (entity, query) => seen("findMany", entity, () => driver.findMany(entity, query)),
     count: (entity, where) => seen("count", entity, () => driver.count(entity, where)),
-    create: (entity, data) => seen("create", entity, () => driver.create(entity, data)),
+    create: (entity, ...rest) => seen("create", entity, () => driver.create(entity, ...rest)),
     createMany: (entity, rows) => seen("createMany", entity, () => driver.createMany(entity, rows)),
     update: (entity, where, data) => seen("update", entity, () => driver.update(entity, where, data)),
     updateMany: (entity, where, data) => seen("updateMany", entity, () => driver.updateMany(entity, where, data)),
@@ -54,5 +54,5 @@ export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Dr
     transaction: (work, options) =>
       seen("transaction", undefined, () => driver.transaction((inner) => work(tracedDriver(inner, spans)), options)),
   });
-  return readsJoins(driver) ? withJoins(traced) : traced;
+  return withAbilitiesOf(driver, traced);
 }

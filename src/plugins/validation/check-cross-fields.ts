@@ -1,10 +1,9 @@
 import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
 import {
-  allOf,
   expectUnchanged,
   type Operation,
   observe,
-  type Row,
+  storedRecord,
   ValidationFailedError,
   type ValidationIssue,
 } from "../../kernel/index.ts";
@@ -21,8 +20,8 @@ export async function checkCrossFields(
   validators: readonly CrossFieldValidator[],
   operation: Operation,
 ): Promise<void> {
-  const existing = operation.kind === "update" ? await existingRecord(operation) : {};
-  if (existing === undefined) return; // there is nothing this caller may change; the statement says so
+  const existing = operation.kind === "update" ? await storedRecord(operation) : {};
+  if (existing === null) return; // there is nothing this caller may change; the statement says so
   const { log } = operation.scope;
   const seen = observe(operation.entity, changedRecord(operation.entity, existing, operation.data));
   const context: CrossFieldContext = {
@@ -35,29 +34,6 @@ export async function checkCrossFields(
       issues.push({ path: pathOf(validator, operation), code: "custom", message: validator.message });
   if (issues.length > 0) throw new ValidationFailedError(issues);
   if (operation.kind === "update") expectUnchanged(operation, seen, operation.data);
-}
-
-/**
- * The record as it is now. Only one the rules let this caller change: otherwise the answers of validators would tell
- * about records the caller cannot see.
- */
-async function existingRecord(operation: Operation): Promise<Row | undefined> {
-  const { entity, decision, extraWhere, scope, id } = operation;
-  const { driver } = scope;
-  const { predicate, guard } = decision;
-  const row = await driver.findOne(entity, allOf({ id }, extraWhere, guard === undefined ? predicate : undefined));
-  if (row === null || (guard !== undefined && !(await isGranted(operation, row)))) return undefined;
-  return row;
-}
-
-async function isGranted({ entity, decision, scope, id }: Operation, row: Row): Promise<boolean> {
-  const { predicate, guard } = decision;
-  if (
-    predicate !== undefined &&
-    (await scope.driver.findOne(entity, allOf({ id }, predicate), { select: ["id"] })) !== null
-  )
-    return true;
-  return (await guard?.(row)) === true;
 }
 
 /** The field a message belongs to; a field this caller cannot see must not be named. */

@@ -13,7 +13,15 @@ export function checkValues(plan: InputPlan, operation: Operation): void {
   const issues: ValidationIssue[] = [];
   if (operation.kind === "create") complete(plan.columns, operation.data, issues);
   checkGiven(plan.byName, operation.data, issues);
-  if (issues.length > 0) throw new ValidationFailedError(issues);
+  if (issues.length > 0) throw new ValidationFailedError(issues.map((issue) => withoutHiddenName(issue, operation)));
+}
+
+/** A required field that the caller may neither read nor write is missing: its name must not be told. */
+function withoutHiddenName(issue: ValidationIssue, { entity, principal, scope }: Operation): ValidationIssue {
+  const name = String(issue.path[0]);
+  const { readable, writable } = scope.mask(entity);
+  if (principal.kind === "system" || readable.has(name) || writable.has(name)) return issue;
+  return { path: [], code: issue.code, message: "a required value is missing that you may not set" };
 }
 
 /** Checks values of columns by name and completes them with defaults and nulls; problems are added to the list. */

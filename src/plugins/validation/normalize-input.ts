@@ -1,5 +1,6 @@
 import {
   BadRequestError,
+  type FieldMask,
   nearest,
   type Operation,
   ValidationFailedError,
@@ -14,21 +15,24 @@ const MAX_UNKNOWN = 20;
 
 /**
  * Keeps of a body what the caller may write (http.md, "Input"): read-only names and related records are left out, fields
- * the caller may not write are left out and named, unknown names are refused.
+ * the caller may read and not write are left out and named, unknown names are refused. A field the caller may neither read
+ * nor write is an unknown name.
  * @throws BadRequestError, ValidationFailedError
  */
 export function normalizeInput(plan: InputPlan, operation: Operation): void {
   const { data, entity, scope, principal, ignored } = operation;
   if (!isPlainObject(data)) throw new BadRequestError("The body must be a JSON object");
   const isSystem = principal.kind === "system";
-  const { writable } = scope.mask(entity);
+  const mask = scope.mask(entity);
+  const { writable } = mask;
   const kept: Record<string, unknown> = {};
   const issues: ValidationIssue[] = [];
   for (const name of Object.keys(data)) {
     if (FORBIDDEN.has(name)) throw new BadRequestError(`"${name}" cannot be the name of a field`);
     const value = data[name];
     if (value === undefined) continue; // code that passes a property without a value means nothing by it
-    const key = plan.keys.get(name);
+    const found = plan.keys.get(name);
+    const key = found === undefined || isSystem || isShown(found, name, mask) ? found : undefined;
     switch (key?.kind) {
       case "column":
         if (isSystem || writable.has(name)) kept[name] = value;
@@ -56,6 +60,13 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
   }
   if (issues.length > 0) throw new ValidationFailedError(issues);
   operation.data = kept;
+}
+
+/** Whether a caller may know of a key: its column may be read or written. Lists of related records have none here. */
+function isShown(key: InputKey, name: string, { readable, writable }: FieldMask): boolean {
+  if (key.kind === "id" || key.kind === "links") return true;
+  const column = key.kind === "relation" ? key.foreignKey : name;
+  return column === undefined || readable.has(column) || writable.has(column);
 }
 
 /** Suggests what the caller may write, so that a guess never meets a hidden name. */

@@ -1,6 +1,7 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import {
   allOf,
+  ByteBudget,
   keysetWhere,
   type OperationInput,
   type OperationQuery,
@@ -9,6 +10,9 @@ import {
   totalOrder,
   type Where,
 } from "../../../kernel/index.ts";
+
+/** Bytes of a batch at most, as the records are stored. */
+const MOST_BYTES = 1_048_576;
 
 /** Some records of an export, tagged: to be masked on their way out. */
 export interface Batch {
@@ -52,12 +56,14 @@ export function createBatchReader(
     const isFirst = after === undefined;
     let order = totalOrder(undefined);
     let added: readonly string[] = [];
+    const bytes = new ByteBudget(MOST_BYTES);
     const { records } = await scope.run({
       kind: "list",
       entity,
       rules,
       // What the position adds to the conditions is not the caller's.
       bounded: bounded === true || !isFirst,
+      bytes,
       async query() {
         if (isFirst) asked = await query();
         order = totalOrder(asked.sort);
@@ -74,6 +80,6 @@ export function createBatchReader(
         order.map(({ field }) => last[field] ?? null),
       );
     for (const field of added) for (const record of records) delete record[field];
-    return { records, isLast: records.length < limit };
+    return { records, isLast: records.length < limit && !bytes.isCut };
   };
 }

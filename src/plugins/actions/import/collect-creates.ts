@@ -23,6 +23,8 @@ export interface CollectedWrites {
   flush(): Promise<void>;
   /** The first statement that failed: the transaction cannot go on after it. */
   readonly failure: unknown;
+  /** How many statements changed something; a row that is refused must not have added to it. */
+  readonly changes: number;
 }
 
 export interface CollectOptions {
@@ -41,6 +43,7 @@ export interface CollectOptions {
 export function collectCreates(inner: Driver, { model, entity, owners }: CollectOptions): CollectedWrites {
   let waiting = new Map<string, Row>();
   let storing: Promise<unknown> = Promise.resolve();
+  let changes = 0;
   const failure = new FirstFailure();
   const remembered = new RememberedReads();
   const isCollected = (ref: EntityRef): boolean => entityName(ref) === entity.name;
@@ -72,18 +75,26 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   async function write<T>(statement: () => Promise<T>): Promise<T> {
     await flush();
     remembered.forget();
+    changes++;
     return failure.note(statement());
   }
 
   async function update(ref: EntityRef, where: Where, data: Row): Promise<Row | null> {
-    if (!isCollected(ref)) return write(() => inner.update(ref, where, data));
+    const isLock = Object.keys(data).every((name) => name === "id");
+    if (!isCollected(ref) && !isLock) return write(() => inner.update(ref, where, data));
+    if (!isCollected(ref)) {
+      remembered.forget(); // what is asked from now on is asked about locked rows
+      return failure.note(inner.update(ref, where, data));
+    }
     const id = soleId(compileWhere(model, entity, where));
     await owners.refuseTaken(data, id);
     await settle(ref, where);
     if (Object.values(data).some((value) => waiting.has(value as string))) await flush();
     remembered.forget();
     if (!(await owners.keep(data, id))) owners.forget();
-    return failure.note(inner.update(ref, where, data));
+    const row = await failure.note(inner.update(ref, where, data));
+    if (row !== null && !isLock) changes++;
+    return row;
   }
 
   const driver: Driver = overlayDriver(inner, {
@@ -108,12 +119,15 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       await flush();
       yield* inner.stream(ref, query, batchSize);
     },
-    async create(ref, data) {
-      if (isIsolated(ref)) return failure.note(inner.create(ref, data)); // misses nobody, as a log does
-      if (!isCollected(ref)) return write(() => inner.create(ref, data));
+    async create(ref, data, options) {
+      if (isIsolated(ref)) return failure.note(inner.create(ref, data, options)); // misses nobody, as a log does
+      if (!isCollected(ref)) return write(() => inner.create(ref, data, options));
+      if (options?.where !== undefined)
+        return write(() => inner.create(ref, data, options)).finally(() => owners.forget());
       await owners.refuseTaken(data);
       waiting.set(data.id as string, { ...data });
       owners.add(data);
+      changes++;
       return { ...data };
     },
     createMany: (ref, rows) => write(() => inner.createMany(ref, rows)).finally(() => owners.forget()),
@@ -135,6 +149,9 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     flush,
     get failure() {
       return failure.error;
+    },
+    get changes() {
+      return changes;
     },
   };
 }

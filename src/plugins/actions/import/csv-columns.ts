@@ -18,7 +18,7 @@ const MAX_PROBLEMS = 20;
 const GUARDED = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
 
 /**
- * Reads rows of cells by the kinds of the fields that a header names.
+ * Reads rows of cells by the kinds of the fields that a header names. The caller's mask must be final.
  * @param needed columns that must be there
  * @throws BadRequestError for names that are unknown, given twice or missing
  */
@@ -28,7 +28,7 @@ export function csvColumns(
   header: readonly string[],
   needed: readonly string[],
 ): (cells: CsvRecord) => GivenRow {
-  const known = cellReaders(entity, scope.limits.jsonDepth);
+  const known = cellReaders(scope, entity);
   checkHeader(header, known, [...scope.mask(entity).writable]);
   const missing = needed.find((name) => !header.includes(name));
   if (missing !== undefined) throw new BadRequestError(`The header has no "${missing}", which tells records apart`);
@@ -65,13 +65,18 @@ function checkHeader(
   if (problems.length > 0) throw new BadRequestError(problems.join(" "));
 }
 
-/** By name, for all that a create takes; whether this caller may write it is for the gate to say. */
-function cellReaders(entity: AnyEntity, depth: number): ReadonlyMap<string, ReadCell> {
+/** By name, for all that the caller may read or write; what of it may be written is for the gate to say. */
+function cellReaders(scope: OperationScope, entity: AnyEntity): ReadonlyMap<string, ReadCell> {
+  const { jsonDepth } = scope.limits;
+  const { readable, writable } = scope.mask(entity);
   const readers = new Map<string, ReadCell>();
   for (const [name, { type }] of Object.entries(entity.relations))
-    if (type === "manyToMany") readers.set(`${name}Ids`, (cell, refuse) => readJson(cell ?? "", depth, refuse));
-  for (const column of Object.values(entity.columns))
-    if (column.role !== "blindIndex") readers.set(column.name, cellReader(column, depth));
+    if (type === "manyToMany") readers.set(`${name}Ids`, (cell, refuse) => readJson(cell ?? "", jsonDepth, refuse));
+  for (const column of Object.values(entity.columns)) {
+    const { name, role } = column;
+    const isShown = scope.principal.kind === "system" || readable.has(name) || writable.has(name);
+    if (role !== "blindIndex" && (isShown || role === "id")) readers.set(name, cellReader(column, jsonDepth));
+  }
   return readers;
 }
 

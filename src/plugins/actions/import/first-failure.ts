@@ -1,6 +1,9 @@
-import { BadRequestError } from "../../../kernel/index.ts";
+import { BadRequestError, NotStoredError } from "../../../kernel/index.ts";
 
-/** Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent. */
+/**
+ * Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent, and
+ * a create whose condition does not hold has not failed.
+ */
 export class FirstFailure {
   /** Undefined as long as all went well. */
   error: unknown;
@@ -9,7 +12,7 @@ export class FirstFailure {
     try {
       return await statement;
     } catch (error) {
-      if (!(error instanceof BadRequestError)) this.error ??= error;
+      if (!(error instanceof BadRequestError || error instanceof NotStoredError)) this.error ??= error;
       throw error;
     }
   }

@@ -8,7 +8,8 @@ import { rowErrors } from "./row-errors.ts";
 
 /**
  * Brings one row through the gate.
- * @throws what is no fault of the row
+ * @throws what is no fault of the row, and what refuses a row of which something is stored already: the transaction must
+ * be rolled back
  */
 export async function importRow(
   job: ImportJob,
@@ -17,6 +18,7 @@ export async function importRow(
   { data, errors }: GivenRow,
 ): Promise<RowOutcome> {
   if (errors !== undefined) return { kind: "failed", errors };
+  const before = writes.changes;
   try {
     const id = await existing(job, writes, data);
     if (id === TAKEN_BACK) return { ...(await create(job, scope, data)), kind: "updated" };
@@ -24,7 +26,7 @@ export async function importRow(
     return updated ?? (await create(job, scope, data));
   } catch (error) {
     const found = rowErrors(error);
-    if (found === undefined) throw error;
+    if (found === undefined || writes.changes !== before) throw error;
     return { kind: "failed", errors: found };
   }
 }

@@ -1,22 +1,36 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import { type OperationScope, presentSettled, Reply, type Row, routeSegment } from "../../../kernel/index.ts";
+import {
+  BadRequestError,
+  type Operation,
+  type OperationScope,
+  presentSettled,
+  Reply,
+  type Row,
+  routeSegment,
+  ValidationFailedError,
+} from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
-import type { ActionRecord } from "../action-context.ts";
+import type { ActionContext, ActionRecord } from "../action-context.ts";
 import { definitionOf } from "../definition-of.ts";
+
+/** Values for a copy, in place of those of the original. */
+type Overrides = Readonly<Record<string, unknown>>;
+type CloneShape = PlainShape<ActionRecord, true, Overrides>;
 
 /**
  * `POST /:id/clone` makes a new record of what the caller may read and write of another one, by the rules of read and of
- * create; the caller owns it (spec 4.2). Passwords are never copied, nor that the record is deleted. For the system the
- * copy belongs to whom the record belongs.
+ * create; the caller owns it (spec 4.2). Values in the body take the place of copied ones, by the rules of create. Passwords,
+ * omitted fields and the time of deletion are never copied; an optional reference to a record that the caller may not read is
+ * left out. For the system the copy belongs to the owner of the original.
  * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
  */
-export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<PlainShape<ActionRecord, true>> {
-  return new ActionBuilder<PlainShape<ActionRecord, true>>({
+export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<CloneShape> {
+  return new ActionBuilder<CloneShape>({
     method: "POST",
     path: "/:id/clone",
     description: "Copies the record",
     query: {},
-    readsBody: false,
+    readsBody: true,
     access: "create",
     authorizes: "operations",
     check(entity) {
@@ -27,17 +41,65 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
     describe({ reads, record }, { entity }) {
       if (!reads(entity)) return undefined;
       const content = { "application/json": record(entity, "record") };
-      const answers = { 201: { description: "The copy.", content, headers: { Location: "Where it is." } } };
-      return { answers, errors: [403, 404, 409] };
+      const headers = {
+        Location: "Where it is.",
+        "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
+      };
+      return {
+        body: { required: false, content: { "application/json": record(entity, "update") } },
+        answers: { 201: { description: "The copy.", content, headers } },
+        errors: [403, 404, 409],
+      };
     },
-    async handler({ scope, entity, params, rules, root }) {
+    async handler(context) {
+      const { scope, entity, params, rules, root } = context;
+      const overrides = overridesOf(context.input);
       const read = await scope.run({ kind: "read", entity, id: params.id, rules });
       const copied = await copyable(read.records[0] as Row, entity, scope, fieldsToExclude);
-      const { records } = await scope.run({ kind: "create", entity, rules, data: copied });
+      const { records, ignored } = await createCopy(context, copied, overrides);
       const location = `${root}/${routeSegment(entity)}/${encodeURIComponent(String(records[0]?.id))}`;
-      return new Reply(201, records[0], { location });
+      const sent = ignored.filter((name) => Object.hasOwn(overrides, name)).join(", ");
+      return new Reply(201, records[0], { location, ...(sent === "" ? {} : { "x-ignored-fields": sent }) });
     },
   });
+}
+
+function overridesOf(input: unknown): Overrides {
+  if (input === undefined) return {};
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    throw new BadRequestError("The body must be one JSON object");
+  return input as Overrides;
+}
+
+/**
+ * Creates the copy. Whether a reference may be seen is for validation to say: optional ones that it refuses are left out.
+ * @throws ValidationFailedError naming the values that have to be sent
+ */
+async function createCopy(context: ActionContext, copied: Row, overrides: Overrides): Promise<Operation> {
+  const { scope, entity, rules } = context;
+  try {
+    return await scope.run({ kind: "create", entity, rules, data: { ...copied, ...overrides } });
+  } catch (error) {
+    if (!(error instanceof ValidationFailedError)) throw error;
+    const refused = error.issues.filter(({ code }) => code === "invalid_reference").map(({ path }) => String(path[0]));
+    const unseen = refused.filter(
+      (name) => Object.hasOwn(copied, name) && !Object.hasOwn(overrides, name) && entity.columns[name]?.optional,
+    );
+    if (unseen.length === 0) throw withReasons(error, copied);
+    const rest = Object.entries(copied).filter(([name]) => !unseen.includes(name));
+    return createCopy(context, Object.fromEntries(rest), overrides);
+  }
+}
+
+/** Says of required values why the copy does not have them. */
+function withReasons({ issues }: ValidationFailedError, copied: Row): ValidationFailedError {
+  return new ValidationFailedError(
+    issues.map((issue) => {
+      const [name] = issue.path;
+      const isLeftOut = issue.code === "required" && name !== undefined && !Object.hasOwn(copied, name);
+      return isLeftOut ? { ...issue, message: "is required and not copied; send it in the body" } : issue;
+    }),
+  );
 }
 
 /** What this caller sees of the record and may write; not the owner, who becomes the caller, if that is a user. */

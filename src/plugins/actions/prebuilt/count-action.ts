@@ -1,4 +1,4 @@
-import type { ParseQuery, QueryParser } from "../../../kernel/index.ts";
+import type { ParseQuery, QueryParser, Where } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import { answerWith } from "../answer-with.ts";
 
@@ -24,6 +24,12 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
         query: () => parse(search, entity, scope),
         bounded: true,
       });
+      return { count: total ?? 0 };
+    },
+    /** In the process: conditions in one object, as `count(where)` takes them. */
+    async call({ scope, entity, rules, input }) {
+      const where = (input ?? undefined) as Where | undefined;
+      const { total } = await scope.run({ kind: "count", entity, rules, query: { where }, bounded: true });
       return { count: total ?? 0 };
     },
   });

@@ -71,7 +71,8 @@ export function importAction(
   async function run(context: ActionContext, read: () => Parameters<typeof importRows>[1]): Promise<Reply> {
     const { scope, entity, rules } = context;
     const isDry = asksForDryRun(context) || dryRun;
-    if (key !== undefined) await refuseHidden(scope, entity, key);
+    await scope.maskReady(entity);
+    if (key !== undefined) refuseHidden(scope, entity, key);
     const rows = read();
     const tally = new ImportTally();
     const unique = uniqueKeysOf(scope.model, entity);
@@ -99,9 +100,8 @@ function asksForDryRun({ query }: ActionContext): boolean {
 }
 
 /** Whether a row changes a record tells that the record has its values: for those only who may know, or write, them. */
-async function refuseHidden(scope: OperationScope, entity: AnyEntity, key: UniqueKey): Promise<void> {
+function refuseHidden(scope: OperationScope, entity: AnyEntity, key: UniqueKey): void {
   if (scope.principal.kind === "system") return;
-  await scope.maskReady(entity);
   const { filterable, writable } = scope.mask(entity);
   if (!key.every((name) => filterable.has(name) || writable.has(name))) throw new AuthorizationError();
 }

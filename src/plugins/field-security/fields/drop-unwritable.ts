@@ -1,12 +1,19 @@
 import {
+  ALWAYS,
   allOf,
+  askedOfStored,
+  type Condition,
+  compileWhere,
   expectUnchanged,
   type FieldQuestion,
+  meets,
   type Operation,
   observe,
   type Row,
   type RowAccess,
-  satisfiesAlone,
+  storedMeet,
+  storedRecord,
+  type Where,
 } from "../../../kernel/index.ts";
 import type { RuledField } from "./field-plan.ts";
 import { newRecord } from "./new-record.ts";
@@ -45,33 +52,55 @@ function drop({ data, ignored }: Operation, name: string): void {
   if (!ignored.includes(name)) ignored.push(name);
 }
 
-function onNewRecord({ scope, entity, data }: Operation, undecided: ReadonlyMap<string, RowAccess>): Judge {
+function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAccess>): Judge {
+  const { scope, entity, data } = operation;
   const record = newRecord(entity, data, undecided);
-  return async (access) => {
-    if (satisfiesAlone(scope, entity, record, access) === true) return true;
-    const seen = observe(entity, record);
-    // What is not in the record is unknown, and not empty.
-    return (await access.guard?.(seen.record)) === true && [...seen.columns()].every((name) => name in record);
+  const meetsAsNew = async (where: Where): Promise<boolean> => {
+    const condition = compileWhere(scope.model, entity, where);
+    if (!isKnown(condition, record)) return false;
+    const left = askedOfStored(condition, record);
+    if (left === ALWAYS || !(await storedMeet(scope.driver, left, record))) return left === ALWAYS;
+    operation.expected = allOf(operation.expected, where);
+    return true;
   };
+  return async ({ predicate, guard }) => {
+    if (predicate !== undefined && (await meetsAsNew(predicate))) return true;
+    const seen = observe(entity, record);
+    const answer = await guard?.(seen.record);
+    // What is not in the record is unknown, and not empty.
+    if (!answer || ![...seen.columns()].every((name) => name in record)) return false;
+    return answer === true || meetsAsNew(answer);
+  };
+}
+
+/** Whether a new record has all columns that a condition looks at. */
+function isKnown(condition: Condition, record: Row): boolean {
+  if ("parts" in condition) return condition.parts.every((part) => isKnown(part, record));
+  if (condition.kind !== "related") return condition.column.name in record;
+  const { type, foreignKey } = condition.relation;
+  return type !== "belongsTo" || (foreignKey as string) in record;
 }
 
 /** Only of a record that the rules let this caller change: of another one, no answer must tell anything. */
 function onStoredRecord(operation: Operation): Judge {
-  const { scope, entity, decision, extraWhere, id } = operation;
-  const own = allOf({ id }, extraWhere, decision.guard === undefined ? decision.predicate : undefined);
+  const { scope, entity, id } = operation;
+  let loading: Promise<Row | null> | undefined;
   return async ({ predicate, guard }) => {
+    loading ??= storedRecord(operation);
+    const record = await loading;
+    if (record === null) return false;
     if (predicate !== undefined) {
-      const where = allOf(own, predicate);
+      const where = allOf({ id }, predicate);
       if ((await scope.driver.findOne(entity, where, { select: ["id"] })) !== null) {
         operation.expected = allOf(operation.expected, predicate);
         return true;
       }
     }
-    const record: Row | null = guard === undefined ? null : await scope.driver.findOne(entity, own);
-    if (record === null) return false;
     const seen = observe(entity, record);
-    if ((await guard?.(seen.record)) !== true) return false;
+    const answer = await guard?.(seen.record);
+    if (!answer || (answer !== true && !(await meets(scope, entity, answer, record)))) return false;
     expectUnchanged(operation, seen);
+    if (answer !== true) operation.expected = allOf(operation.expected, answer);
     return true;
   };
 }

@@ -1,4 +1,12 @@
-import { allOf, markShown, type Operation, type Row, type RowAccess, satisfiesAlone } from "../../../kernel/index.ts";
+import {
+  allOf,
+  markShown,
+  meets,
+  type Operation,
+  type Row,
+  type RowAccess,
+  satisfiesAlone,
+} from "../../../kernel/index.ts";
 
 /** Decides for the records of an operation which of the fields that depend on the record each of them shows. */
 export function judgeRecords(operation: Operation): void | Promise<void> {
@@ -36,7 +44,9 @@ async function answersOf(operation: Operation, access: RowAccess): Promise<boole
   );
   for (const [index, { id }] of records.entries()) {
     const record = left.get(id);
-    if (record !== undefined && !answers[index]) answers[index] = await guard(record);
+    if (record === undefined || answers[index]) continue;
+    const answer = await guard(record);
+    answers[index] = typeof answer === "object" ? await meets(scope, entity, answer, record) : answer === true;
   }
   return answers;
 }

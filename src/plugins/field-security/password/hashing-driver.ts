@@ -46,7 +46,7 @@ export function hashingDriver(inner: Driver, hashing: PasswordHashing): Driver {
       );
   }
   return overlayDriver(inner, {
-    create: async (ref, data) => inner.create(ref, await hashed(ref, data)),
+    create: async (ref, data, options) => inner.create(ref, await hashed(ref, data), options),
     createMany: async (ref, rows) => inner.createMany(ref, await hashedRows(ref, rows)),
     update: async (ref, where, data) => inner.update(ref, where, await hashed(ref, data)),
     async updateMany(ref, where, data) {

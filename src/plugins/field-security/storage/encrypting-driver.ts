@@ -11,9 +11,8 @@ import {
   type FindOptions,
   isAlways,
   type Row,
-  readsJoins,
   type Where,
-  withJoins,
+  withAbilitiesOf,
 } from "../../../kernel/index.ts";
 import { kProtected, type ProtectedDriver } from "../protected-driver.ts";
 import type { EncryptionPlan } from "./encryption-plan.ts";
@@ -139,10 +138,11 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
       for await (const rows of inner.stream(ref, stored, batchSize)) yield open(rows);
     },
     count: async (ref, where) => inner.count(ref, storedWhere(plan, ref, where)),
-    async create(ref, data) {
-      if (isPlain(ref)) return inner.create(ref, data);
+    async create(ref, data, { where } = {}) {
+      const options = where && { where: storedWhere(plan, ref, where) };
+      if (isPlain(ref)) return inner.create(ref, data, options);
       const stored = storedRow(plan, ref, data, data.id as string);
-      return opened(ref, await named(ref, () => inner.create(ref, stored)));
+      return opened(ref, await named(ref, () => inner.create(ref, stored, options)));
     },
     async createMany(ref, rows) {
       if (isPlain(ref)) return inner.createMany(ref, rows);
@@ -167,7 +167,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     unlink: (...given) => inner.unlink(...given),
     transaction: (work, options) => inner.transaction((driver) => work(encryptingDriver(driver, plan)), options),
   });
-  return readsJoins(inner) ? withJoins(encrypting) : encrypting;
+  return withAbilitiesOf(inner, encrypting);
 }
 
 /** The id that a where of one record names, at the top or inside `AND`. */

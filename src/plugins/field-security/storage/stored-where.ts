@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import { BadRequestError, type EntityRef, entityName, type Where } from "../../../kernel/index.ts";
+import { BadRequestError, type EntityRef, entityName, WHERE_DEPTH, type Where } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
 
@@ -21,9 +21,9 @@ export function storedWhere<W extends Where | undefined>(
   return entity === undefined ? where : (rewrite(plan, entity, where, searched) as W);
 }
 
-function rewrite(plan: EncryptionPlan, entity: AnyEntity, where: unknown, searched?: Set<string>): unknown {
-  // What is no plain object is refused by the driver, with the words it has for it; so are names like __proto__.
-  if (!isPlainObject(where)) return where;
+function rewrite(plan: EncryptionPlan, entity: AnyEntity, where: unknown, searched?: Set<string>, depth = 1): unknown {
+  // What is no plain object, or too deep, is refused by the driver, with the words it has for it; so are names like __proto__.
+  if (depth > WHERE_DEPTH || !isPlainObject(where)) return where;
   const columns = plan.columnsOf(entity);
   const stored = Object.create(null) as Record<string, unknown>;
   const extra: Where[] = [];
@@ -31,8 +31,8 @@ function rewrite(plan: EncryptionPlan, entity: AnyEntity, where: unknown, search
     if (LOGIC.has(name)) {
       const found = name === "NOT" ? undefined : searched;
       stored[name] = Array.isArray(value)
-        ? value.map((part) => rewrite(plan, entity, part, found))
-        : rewrite(plan, entity, value, found);
+        ? value.map((part) => rewrite(plan, entity, part, found, depth + 1))
+        : rewrite(plan, entity, value, found, depth + 1);
       continue;
     }
     const column = columns?.find((encrypted) => encrypted.name === name);
@@ -40,7 +40,7 @@ function rewrite(plan: EncryptionPlan, entity: AnyEntity, where: unknown, search
     else if (value === null || Object.hasOwn(entity.columns, name)) stored[name] = value;
     else {
       const target = plan.model.relation(entity, name)?.target;
-      stored[name] = target === undefined ? value : rewrite(plan, target, value);
+      stored[name] = target === undefined ? value : rewrite(plan, target, value, undefined, depth + 1);
     }
   }
   if (extra.length === 0) return stored;
