@@ -1,5 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import {
+  askedOfStored,
   BadRequestError,
   type Condition,
   matches,
@@ -56,6 +57,11 @@ export function filterRows(store: Store, entity: AnyEntity, condition: Condition
   const candidates = id === undefined ? [...rows.values()] : row === undefined ? [] : [row];
   const related = relatedIn(store);
   return candidates.filter((candidate) => matches(condition, candidate, related));
+}
+
+/** Whether a condition holds for a row that is not stored yet. */
+export function holdsForNew(store: Store, condition: Condition, row: Row): boolean {
+  return matches(askedOfStored(condition, row), row, relatedIn(store));
 }
 
 function compareNulls(a: unknown, b: unknown): number {

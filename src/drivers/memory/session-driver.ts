@@ -8,13 +8,16 @@ import {
   type EntityRef,
   type FindManyQuery,
   isAlways,
+  NotStoredError,
   type Row,
+  rowBytes,
   soleId,
   streamByKeyset,
   type Where,
+  withCreateConditions,
 } from "../../kernel/index.ts";
 import { copyRow, takeIn } from "./rows.ts";
-import { filterRows, selectedColumns, sortRows } from "./select-rows.ts";
+import { filterRows, holdsForNew, selectedColumns, sortRows } from "./select-rows.ts";
 import { change, insert, link, linksOf, remove, unlink } from "./statements.ts";
 import type { Store } from "./store.ts";
 
@@ -58,11 +61,13 @@ export function sessionDriver(session: Session, rest: Pick<Driver, "connect" | "
   function compile(entity: AnyEntity, where: Where | undefined): Condition {
     return compileWhere(session.store().model, entity, where);
   }
-  function find(ref: EntityRef, { where, sort, limit, offset = 0, select }: FindManyQuery): Row[] {
+  function find(ref: EntityRef, { where, sort, limit, offset = 0, select, bytes }: FindManyQuery): Row[] {
     const entity = entityOf(ref);
     const columns = selectedColumns(entity, select);
     const rows = sortRows(entity, filterRows(session.store(), entity, compile(entity, where)), sort);
-    return rows.slice(offset, limit === undefined ? undefined : offset + limit).map((row) => copyRow(row, columns));
+    const page = rows.slice(offset, limit === undefined ? undefined : offset + limit);
+    const fitting = bytes === undefined ? page.length : bytes.take(page.map(rowBytes));
+    return page.slice(0, fitting).map((row) => copyRow(row, columns));
   }
   function copyOf(entity: AnyEntity, row: Row | undefined): Row | null {
     return row === undefined ? null : copyRow(row, Object.keys(entity.columns));
@@ -85,10 +90,14 @@ export function sessionDriver(session: Session, rest: Pick<Driver, "connect" | "
       const entity = entityOf(ref);
       return filterRows(session.store(), entity, compile(entity, where)).length;
     },
-    async create(ref, data) {
+    async create(ref, data, { where } = {}) {
       const entity = entityOf(ref);
       const given = takeIn(entity, data);
-      return session.write((store) => copyOf(entity, insert(store, entity, [given])[0]) as Row);
+      const condition = where && compile(entity, where);
+      return session.write((store) => {
+        if (condition !== undefined && !holdsForNew(store, condition, given)) throw new NotStoredError();
+        return copyOf(entity, insert(store, entity, [given])[0]) as Row;
+      });
     },
     async createMany(ref, rows) {
       const entity = entityOf(ref);
@@ -133,5 +142,5 @@ export function sessionDriver(session: Session, rest: Pick<Driver, "connect" | "
       await session.write((store) => unlink(store, resolved, id, [...targets]));
     },
   };
-  return Object.freeze(driver);
+  return withCreateConditions(Object.freeze(driver));
 }

@@ -1,10 +1,26 @@
-import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
+import { type ColumnDefinition, ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { modelApi, type StatementClient } from "./client-shape.ts";
 import { compilePlans } from "./entity-plan.ts";
 
+/** What a client says of a field. */
+interface ClientField {
+  readonly typeName?: string;
+  readonly isList?: boolean;
+  readonly isEnum?: boolean;
+}
+
+/** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
+function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found: ClientField): string | undefined {
+  const { scalar } = kind.column;
+  const { typeName, isList = false, isEnum = false } = found;
+  if (typeName === undefined || (!isList && (typeName === scalar || (isEnum && scalar === "String")))) return undefined;
+  const remedy = field === undefined ? "" : ", or declare another field";
+  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
+}
+
 /**
  * Compares a client's models with the entities.
- * @throws ConfigurationError naming every model and column that the client does not have
+ * @throws ConfigurationError naming every model and field that the client does not have, or has with another type
  */
 export function checkClient(client: StatementClient, model: EntityModel): void {
   const problems: string[] = [];
@@ -15,8 +31,13 @@ export function checkClient(client: StatementClient, model: EntityModel): void {
       continue;
     }
     const known = new Set(Object.keys(fields)); // a proxy that says yes to any name it is asked for
-    for (const name of Object.keys(entity.columns))
-      if (!known.has(name)) problems.push(`model ${entity.name} of the Prisma client has no field "${name}"`);
+    for (const column of Object.values(entity.columns)) {
+      const at = `model ${entity.name} of the Prisma client has`;
+      const problem = known.has(column.name)
+        ? typeProblem(at, column, fields[column.name] as ClientField)
+        : `${at} no field "${column.name}"`;
+      if (problem !== undefined) problems.push(problem);
+    }
   }
   if (problems.length === 0) return;
   throw new ConfigurationError([

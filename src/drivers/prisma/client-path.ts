@@ -8,6 +8,6 @@ import { sessionStatements } from "./session-driver.ts";
 export const CLIENT_PATH: Path<StatementClient, Client, ClientConnection> = Object.freeze({
   prepare: createClientConnection,
   transact: clientTransaction,
-  joins: false,
+  isSql: false,
   statements: sessionStatements,
 });

@@ -6,6 +6,7 @@ import {
   type DriverContext,
   type DriverSchema,
   type TransactionOptions,
+  withCreateConditions,
   withJoins,
 } from "../../kernel/index.ts";
 import { type Connection, notConnected } from "./connection.ts";
@@ -33,8 +34,8 @@ export interface Path<S, C extends S, O extends Connection<C>> {
   /** Compiles what statements need. @throws ConfigurationError */
   prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
   readonly transact: Transact<S, C>;
-  /** Whether lists read related records along. */
-  readonly joins: boolean;
+  /** Whether lists read related records along, and creates take conditions. */
+  readonly isSql: boolean;
   statements(session: Session<S, O>, transaction: Driver["transaction"]): Statements;
 }
 
@@ -63,7 +64,7 @@ export function createPrismaDriver<S, C extends S, O extends Connection<C>>(
     rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">,
   ): Driver {
     const driver = Object.freeze({ name, capabilities, ...rest, ...path.statements(session, rest.transaction) });
-    return path.joins ? withJoins(driver) : driver;
+    return path.isSql ? withCreateConditions(withJoins(driver)) : driver;
   }
 
   /** The driver inside a transaction: nested transactions join it. */

@@ -38,20 +38,26 @@ export interface Constraint {
 }
 
 /**
- * What is kept of an error from Prisma or from below it: name, codes, model and operation, never its message. It is the
- * `cause` of our errors, for the log.
+ * What is kept of an error from Prisma or from below it: name, codes, model and operation; its message only where it is about
+ * the connection, and so quotes no values. It is the `cause` of our errors, for the log.
  */
 export class PrismaFailure extends KeelsonError {
   /** The database's own code: an SQLSTATE, or SQLite's number. */
   readonly sqlState: string | undefined;
+  /** What to set, where the failure is a known one. */
+  readonly remedy: string | undefined;
 
   constructor(error: unknown, { model, operation }: Statement) {
     const thrown = asThrown(error);
     const code = codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
     const sqlState = sqlStateOf(thrown);
     const what = model === undefined ? operation : `${model}.${operation}`;
-    super(code, 500, [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" "));
+    const said = connectionSentence(thrown, code, sqlState);
+    const remedy = remedyFor(sqlState, said);
+    const facts = [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" ");
+    super(code, 500, [facts, said, remedy].filter(Boolean).join(": "));
     this.sqlState = sqlState;
+    this.remedy = remedy;
   }
 }
 
@@ -122,6 +128,31 @@ function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined
 function sqlStateOf(thrown: Thrown): string | undefined {
   const cause = adapterCauseOf(thrown);
   return text(cause?.originalCode) ?? text(cause?.code);
+}
+
+/**
+ * SQLSTATEs of failures that are about the connection: it breaks, is refused, is one too many, asks for another database or
+ * setting, is ended by the server, or does not know a prepared statement. Their sentences name users, databases and addresses, and no values.
+ */
+const CONNECTION_STATE = /^(08|28|3D|53|57P|26000$|42P05$|42704$|57014$)/;
+const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EAI_AGAIN|NO_CONNECTION|P1\d{3})$/;
+
+/** What the server or the network said of a failure of the connection. */
+function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
+  if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
+  const cause = adapterCauseOf(thrown);
+  // Prisma's own messages quote arguments; below them nothing does.
+  const said = text(cause?.originalMessage) ?? (text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message);
+  return text(said)?.split("\n", 1)[0]?.slice(0, 300);
+}
+
+/** What to set where a pooler stands between the app and the server. */
+function remedyFor(sqlState: string | undefined, said = ""): string | undefined {
+  if (/unsupported startup parameter|unrecognized configuration parameter/i.test(said))
+    return "a pooler such as PgBouncer refuses settings that come with a connection; let it ignore them (ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout), or set statementTimeout and idleTransactionTimeout to 0";
+  if (sqlState === "26000" || sqlState === "42P05")
+    return "a pooler in transaction mode shares connections, and with them prepared statements; set preparedStatements: false";
+  return undefined;
 }
 
 /** The name of the error when Prisma's query compiler panicked, which has no code. */

@@ -6,6 +6,7 @@ import {
   type Driver,
   type EntityRef,
   type FindManyQuery,
+  mostRowBytes,
   type Row,
   soleId,
   streamByKeyset,
@@ -19,6 +20,7 @@ import { connectLinks, disconnectLinks, needsSeveralPortions } from "./link-stat
 import { selectLinks } from "./links/select-links.ts";
 import { oneRecord, pairsOf, someRecords } from "./port-checks.ts";
 import { byId, createReadById } from "./read-by-id.ts";
+import { readInPortions } from "./read-in-portions.ts";
 import type { Session } from "./session.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
 import { toPrismaSort } from "./to-prisma-sort.ts";
@@ -68,9 +70,15 @@ export function sessionStatements(session: Session, transaction: Driver["transac
   }
 
   async function findMany(ref: EntityRef, query: FindManyQuery = {}): Promise<Row[]> {
+    const plan = planOf(ref);
+    if (query.bytes === undefined || mostRowBytes(plan.entity) * (query.limit ?? 0) <= query.bytes.left)
+      return findRows(plan, query);
+    return readInPortions(plan, query, (portion) => findRows(plan, portion));
+  }
+
+  async function findRows(plan: EntityPlan, query: FindManyQuery): Promise<Row[]> {
     const open = session.connection();
     const { sort, limit, offset = 0 } = query;
-    const plan = open.planOf(ref);
     const select = selection(plan, query.select);
     const orderBy = toPrismaSort(plan.entity, sort, open.dialect);
     const condition = compile(plan, query.where);

@@ -8,6 +8,7 @@ import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
 import { PrismaFailure } from "../prisma-failure.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { findMisfits } from "../sql/find-misfits.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
@@ -17,6 +18,7 @@ import { schemaDigest, schemaStamp } from "./schema-stamp.ts";
 import { openSqlite, type SqliteFactory } from "./sqlite-adapter.ts";
 import { sqliteTables } from "./sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
+import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Options of `embedded`. */
 export interface EmbeddedOptions {
@@ -38,7 +40,7 @@ const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as con
 
 /**
  * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
- * @throws ConfigurationError from `connect` naming the packages that are not installed, or why the file cannot be opened
+ * @throws ConfigurationError at once for a URL, which other drivers are for; from `connect` naming the packages that are not installed, or why the file cannot be opened
  * @example
  * const api = keelson({ entities: [user, post], driver: embedded({ file: "data/app.db" }) });
  */
@@ -46,6 +48,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
   const { file = ".keelson/app.db", push = "auto", acceptDataLoss = false } = options;
   if (file.startsWith(":memory:") || file === "")
     throw new ConfigurationError("embedded keeps its data in a file; memoryDriver() keeps it in memory");
+  refuseWrongAddress("embedded({ file })", file, /^$/);
   const path = resolve(file);
   const url = pathToFileURL(path).href;
 
@@ -92,6 +95,12 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
           mode: push,
           push: async () =>
             (await digest()) === (await stamp.read()) ? { changed: false } : pushSchema(await target()),
+          misfits: () =>
+            findMisfits(
+              connection as SqlDriverAdapter,
+              { model: current().model, provider: "sqlite" },
+              push === "auto",
+            ),
           async pending() {
             const before = await digest();
             if (before === (await stamp.read())) return [];

@@ -22,5 +22,6 @@ export function openingError(feature: string, error: unknown): Error {
   const refusal = REFUSALS[failure.code];
   if (refusal !== undefined)
     return new ConfigurationError(`${feature}: ${refusal} (${failure.code})`, { cause: failure });
+  if (failure.remedy !== undefined) return new ConfigurationError(`${feature}: ${failure.remedy}`, { cause: failure });
   return toKeelsonError(error, { operation: "connect" });
 }

@@ -5,6 +5,7 @@ import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { findMisfits } from "../sql/find-misfits.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { directQueries } from "./direct-queries.ts";
@@ -16,6 +17,7 @@ import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
 import { schemaOf } from "./schema-of.ts";
 import { statementName } from "./statement-name.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
+import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -60,26 +62,34 @@ function noteLostConnections(log: Logger): (error: Error) => void {
 /**
  * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables made from the
  * entities.
- * @param url Connection string; `?schema=` names a schema other than "public"
- * @throws ConfigurationError from `connect` naming the packages that are not installed; DatabaseUnavailableError when
- *   the server cannot be reached, after which `connect` may be tried again
+ * @param url Connection string; `?schema=` names a schema other than "public". Undefined, as an environment variable may be, is
+ *   an error at once
+ * @throws ConfigurationError at once for an address that another driver is for; from `connect` naming the packages that
+ *   are not installed; DatabaseUnavailableError when the server cannot be reached, after which `connect` may be tried again
  * @example
  * const api = keelson({ entities: [user, post], driver: postgres(process.env.DATABASE_URL) });
  */
-export function postgres(url: string, options: PostgresOptions = {}): Driver {
+export function postgres(url: string | undefined, options: PostgresOptions = {}): Driver {
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
     throw new ConfigurationError(
-      "postgres(url) takes a connection string: postgres://user:password@host:5432/database",
+      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given none; if it comes from an environment variable such as DATABASE_URL, set that",
     );
+  refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
+  let opened: SqlDriverAdapter | undefined;
 
   return createPrismaDriver(
     {
       name: "postgres",
-      capabilities: Object.freeze({ concurrentTransactions: true, locksInOrder: true, durable: true }),
+      capabilities: Object.freeze({
+        concurrentTransactions: true,
+        locksInOrder: true,
+        transactions: poolSize,
+        durable: true,
+      }),
       schema: (current) => {
         async function target(): Promise<SchemaTarget> {
           const { model } = current();
@@ -102,6 +112,12 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           mode: push,
           push: async () => pushSchema(await target()),
           pending: async () => pendingChanges(await target()),
+          misfits: () =>
+            findMisfits(
+              opened as SqlDriverAdapter,
+              { model: current().model, provider: "postgresql", schema: schemaName },
+              push === "auto",
+            ),
         };
       },
       async open({ model, log, production }) {
@@ -139,6 +155,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Driver {
           await adapter.dispose();
           throw openingError("postgres", error);
         }
+        opened = adapter;
         return {
           client: adapter,
           dialect: DIALECTS.postgresql,

@@ -31,20 +31,54 @@ export const ENGINE_PACKAGES = {
 /** The version of the packages; what another one says of the same tables has to be asked anew. */
 export const ENGINE_VERSION = "7.10.0";
 
-/** The glue code knows one instance only, so there is one per process; it holds code, no database. */
-let started: Promise<Bindings> | undefined;
-const turns = createSerialQueue();
+/** The engine's code, once it is loaded, and the queue of those who use it. It holds no database. */
+interface LoadedEngine {
+  started: Promise<Bindings> | undefined;
+  readonly turns: ReturnType<typeof createSerialQueue>;
+}
+
+const LOADED = Symbol.for("keelson.schemaEngines");
+
+/**
+ * The glue code knows one instance only, and a second one breaks the first. So there is one for each copy of the
+ * engine's package, however often this module itself was loaded (bundlers and development servers load it again).
+ */
+function loadedEngine(): LoadedEngine {
+  const shared = globalThis as { [LOADED]?: Map<string, LoadedEngine> };
+  shared[LOADED] ??= new Map();
+  const file = wasmFile();
+  const known = shared[LOADED].get(file);
+  if (known !== undefined) return known;
+  const made: LoadedEngine = { started: undefined, turns: createSerialQueue() };
+  shared[LOADED].set(file, made);
+  return made;
+}
+
+function wasmFile(): string {
+  return createRequire(import.meta.url)
+    .resolve("@prisma/schema-engine-wasm/schema_engine_bg")
+    .replace(/\.js$/, ".wasm");
+}
+
+/**
+ * The functions that the engine imports. It starts a timer of 60 s for each command and leaves it behind; an ordinary one
+ * would keep a process alive that has closed everything.
+ */
+function importsOf(glue: Glue): WebAssembly.ModuleImports {
+  const imports = { ...glue } as unknown as Record<string, WebAssembly.ImportValue>;
+  for (const name of Object.keys(imports))
+    if (name.startsWith("__wbg_setTimeout_"))
+      imports[name] = (work: () => void, ms: number) => setTimeout(work, ms >>> 0).unref();
+  return imports;
+}
 
 async function start(bindings: Bindings): Promise<Bindings> {
   const glue = bindings as Glue;
-  const file = createRequire(import.meta.url)
-    .resolve("@prisma/schema-engine-wasm/schema_engine_bg")
-    .replace(/\.js$/, ".wasm");
   // The engine reports a panic here; Prisma's client installs the same when it is loaded.
   const shared = globalThis as { PRISMA_WASM_PANIC_REGISTRY?: { set_message(message: string): void } };
   shared.PRISMA_WASM_PANIC_REGISTRY ??= { set_message() {} };
-  const { instance } = await WebAssembly.instantiate(await readFile(file), {
-    "./schema_engine_bg.js": glue as unknown as WebAssembly.ModuleImports,
+  const { instance } = await WebAssembly.instantiate(await readFile(wasmFile()), {
+    "./schema_engine_bg.js": importsOf(glue),
   });
   glue.__wbg_set_wasm(instance.exports);
   (instance.exports.__wbindgen_start as () => void)();
@@ -53,11 +87,12 @@ async function start(bindings: Bindings): Promise<Bindings> {
 
 /** Begins to load the engine. */
 export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
-  started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
-    started = undefined;
+  const engine = loadedEngine();
+  engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
+    engine.started = undefined;
     throw error;
   });
-  return started;
+  return engine.started;
 }
 
 /** Runs work with an engine; one at a time in the process. */
@@ -67,7 +102,7 @@ export function withSchemaEngine<T>(
   factory: SqlMigrationAwareDriverAdapterFactory,
   work: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {
-  return turns(async () => {
+  return loadedEngine().turns(async () => {
     const { SchemaEngine } = await startSchemaEngine(packages);
     const { bindMigrationAwareSqlAdapterFactory } = packages["@prisma/driver-adapter-utils"];
     const bound = bindMigrationAwareSqlAdapterFactory(factory) as unknown as Parameters<typeof SchemaEngine.new>[2];

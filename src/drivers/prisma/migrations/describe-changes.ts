@@ -30,7 +30,7 @@ function wholeChange({ sign, what, name }: Difference & { readonly of: "whole" }
 function alteredColumn(
   at: string,
   was: ColumnShape,
-  { type, required }: ColumnShape & { readonly required: boolean },
+  { type, required }: Pick<ColumnShape, "type" | "required">,
 ): SchemaChange[] {
   const changes: SchemaChange[] = [];
   if (was.type !== type)

@@ -1,26 +1,50 @@
+import type { Provider } from "../../../entity/index.ts";
+
 /** A column as the database describes it. */
 export interface ColumnShape {
   /** The database's own word, as `columnTypeOf` writes it. */
   readonly type: string;
   readonly required: boolean;
+  /** Whether the database has a value for rows that come without one: a default, a sequence, a computed column. */
+  readonly hasDefault: boolean;
 }
 
 /** The tables of a database and their columns, by name. */
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, ColumnShape>>;
 
-/** A row of the queries that read it. */
-export interface CatalogRow {
-  readonly table: string;
-  readonly column: string;
-  readonly type: string;
-  readonly required: boolean;
+/**
+ * The query for the columns of all tables: table, column, type, 1 where it is required, 1 where it has a default. The
+ * parameter, which only PostgreSQL's has, is the schema.
+ * @param views whether views count as tables
+ */
+export function columnsQuery(provider: Provider, views: boolean): string {
+  if (provider === "sqlite")
+    // The column that stands for the row's number fills itself in.
+    return `SELECT m.name, c.name, lower(c.type), c."notnull",
+        c.dflt_value IS NOT NULL OR (c.pk > 0 AND lower(c.type) = 'integer')
+      FROM sqlite_master m JOIN pragma_table_info(m.name) c
+      WHERE m.type IN ('table'${views ? ", 'view'" : ""}) AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      ORDER BY m.name, c.cid`;
+  if (provider === "mysql")
+    return `SELECT TABLE_NAME, COLUMN_NAME, lower(COLUMN_TYPE), IS_NULLABLE = 'NO',
+        COLUMN_DEFAULT IS NOT NULL OR EXTRA LIKE '%auto_increment%' OR EXTRA LIKE '%GENERATED%'
+      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`;
+  return `SELECT c.relname::text, a.attname::text,
+      replace(replace(format_type(a.atttypid, a.atttypmod), 'character varying', 'varchar'), ' without time zone', ''),
+      a.attnotnull::int, (a.atthasdef OR a.attidentity <> '')::int
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE n.nspname = $1 AND c.relkind IN ('r', 'p'${views ? ", 'v', 'm', 'f'" : ""})
+      AND a.attnum > 0 AND NOT a.attisdropped
+    ORDER BY c.relname, a.attnum`;
 }
 
-export function toCatalog(rows: readonly CatalogRow[]): Catalog {
+/** What the rows of that query say. */
+export function toCatalog(rows: readonly (readonly unknown[])[]): Catalog {
   const catalog = new Map<string, Map<string, ColumnShape>>();
-  for (const { table, column, type, required } of rows) {
-    const columns = catalog.get(table) ?? new Map<string, ColumnShape>();
-    catalog.set(table, columns.set(column, Object.freeze({ type, required })));
+  for (const [table, column, type, required, hasDefault] of rows) {
+    const columns = catalog.get(String(table)) ?? new Map<string, ColumnShape>();
+    const shape = { type: String(type), required: Number(required) === 1, hasDefault: Number(hasDefault) === 1 };
+    catalog.set(String(table), columns.set(String(column), Object.freeze(shape)));
   }
   return catalog;
 }

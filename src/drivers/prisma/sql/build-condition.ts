@@ -10,6 +10,7 @@ import type { SqlBuilder } from "./sql-builder.ts";
 
 type Compare = Condition & { readonly kind: "compare" };
 type Related = Condition & { readonly kind: "related" };
+type Joined = Condition & { readonly parts: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
 
 /** Writes the conditions of one statement. */
@@ -31,9 +32,8 @@ export class ConditionBuilder {
     const { sql } = this.#builder;
     switch (condition.kind) {
       case "and":
-        return this.#joined(condition.parts, table, sql` and `, sql<boolean>`1 = 1`);
       case "or":
-        return this.#joined(condition.parts, table, sql` or `, sql<boolean>`1 = 0`);
+        return this.#joined(condition, (part) => this.build(part, table));
       case "null": {
         const column = sql.id(table, condition.column.name);
         return condition.negated ? sql<boolean>`${column} is not null` : sql<boolean>`${column} is null`;
@@ -45,11 +45,22 @@ export class ConditionBuilder {
     }
   }
 
-  #joined(parts: readonly Condition[], table: string, separator: RawBuilder<unknown>, none: Expression): Expression {
+  /** What `askedOfStored` leaves of a condition on a row that is not stored; its keys are values of the statement. */
+  buildForNew(left: Condition): Expression {
+    const { sql, provider } = this.#builder;
+    if ("parts" in left) return this.#joined(left, (part) => this.buildForNew(part));
+    const { relation, quantifier } = left as Related;
+    const column = relation.source.columns[relation.foreignKey as string] as ColumnDefinition;
+    const key = sql`${this.#slots.next(codecOf(provider, column).type)}`;
+    const found = this.#rows(relation, "id", key, askedOfRelated(left as Related));
+    return quantifier === "some" ? sql`exists ${found}` : sql`not exists ${found}`;
+  }
+
+  #joined({ kind, parts }: Joined, build: (part: Condition) => Expression): Expression {
     const { sql } = this.#builder;
-    const built = parts.map((part) => this.build(part, table));
-    if (built.length < 2) return built[0] ?? none;
-    return sql<boolean>`(${sql.join(built, separator)})`;
+    const built = parts.map(build);
+    if (built.length < 2) return built[0] ?? (kind === "and" ? sql<boolean>`1 = 1` : sql<boolean>`1 = 0`);
+    return sql<boolean>`(${sql.join(built, kind === "and" ? sql` and ` : sql` or `)})`;
   }
 
   #compare(condition: Compare, table: string): Expression {
@@ -120,34 +131,39 @@ export class ConditionBuilder {
     return isSome ? sql`exists ${found}` : sql`not exists ${found}`;
   }
 
+  /** Something from the rows of a relation's target that have a value, and match. */
+  #rows(
+    { target }: ResolvedRelation,
+    column: string,
+    value: RawBuilder<unknown>,
+    where: Condition,
+  ): RawBuilder<unknown> {
+    const { sql, db } = this.#builder;
+    // Begins like no name of an entity or of its tables.
+    const name = `_${this.#tables++}`;
+    const query = db
+      .selectFrom(`${target.name} as ${name}`)
+      .select(sql.lit(1).as("one"))
+      .where(sql<boolean>`${sql.id(name, column)} = ${value}`)
+      .where(this.build(where, name));
+    return sql`${query}`;
+  }
+
   /** Something from the related records that match. */
   #records(relation: ResolvedRelation, where: Condition, table: string): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
-    // Begins like no name of an entity or of its tables.
+    const key = relation.foreignKey as string;
+    if (relation.type === "belongsTo") return this.#rows(relation, "id", sql.id(table, key), where);
+    if (relation.type !== "manyToMany") return this.#rows(relation, key, sql.id(table, "id"), where);
     const near = `_${this.#tables++}`;
     const one = sql.lit(1).as("one");
-    if (relation.type !== "manyToMany") {
-      const [own, other] =
-        relation.type === "belongsTo" ? [relation.foreignKey as string, "id"] : ["id", relation.foreignKey as string];
-      const query = db
-        .selectFrom(`${relation.target.name} as ${near}`)
-        .select(one)
-        .where(sql<boolean>`${sql.id(near, other)} = ${sql.id(table, own)}`)
-        .where(this.build(where, near));
-      return sql`${query}`;
-    }
     const link = linkTable(relation);
     const pairs = db
       .selectFrom(`${link.table} as ${near}`)
       .select(one)
       .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, "id")}`);
     if (isAlways(where)) return sql`${pairs}`;
-    const far = `_${this.#tables++}`;
-    const target = db
-      .selectFrom(`${relation.target.name} as ${far}`)
-      .select(one)
-      .where(sql<boolean>`${sql.id(far, "id")} = ${sql.id(near, link.other)}`)
-      .where(this.build(where, far));
+    const target = this.#rows(relation, "id", sql.id(near, link.other), where);
     return sql`${pairs.where(sql<boolean>`exists ${target}`)}`;
   }
 }

@@ -1,7 +1,9 @@
 import { ConfigurationError, type Provider } from "../../../entity/index.ts";
 import { NEVER } from "../../../kernel/index.ts";
 import { PrismaFailure } from "../prisma-failure.ts";
+import { misfitsOf } from "../schema/misfits.ts";
 import { toKeelsonError } from "../to-keelson-error.ts";
+import { readCatalog } from "./find-misfits.ts";
 import { selectionOf, selectQuery } from "./select-rows.ts";
 import type { SqlConnection } from "./sql-connection.ts";
 
@@ -37,4 +39,14 @@ export async function checkTables(connection: SqlConnection): Promise<void> {
     ...problems,
     "with { adapter }, tables and columns are called after models and fields; leave it out for models with @@map or @map",
   ]);
+}
+
+/**
+ * Compares the columns of tables that were found with the entities.
+ * @throws ConfigurationError naming each column that would give back other values, or keep records from being created
+ */
+export async function checkColumns({ client, model, dialect: { provider }, schema }: SqlConnection): Promise<void> {
+  const catalog = await readCatalog(client, provider, schema);
+  const problems = misfitsOf({ model, provider, catalog });
+  if (problems.length > 0) throw new ConfigurationError(problems);
 }

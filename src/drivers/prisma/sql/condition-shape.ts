@@ -20,20 +20,27 @@ export function askedOfRelated({ where }: Condition & { readonly kind: "related"
 /**
  * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
  * @param values Receives the values, in the order in which `buildCondition` asks for slots
+ * @param row One that is not stored, with the keys that the condition's relations begin at. @default rows of a table
  * @returns The same text for all conditions that differ in values only; names have no characters that it uses
  */
-export function conditionShape(condition: Condition, provider: Provider, values: unknown[]): string {
+export function conditionShape(
+  condition: Condition,
+  provider: Provider,
+  values: unknown[],
+  row?: Readonly<Record<string, unknown>>,
+): string {
   switch (condition.kind) {
     case "and":
     case "or": {
       let shape = condition.kind === "and" ? "&(" : "|(";
-      for (const part of condition.parts) shape += conditionShape(part, provider, values);
+      for (const part of condition.parts) shape += conditionShape(part, provider, values, row);
       return `${shape})`;
     }
     case "null":
       return `${condition.column.name}${condition.negated ? "!" : ""}?,`;
     case "related": {
       const { relation, quantifier } = condition;
+      if (row !== undefined) values.push(row[relation.foreignKey as string]);
       return `${relation.name}:${quantifier}(${conditionShape(askedOfRelated(condition), provider, values)})`;
     }
     case "compare":

@@ -12,6 +12,7 @@ import {
 import type { EntityPlan } from "../entity-plan.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { conditionShape } from "./condition-shape.ts";
+import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
 import { Slots } from "./slot.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
@@ -26,6 +27,7 @@ export interface Selection {
   /** Whether moments are texts. */
   readonly asText: boolean;
   readonly decode: RowDecoder;
+  readonly sizes: SelectionSizes;
 }
 
 /** Records that are read along. */
@@ -45,6 +47,8 @@ export interface RowsWanted {
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  /** What is read of long values. @default all of them */
+  readonly inline?: Inline | undefined;
 }
 
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
@@ -65,7 +69,13 @@ export function selectionOf(
   const known = selections.get(id);
   if (known !== undefined) return known;
   const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
-  const selection = Object.freeze({ names, key, asText, decode: rowDecoder(provider, entity, names, asText) });
+  const selection = Object.freeze({
+    names,
+    key,
+    asText,
+    decode: rowDecoder(provider, entity, names, asText),
+    sizes: sizesOf(entity, names),
+  });
   selections.set(id, selection);
   return selection;
 }
@@ -90,7 +100,7 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, joined = [], order = [], limit, offset = 0 } = wanted;
+  const { condition, joined = [], order = [], limit, offset = 0, inline } = wanted;
   const values: unknown[] = [];
   let joins = "";
   for (const {
@@ -105,22 +115,26 @@ export function selectQuery(
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}`;
-  return statements
-    .get(shape, () => writeSelect(builder, entity, selection.names, { condition, joined, order, limit, offset }))
-    .query(values);
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}`;
+  return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
 function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, joined = [], order = [], limit, offset = 0 }: RowsWanted,
+  { condition, joined = [], order = [], limit, offset = 0, inline }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
   const conditions = new ConditionBuilder(builder, slots);
-  let query = db.selectFrom(entity.name).select(names.map((name) => `${entity.name}.${name}`));
+  let query = db
+    .selectFrom(entity.name)
+    .select(
+      names.map((name) =>
+        inline?.columns.includes(name) ? shortValue(builder, entity, name, inline.most) : `${entity.name}.${name}`,
+      ),
+    );
   for (const [index, { relation, selection, condition: own }] of joined.entries()) {
     // Begins like no name of an entity or of its tables, nor like those in conditions.
     const near = `_j${index}`;
@@ -130,6 +144,7 @@ function writeSelect(
       .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
       .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
   }
+  if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   query = query.where(conditions.build(condition, entity.name));
   for (const { field, direction } of order)
     query = query.orderBy(sql.id(entity.name, field), (by) => {
@@ -156,13 +171,14 @@ export function selectByIdQuery(
   selection: Selection,
   ids: readonly string[],
   rest: Condition = ALWAYS,
+  joined?: readonly Joined[],
 ): NamedQuery {
   const column = plan.entity.columns.id as ColumnDefinition;
   const own: Condition =
     ids.length === 1
       ? { kind: "compare", column, operator: "eq", value: ids[0], negated: false }
       : { kind: "compare", column, operator: "in", value: ids, negated: false };
-  return selectQuery(connection, plan, selection, { condition: { kind: "and", parts: [own, rest] } });
+  return selectQuery(connection, plan, selection, { condition: { kind: "and", parts: [own, rest] }, joined });
 }
 
 /** The statement that counts rows; it returns one number. */

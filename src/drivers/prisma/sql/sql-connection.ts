@@ -13,6 +13,8 @@ import { StatementCache } from "./statement-cache.ts";
 /** A database that is asked in SQL. */
 export interface SqlConnection extends Connection<SqlDriverAdapter> {
   readonly builder: SqlBuilder;
+  /** That of PostgreSQL's tables; elsewhere the connection decides. */
+  readonly schema: string | undefined;
   readonly statements: StatementCache;
   /** By entity and columns: how values are read depends on the database, and is worked out once. */
   readonly selections: LRUCache<string, Selection>;
@@ -47,5 +49,5 @@ export async function createSqlConnection(
   const collation = provider === "mysql" ? await collationOf(opened.client) : undefined;
   const builder = await createSqlBuilder(provider, schema, collation);
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
-  return Object.freeze({ ...connection, builder, statements: new StatementCache(), selections });
+  return Object.freeze({ ...connection, builder, schema, statements: new StatementCache(), selections });
 }

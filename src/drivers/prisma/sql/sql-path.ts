@@ -3,7 +3,7 @@ import type { DriverContext } from "../../../kernel/index.ts";
 import type { Path } from "../create-prisma-driver.ts";
 import type { OpenedClient } from "../opened-client.ts";
 import { adapterTransaction } from "./adapter-transaction.ts";
-import { checkTables } from "./check-tables.ts";
+import { checkColumns, checkTables } from "./check-tables.ts";
 import { createSqlConnection, type SqlConnection } from "./sql-connection.ts";
 import { sqlStatements } from "./sql-statements.ts";
 
@@ -11,7 +11,7 @@ import { sqlStatements } from "./sql-statements.ts";
 export const SQL_PATH: Path<SqlQueryable, SqlDriverAdapter, SqlConnection> = Object.freeze({
   prepare: createSqlConnection,
   transact: adapterTransaction,
-  joins: true,
+  isSql: true,
   statements: sqlStatements,
 });
 
@@ -21,6 +21,7 @@ export const FOREIGN_SQL_PATH: typeof SQL_PATH = Object.freeze({
   async prepare(opened: OpenedClient<SqlDriverAdapter>, context: DriverContext) {
     const connection = await createSqlConnection(opened, context);
     await checkTables(connection);
+    await checkColumns(connection);
     return connection;
   },
 });

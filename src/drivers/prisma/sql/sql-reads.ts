@@ -1,5 +1,6 @@
 import {
   BadRequestError,
+  type ByteBudget,
   type Condition,
   compileWhere,
   type FindManyQuery,
@@ -12,6 +13,7 @@ import type { EntityPlan } from "../entity-plan.ts";
 import { byId } from "../read-by-id.ts";
 import { readTogether } from "../read-together.ts";
 import { conditionShape } from "./condition-shape.ts";
+import { inlineOf, type Rows, rowsThatFit } from "./long-values.ts";
 import {
   countQuery,
   type Joined,
@@ -84,15 +86,21 @@ export function sqlReads(session: SqlSession): SqlReads {
       });
     },
     async findMany(plan, condition, query) {
-      const { sort, limit, offset } = query;
+      const { sort, limit, offset, bytes } = query;
       const open = session.connection();
       const selection = selectionOf(open, plan, query);
       const order = orderOf(plan.entity, sort);
       if (limit === 0) return [];
       const joined = query.join?.map((join) => joinedOf(open, plan, join, query));
-      const statement = selectQuery(open, plan, selection, { condition, joined, order, limit, offset });
+      const inline = bytes && inlineOf(selection, limit, bytes);
+      const statement = selectQuery(open, plan, selection, { condition, joined, order, limit, offset, inline });
       return session.read({ model: plan.entity.name, operation: "findMany" }, async (client) => {
-        const found = await client.queryRaw(statement);
+        let found: Rows = await client.queryRaw(statement);
+        if (inline !== undefined) {
+          const byIds = (ids: readonly string[]): Promise<Rows> =>
+            client.queryRaw(selectByIdQuery(open, plan, selection, ids, condition, joined));
+          found = { rows: await rowsThatFit(found.rows, { selection, inline, bytes: bytes as ByteBudget, byIds }) };
+        }
         return joined === undefined ? rowsOf(selection, found) : joinedRowsOf(selection, joined, found);
       });
     },

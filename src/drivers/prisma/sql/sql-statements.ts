@@ -13,7 +13,7 @@ import { oneRecord, pairsOf, someRecords } from "../port-checks.ts";
 import type { SqlSession } from "./sql-connection.ts";
 import { addLinks, needsSeveralPortions, removeLinks, selectLinks } from "./sql-links.ts";
 import { sqlReads } from "./sql-reads.ts";
-import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+import { deleteRows, insertRow, insertRows, insertRowWhere, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 import { writeTogether } from "./write-together.ts";
 
 /**
@@ -49,8 +49,10 @@ export function sqlStatements(session: SqlSession, transaction: Driver["transact
       const plan = planOf(ref);
       return reads.count(plan, compile(plan, where));
     },
-    async create(ref, data) {
-      return insertRow(session, together, planOf(ref), data);
+    async create(ref, data, { where } = {}) {
+      const plan = planOf(ref);
+      if (where === undefined) return insertRow(session, together, plan, data);
+      return insertRowWhere(session, plan, data, compile(plan, where));
     },
     async createMany(ref, rows) {
       const plan = planOf(ref);

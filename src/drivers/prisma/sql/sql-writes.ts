@@ -1,6 +1,13 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { type Condition, DatabaseError, type Row, soleId } from "../../../kernel/index.ts";
+import {
+  askedOfStored,
+  type Condition,
+  DatabaseError,
+  NotStoredError,
+  type Row,
+  soleId,
+} from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { namingDangling, type Written } from "../naming-dangling.ts";
 import { limitsOf } from "../run-transaction.ts";
@@ -9,7 +16,7 @@ import { encodeNewRow, encodeRow } from "./encode-row.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "./select-rows.ts";
 import type { SqlSession } from "./sql-connection.ts";
 import { insertKind, updateKind } from "./write-kinds.ts";
-import { deleteQuery, type Encoded, insertQuery, updateQuery } from "./write-queries.ts";
+import { deleteQuery, type Encoded, insertQuery, insertWhereQuery, updateQuery } from "./write-queries.ts";
 import type { WriteTogether } from "./write-together.ts";
 
 /** Milliseconds for one statement that changes a row and the read of it. */
@@ -41,6 +48,35 @@ export function insertRow(session: SqlSession, together: WriteTogether, plan: En
       return row as Row;
     }),
   );
+}
+
+/**
+ * Stores a row where a condition holds without it, and returns it.
+ * @throws NotStoredError
+ */
+export async function insertRowWhere(
+  session: SqlSession,
+  plan: EntityPlan,
+  data: Row,
+  condition: Condition,
+): Promise<Row> {
+  const open = session.connection();
+  const { entity } = plan;
+  const all = selectionOf(open, plan);
+  const { returnsRows } = open.dialect;
+  const row = encodeNewRow(plan, data, open.dialect);
+  const left = askedOfStored(condition, data);
+  const query = insertWhereQuery(open, entity, row, left, returnsRows ? all : undefined);
+  const stored = await namingDangling(toWritten(session, entity, [data]), () =>
+    session.write({ model: entity.name, operation: "create" }, async (client) => {
+      if (returnsRows) return firstOf(all, await client.queryRaw(query));
+      return atOnce(session, client, async (inner) =>
+        (await inner.executeRaw(query)) === 0 ? null : readOne(session, inner, plan, data.id as string),
+      );
+    }),
+  );
+  if (stored === null) throw new NotStoredError();
+  return stored;
 }
 
 function firstOf(selection: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row | null {

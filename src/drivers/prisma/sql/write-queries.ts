@@ -73,6 +73,37 @@ function writeInsert(
   return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
 }
 
+/**
+ * The statement that stores a row where the stored rows that it refers to are such.
+ * @param left What `askedOfStored` leaves of a condition on the row
+ * @param returning What it returns of the row. @default nothing
+ */
+export function insertWhereQuery(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  row: Encoded,
+  left: Condition,
+  returning?: Selection,
+): NamedQuery {
+  const { sql, db, provider } = builder;
+  const names = [...row.keys()];
+  const values = [...row.values()];
+  const where = conditionShape(left, provider, values, Object.fromEntries(row));
+  const write = (): CompiledQuery => {
+    const slots = new Slots();
+    const own = sql.join(Object.values(slotsFor(builder, entity, names, slots)));
+    const from = provider === "mysql" ? sql` from dual` : sql``;
+    const insert = db
+      .insertInto(entity.name)
+      .columns(names)
+      .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
+    return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+  };
+  return statements
+    .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
+    .query(values);
+}
+
 /** What an UPDATE sets. */
 export interface Changed {
   readonly names: readonly string[];
