@@ -4,7 +4,11 @@ import { didYouMean } from "./kernel/index.ts";
 const FUNCTIONS = ["getUser", "isAdmin"] as const;
 const OBJECTS = ["services", "defaultRules", "limits", "encryption", "remoteJoins", "logger", "clock", "ids"] as const;
 const DRIVER_METHODS = ["connect", "findOne", "findMany", "create", "update", "delete", "transaction"];
-const KNOWN = [...FUNCTIONS, ...OBJECTS, ...["entities", "driver", "apiPrefix", "plugins", "rules", "production"]];
+const KNOWN = [
+  ...FUNCTIONS,
+  ...OBJECTS,
+  ...["entities", "driver", "apiPrefix", "plugins", "rules", "production", "trustedOrigins"],
+];
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -30,26 +34,45 @@ function driverProblems(driver: unknown): string[] {
     : ["`driver` is not a driver; use embedded(), postgres(url), prisma(client) or memoryDriver()"];
 }
 
+/** A configuration whose options have the right shape, and what was wrong with the others. */
+export interface CheckedConfig<C> {
+  readonly config: C;
+  readonly problems: readonly string[];
+}
+
 /**
  * What is wrong with the shape of a configuration. The compiler sees most of it; those who write JavaScript, or import
- * in circles, do not have it.
- * @throws ConfigurationError with all problems
+ * in circles, do not have it. What is wrong is left out of the result, so that the rest can be checked before all problems
+ * are reported together.
+ * @throws ConfigurationError when it is no object
  */
-export function checkConfig(config: unknown): asserts config is Record<string, unknown> {
-  if (!isObject(config)) throw new ConfigurationError("keelson() takes an object: keelson({ entities: [...] })");
-  const problems = [...entityProblems(config.entities), ...driverProblems(config.driver)];
+export function checkConfig<C>(given: C): CheckedConfig<C> {
+  if (!isObject(given)) throw new ConfigurationError("keelson() takes an object: keelson({ entities: [...] })");
+  const config: Record<string, unknown> = { ...given };
+  const problems: string[] = [];
+  const refuse = (name: string, ...sentences: readonly string[]): void => {
+    if (sentences.length === 0) return;
+    problems.push(...sentences);
+    delete config[name];
+  };
+  const isGiven = (name: string): boolean => config[name] !== undefined;
+  refuse("entities", ...entityProblems(config.entities));
+  if (!isGiven("entities"))
+    config.entities = Array.isArray(given.entities)
+      ? given.entities.filter((entity: unknown) => entityProblems([entity]).length === 0)
+      : [];
+  refuse("driver", ...driverProblems(config.driver));
   for (const name of FUNCTIONS)
-    if (config[name] !== undefined && typeof config[name] !== "function")
-      problems.push(`\`${name}\` must be a function`);
+    if (isGiven(name) && typeof config[name] !== "function") refuse(name, `\`${name}\` must be a function`);
   for (const name of OBJECTS)
-    if (config[name] !== undefined && !isObject(config[name])) problems.push(`\`${name}\` must be an object`);
+    if (isGiven(name) && !isObject(config[name])) refuse(name, `\`${name}\` must be an object`);
   const { apiPrefix, plugins, rules } = config;
   if (apiPrefix !== undefined && typeof apiPrefix !== "string")
-    problems.push("`apiPrefix` must be a string such as /api");
+    refuse("apiPrefix", "`apiPrefix` must be a string such as /api");
   if (plugins !== undefined && typeof plugins !== "function" && !Array.isArray(plugins))
-    problems.push("`plugins` must be an array of plugins, or a function of the default ones");
-  if (rules !== undefined && !Array.isArray(rules)) problems.push("`rules` must be an array of rules");
+    refuse("plugins", "`plugins` must be an array of plugins, or a function of the default ones");
+  if (rules !== undefined && !Array.isArray(rules)) refuse("rules", "`rules` must be an array of rules");
   for (const name of Object.keys(config))
-    if (!KNOWN.includes(name)) problems.push(`there is no option "${name}".${didYouMean(name, KNOWN)}`);
-  if (problems.length > 0) throw new ConfigurationError(problems);
+    if (!KNOWN.includes(name)) refuse(name, `there is no option "${name}".${didYouMean(name, KNOWN)}`);
+  return { config: config as C, problems };
 }

@@ -256,6 +256,7 @@ export {
   singularize,
   snakeCase,
   type TransactionOptions,
+  type TrustedOrigins,
   tagRecord,
   UnavailableError,
   UnsupportedMediaTypeError,
@@ -293,7 +294,7 @@ export {
   unarchiveAction,
 } from "./plugins/actions/index.ts";
 export { type AuditOptions, audit } from "./plugins/audit/index.ts";
-export { crud } from "./plugins/crud/index.ts";
+export { crud, relations } from "./plugins/crud/index.ts";
 export {
   type AppEncryption,
   type BindingContext,

@@ -15,6 +15,7 @@ import {
 import {
   type Clock,
   createKernel,
+  createPlugin,
   type Driver,
   type DriverContext,
   getLogger,
@@ -30,11 +31,12 @@ import {
   type ServiceFactory,
   type SystemClient,
   safeLogger,
+  type TrustedOrigins,
   taggingDriver,
   type User,
 } from "./kernel/index.ts";
 import { actions } from "./plugins/actions/index.ts";
-import { crud } from "./plugins/crud/index.ts";
+import { crud, relations } from "./plugins/crud/index.ts";
 import {
   type AppEncryption,
   type FieldSecurityOptions,
@@ -96,6 +98,13 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
    * @default everybody is anonymous
    */
   readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
+  /**
+   * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Those of other sites are
+   * refused with 403, and so are forms of pages whose origin the browser does not confirm: both would come with the caller's
+   * cookies. Requests with a bearer token are not concerned. "all" turns the check off.
+   * @default none but the app's own
+   */
+  readonly trustedOrigins?: TrustedOrigins;
   /** Services by name, as with `registerService`. */
   readonly services?: Readonly<Record<string, ServiceFactory>>;
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
@@ -154,18 +163,23 @@ export function defineConfig<const TEntities extends readonly EntityLike[]>(
   return config;
 }
 
+/** Adds what is wrong with the configuration to the report of the start. */
+function reporting(problems: readonly string[]): Plugin {
+  return createPlugin({ id: "configuration", setup: ({ problem }) => problems.forEach(problem) });
+}
+
 /**
  * Makes an app from entity definitions. It connects by itself; requests wait for it, and so does `await api.ready`.
- * @param config its entities, and what differs from the defaults
+ * @param given its entities, and what differs from the defaults
  * @returns the app, which has begun to start
  * @throws ConfigurationError listing everything that is wrong with the configuration
  * @example
  * const api = keelson({ entities: [user, post], getUser: (request) => findUser(request.headers.get("authorization")) })
  */
 export function keelson<const TEntities extends readonly EntityLike[]>(
-  config: KeelsonConfig<TEntities>,
+  given: KeelsonConfig<TEntities>,
 ): Keelson<TEntities> {
-  checkConfig(config);
+  const { config, problems } = checkConfig(given);
   const {
     plugins,
     driver,
@@ -188,7 +202,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   const kernel = createKernel({
     ...options,
     driver: driver ?? embedded(),
-    plugins: list,
+    plugins: withRelations(problems.length === 0 ? [...list] : [...list, reporting(problems)]),
     defaultRules: Object.fromEntries(defaultLists.map(([access, of]) => [access, of.map(ruleName)])) as EntityRules,
   });
   const { model, container, as, asSystem, ...rest } = kernel;
@@ -210,6 +224,14 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   };
   // The kernel is untyped by entity; what it holds under each name is what TEntities says.
   return Object.freeze(app) as unknown as Keelson<TEntities>;
+}
+
+/** Includes and links do not depend on who makes the routes: they come after validation where no plugin provides them. */
+function withRelations(list: readonly Plugin[]): readonly Plugin[] {
+  const provides = (name: string) => (plugin: Plugin | undefined) => plugin?.provides?.includes(name) === true;
+  return list.some(provides("relations"))
+    ? list
+    : list.toSpliced(list.findIndex(provides("validation")) + 1, 0, relations());
 }
 
 /** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */
@@ -262,8 +284,18 @@ export function createEnhancedDriver(
   const { user, isAdmin } = options;
   // A user who turns out to be missing is nobody, and never everybody.
   const filtering = Object.hasOwn(options, "user") ? filteringDriver(tagging, model, { user, isAdmin }) : tagging;
-  return overlayDriver(filtering, {
+  return overlayDriver(protecting(filtering), {
     connect: (context = { model, log: safeLogger(getLogger()), production: process.env.NODE_ENV === "production" }) =>
       driver.connect(context),
+  });
+}
+
+/** Says that the driver, and those of its transactions, protect fields. */
+function protecting(driver: Driver): Driver {
+  return overlayDriver(driver, {
+    get capabilities() {
+      return { ...driver.capabilities, protectsFields: true };
+    },
+    transaction: (work, options) => driver.transaction((inner) => work(protecting(inner)), options),
   });
 }

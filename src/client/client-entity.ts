@@ -1,7 +1,6 @@
 import type {
   ClientList,
   InferCreateInput,
-  InferEntityData,
   InferInclude,
   InferRecord,
   InferSelect,
@@ -24,10 +23,10 @@ import type { OverTheWire, Sendable } from "./over-the-wire.ts";
 export type ModifyCall<E> = (
   id: string,
   change: (
-    current: OverTheWire<InferEntityData<E>>,
+    current: OverTheWire<InferRecord<E>>,
   ) => Changes<InferUpdateInput<E>> | Promise<Changes<InferUpdateInput<E>>>,
   options?: ModifyOptions,
-) => Promise<OverTheWire<InferEntityData<E>>>;
+) => Promise<OverTheWire<InferRecord<E>>>;
 type Changes<D> = Sendable<D> | undefined;
 
 /** Typed access to one entity over HTTP: the calls of `api.as(user)`, with moments as text. Errors are thrown. */
@@ -58,13 +57,9 @@ export interface ClientEntity<E> {
     query?: Pick<ClientQuery<E, I, S>, "include" | "select" | "deleted">,
     options?: CallOptions,
   ): Promise<OverTheWire<InferRecord<E, I, S>>>;
-  create(data: Sendable<InferCreateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferEntityData<E>>>;
+  create(data: Sendable<InferCreateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** Changes what is given, and leaves the rest. */
-  update(
-    id: string,
-    data: Sendable<InferUpdateInput<E>>,
-    options?: CallOptions,
-  ): Promise<OverTheWire<InferEntityData<E>>>;
+  update(id: string, data: Sendable<InferUpdateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** On entities with versions: see {@link ModifyCall}. */
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;

@@ -15,7 +15,7 @@ import {
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** What a modifier may have said about a field, as far as types are concerned. */
-export type FieldFlag = "optional" | "default" | "hidden" | "readonly";
+export type FieldFlag = "optional" | "default" | "hidden" | "readonly" | "restricted";
 
 /** Structural view of any field; what shared code reads. */
 export interface AnyField {
@@ -34,8 +34,8 @@ export interface Field<T, F extends FieldFlag = never> extends AnyField {
   default(value: T | (() => T)): Field<T, F | "default">;
   /** Passes only when `test` returns strictly `true`; `message` is what the caller reads otherwise. */
   validate(test: (value: T) => boolean, message: string): Field<T, F>;
-  /** Rules (any of them) that must pass to see the field. */
-  readable(...rules: RuleRef[]): Field<T, F>;
+  /** Rules (any of them) that must pass to see the field; it is optional in the type of records that callers read. */
+  readable(...rules: RuleRef[]): Field<T, F | "restricted">;
   /** Rules (any of them) that must pass to write the field. */
   writable(...rules: RuleRef[]): Field<T, F>;
   /** Stored and usable in code, absent from every response (spec 2.4 rule 6). */
@@ -58,7 +58,7 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   unique(): NumberField<F>;
   default(value: number | (() => number)): NumberField<F | "default">;
   validate(test: (value: number) => boolean, message: string): NumberField<F>;
-  readable(...rules: RuleRef[]): NumberField<F>;
+  readable(...rules: RuleRef[]): NumberField<F | "restricted">;
   writable(...rules: RuleRef[]): NumberField<F>;
   omit(): NumberField<F | "hidden">;
   encrypted(options?: { searchable?: boolean }): NumberField<F>;
@@ -80,7 +80,7 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   unique(): StringField<F>;
   default(value: string | (() => string)): StringField<F | "default">;
   validate(test: (value: string) => boolean, message: string): StringField<F>;
-  readable(...rules: RuleRef[]): StringField<F>;
+  readable(...rules: RuleRef[]): StringField<F | "restricted">;
   writable(...rules: RuleRef[]): StringField<F>;
   omit(): StringField<F | "hidden">;
   encrypted(options?: { searchable?: boolean }): StringField<F>;

@@ -6,6 +6,7 @@ import type {
   RelatedData,
   RelationNames,
   RelationParts,
+  SeenData,
   TargetOf,
 } from "./infer.ts";
 
@@ -92,8 +93,18 @@ export type InferInclude<E> = RelationNames<E> | `${RelationNames<E>}.${string}`
 
 type Head<S extends string> = S extends `${infer H}.${string}` ? H : S;
 type Picked<D, S extends string> = [S] extends [never] ? D : Pick<D, (S | "id") & keyof D>;
-type Joined<E, I extends string> = [I] extends [never] ? unknown : { [K in Head<I>]: RelatedData<E, K> };
+type Joined<E, I extends string, TSystem extends boolean> = [I] extends [never]
+  ? unknown
+  : { [K in Head<I>]: RelatedData<E, K, TSystem> };
 
-/** A record with the relations that were included, of the fields that were selected (the id always is); all by default. */
-export type InferRecord<E, I extends string = never, S extends string = never> = Picked<InferEntityData<E>, S> &
-  Joined<E, I>;
+/**
+ * A record as a caller reads it, with the relations that were included, of the fields that were selected (the id always
+ * is); all by default. Fields with `.readable()` are optional: they are absent where no rule lets the caller see them.
+ * @typeParam TSystem Whether the system reads it: all fields are always present
+ */
+export type InferRecord<
+  E,
+  I extends string = never,
+  S extends string = never,
+  TSystem extends boolean = false,
+> = Picked<SeenData<E, TSystem>, S> & Joined<E, I, TSystem>;

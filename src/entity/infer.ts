@@ -48,13 +48,37 @@ type Versioned<V> = V extends true ? { version: number } : unknown;
 /** Whether records of an entity have a `version`. */
 export type IsVersioned<E> = Parts<E> extends { versioned: infer V } ? ([V] extends [true] ? true : false) : false;
 
-/** A stored record: id, timestamps, version, fields and foreign keys; without `.omit()` and `.password()` fields. */
+/**
+ * A stored record, as the system reads it: id, timestamps, version, fields and foreign keys; without `.omit()` and
+ * `.password()` fields. `InferRecord` is the type of what a caller reads.
+ */
 export type InferEntityData<E> =
   Parts<E> extends { fields: infer F; timestamps: infer T; versioned: infer V }
     ? { id: string } & Declared<F> & Timestamps<T> & Versioned<V> extends infer D
       ? { [K in keyof D]: D[K] }
       : never
     : never;
+
+/** A relation, or a field without `.readable()`. Comparing all members with it at once costs less than asking each. */
+type Unrestricted =
+  | { readonly $field?: { readonly flags: Exclude<FieldFlag, "restricted"> } }
+  | { readonly relation: unknown };
+type IsRestricted<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "restricted"> : false;
+type RestrictedKeys<F> = { [K in keyof F & string]: IsRestricted<F[K]> extends true ? K : never }[keyof F & string];
+type MayLack<D, R> = { [K in keyof D as Exclude<K, R>]: D[K] } & { [K in keyof D as Extract<K, R>]?: D[K] };
+
+/** A record as a caller reads it: fields with `.readable()` may be absent. An entity without them has its stored type. */
+type CallerData<E> =
+  Parts<E> extends { fields: infer F }
+    ? [F[keyof F]] extends [Unrestricted]
+      ? InferEntityData<E>
+      : MayLack<InferEntityData<E>, RestrictedKeys<F>> extends infer D
+        ? { [K in keyof D]: D[K] }
+        : never
+    : never;
+
+/** A record as it is read: by the system, which sees all fields, or by a caller. */
+export type SeenData<E, TSystem extends boolean> = TSystem extends true ? InferEntityData<E> : CallerData<E>;
 
 /** Key under which callers write a member (omitted and password fields too); readonly fields have none. */
 type InputKey<K extends string, V> =
@@ -119,22 +143,25 @@ export type RelationNames<E> =
     ? { [K in keyof F & string]: F[K] extends { readonly relation: unknown } ? K : never }[keyof F & string]
     : never;
 
-/** Data of a relation's target: a record, a list, or `null` when there is none the caller may read. */
-export type RelatedData<E, K extends string> =
+/**
+ * Data of a relation's target: a record, a list, or `null` when there is none the caller may read.
+ * @typeParam TSystem Whether the system reads it: fields with `.readable()` are always present
+ */
+export type RelatedData<E, K extends string, TSystem extends boolean = false> =
   Parts<E> extends { fields: infer F }
     ? K extends RelationNames<E>
       ? RelationParts<F[K & keyof F]> extends { type: infer T; target: infer G }
         ? T extends "hasMany" | "manyToMany"
-          ? InferEntityData<TargetOf<E, G>>[]
-          : InferEntityData<TargetOf<E, G>> | null
+          ? SeenData<TargetOf<E, G>, TSystem>[]
+          : SeenData<TargetOf<E, G>, TSystem> | null
         : never
       : never
     : never;
 export type TargetOf<E, G> = G extends () => infer R ? R : E;
 
-/** All inferred types of an instance: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
+/** All inferred types of an instance, records as callers read them: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
 export interface InferAll<TEntities extends readonly unknown[]> {
-  readonly Entities: { [E in TEntities[number] as Parts<E>["name"]]: InferEntityData<E> };
+  readonly Entities: { [E in TEntities[number] as Parts<E>["name"]]: CallerData<E> };
   readonly CreateInputs: { [E in TEntities[number] as Parts<E>["name"]]: InferCreateInput<E> };
   readonly UpdateInputs: { [E in TEntities[number] as Parts<E>["name"]]: InferUpdateInput<E> };
   readonly EntityNames: Parts<TEntities[number]>["name"];
@@ -142,7 +169,7 @@ export interface InferAll<TEntities extends readonly unknown[]> {
 
 /** The inferred types of an instance. */
 export type $Infer<TApi> = TApi extends { readonly $Infer: infer I } ? I : never;
-/** Record type of one entity of an instance. */
+/** Record type of one entity of an instance, as callers read it. */
 export type EntityOf<TApi, TName extends string> =
   $Infer<TApi> extends { readonly Entities: infer M } ? (TName extends keyof M ? M[TName] : never) : never;
 /** Names of an instance's entities. */

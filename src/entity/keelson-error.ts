@@ -51,6 +51,16 @@ export function isKeelsonError(value: unknown): value is KeelsonError {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kKeelsonError] === true;
 }
 
+const NOTHING: Readonly<Record<string, undefined>> = Object.freeze({});
+
+/**
+ * Keeps Node from printing the source line of the first frame of an uncaught error, which is long where code is compiled.
+ * It leaves out lines that hold this text (node_errors.cc, GetErrorSource), so it has to stay within the statement.
+ */
+function quoteNoSource(error: Error): void {
+  Error.captureStackTrace?.(error, NOTHING["node-do-not-add-exception-line"]);
+}
+
 /** Something in the configuration is wrong; found at start-up, all problems in one report. Status 500. */
 export class ConfigurationError extends KeelsonError {
   /** One sentence per problem found. */
@@ -64,5 +74,8 @@ export class ConfigurationError extends KeelsonError {
         : `${list.length} problems in the configuration:\n${list.map((problem) => `  - ${problem}`).join("\n")}`;
     super("CONFIGURATION_ERROR", 500, message, options);
     this.problems = list;
+    // An app that cannot start shows this error as Node prints it: the sentences come first, and once.
+    for (const name of Object.keys(this)) Object.defineProperty(this, name, { enumerable: false });
+    quoteNoSource(this);
   }
 }

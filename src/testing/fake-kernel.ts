@@ -3,15 +3,18 @@ import {
   ANONYMOUS,
   compileClients,
   compileRuntime,
+  createDeclarations,
   DEFAULT_LIMITS,
   type Driver,
   defaultIds,
   defaultIsAdmin,
+  entitiesOf,
   type HookFunction,
   type HookMap,
   type HookName,
   HookRegistry,
   type HttpExchange,
+  type KernelRequest,
   type Logger,
   layerDriver,
   type Operation,
@@ -30,7 +33,7 @@ import {
   SYSTEM,
   type User,
 } from "../kernel/index.ts";
-import { type CallInit, createCaller, type FakeResponse } from "./fake-requests.ts";
+import { type CallInit, createCaller, decideByDefault, type FakeResponse } from "./fake-requests.ts";
 import { recordingLogger } from "./recording-logger.ts";
 
 /** What plugins declared, as sorted, printable lists. */
@@ -51,7 +54,7 @@ export interface FakeKernel {
   given(serviceId: string, value: unknown): FakeKernel;
   /** The caller of what follows; null = anonymous. */
   as(user: User | null): FakeKernel;
-  /** @throws ConfigurationError with the problems the plugin reported */
+  /** @throws ConfigurationError with the problems the plugin reported, and for what the kernel refuses to start with */
   use(plugin: Plugin): Promise<FakeKernel>;
   readonly seen: Seen;
   readonly model: EntityModel;
@@ -104,19 +107,34 @@ export function createFakeKernel(): FakeKernel {
     instances.set(id, made);
     return made as T;
   };
-  const register = (id: string, factory: ServiceFactory): void => {
-    if (services.has(id)) return void problems.push(`Service "${id}" is registered twice`);
-    declared.push(id);
-    services.set(id, factory);
-  };
+  const problem = (sentence: string): void => void problems.push(sentence);
+  const declarations = createDeclarations({
+    hooks,
+    problem,
+    register(id, factory) {
+      declared.push(id);
+      services.set(id, factory);
+    },
+    addRoute: (plugin, route) => addRoute(plugin, route),
+  });
   /** Complains only when it is used: many plugins never touch a driver. */
   const missingDriver = new Proxy({} as Driver, {
-    get(): never {
+    get(_, name): undefined {
+      // The kernel asks what wrapDriver returned whether it is a promise; that does not use the driver.
+      if (name === "then") return undefined;
       throw new ConfigurationError("The fake kernel has no driver; give it one with .withDriver(memoryDriver())");
     },
   });
   const principal = (who: User | null = user): Principal =>
     who === null ? ANONYMOUS : { kind: "user", user: who, isAdmin: defaultIsAdmin(who) };
+  /** The caller of the test, or else whom a plugin recognises. */
+  const callerOf = async ({ method, url, headers, raw }: KernelRequest): Promise<Principal> => {
+    const found = [...contexts].find(([{ getUser }]) => getUser !== undefined);
+    if (found === undefined || user !== null) return principal();
+    const get = (name: string): string | null => (headers[name.toLowerCase()] as string | undefined) ?? null;
+    const recognised = await found[0].getUser?.({ method, url, raw, headers: { get } }, found[1]);
+    return principal((recognised ?? null) as User | null);
+  };
   const source: ServiceSource = {
     has: (id) => services.has(id) || instances.has(id),
     resolveIn: <T>(id: string) => resolve<T>(id),
@@ -130,6 +148,7 @@ export function createFakeKernel(): FakeKernel {
       open.on("test", "operation:authorize", ({ decision }) => {
         decision.allowed = true;
       });
+    if (hooks.list("route:authorize").length === 0) open.on("test", "route:authorize", decideByDefault);
     for (const name of hookNames)
       for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run as HookFunction<HookName>, hook);
     const runtime = compileRuntime({
@@ -150,8 +169,7 @@ export function createFakeKernel(): FakeKernel {
     const route: Route = { ...input, method: input.method.toUpperCase(), plugin };
     const owner = routes.find((other) => other.method === route.method && other.path === route.path);
     if (owner === undefined) routes.push(route);
-    else
-      problems.push(`route ${route.method} ${route.path} of plugin "${plugin}" collides with plugin "${owner.plugin}"`);
+    else problem(`route ${route.method} ${route.path} of plugin "${plugin}" collides with plugin "${owner.plugin}"`);
   };
 
   const kernel: FakeKernel = {
@@ -174,16 +192,20 @@ export function createFakeKernel(): FakeKernel {
     },
     async use(plugin) {
       plugins.push(plugin);
+      kernel.withEntities(...entitiesOf(plugin.schema));
       if (driver !== undefined) await driver.connect({ model, log, production: false });
+      declarations.reopen();
+      const declaring = declarations.contextOf(plugin);
       const context: PluginContext = {
-        services: { register, resolve, has: (id: string) => services.has(id) || instances.has(id) },
+        services: { register: declaring.register, resolve, has: (id) => services.has(id) || instances.has(id) },
         hooks: {
+          ...declaring.hooks,
           on(name, fn, options) {
             hookNames.add(name);
-            hooks.on(plugin.id, name, fn, options);
+            declaring.hooks.on(name, fn, options);
           },
         },
-        routes: { add: (route) => addRoute(plugin.id, route), list: () => routes },
+        routes: { add: declaring.addRoute, list: () => routes },
         entities: model,
         config: {
           apiPrefix: "/api",
@@ -198,20 +220,15 @@ export function createFakeKernel(): FakeKernel {
         },
         clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
         runAs: (who, work) => work(scope(who === "system" ? SYSTEM : principal(who))),
-        problem: (sentence) => void problems.push(sentence),
+        problem: declaring.problem,
       };
-      for (const [id, factory] of Object.entries(plugin.services ?? {})) register(id, factory);
-      for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
-        if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
-      for (const [action, { method = "GET", rules = [], ...given }] of Object.entries(plugin.endpoints ?? {})) {
-        const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
-        addRoute(plugin.id, { ...given, method, action, rules: names });
-      }
       contexts.set(plugin, context);
-      plugin.setup?.(context);
+      declarations.declare(plugin, context);
+      declarations.close();
       if (problems.length > 0) throw new ConfigurationError([...problems]);
       await plugin.start?.(context);
       started.push({ plugin, context });
+      declarations.refuseLate();
       return kernel;
     },
     get seen() {
@@ -228,7 +245,7 @@ export function createFakeKernel(): FakeKernel {
       return model;
     },
     log,
-    call: createCaller({ routes, hooks, log, principal, scope }),
+    call: createCaller({ routes, hooks, log, principal: callerOf, scope }),
     async run(name, payload) {
       await runHooks(hooks.list(name), payload);
       return payload;

@@ -17,6 +17,7 @@ import {
   presentSettled,
   Reply,
   type Route,
+  type RouteAuthorization,
   type RouteCall,
   type RouteContext,
   runHooks,
@@ -26,6 +27,8 @@ import {
 export interface CallInit {
   readonly body?: unknown;
   readonly search?: string;
+  /** In lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What `call` answers with. */
@@ -42,7 +45,7 @@ export interface CallerParts {
   readonly routes: readonly Route[];
   readonly hooks: HookRegistry;
   readonly log: Logger;
-  principal(): Principal;
+  principal(request: KernelRequest): Promise<Principal>;
   scope(principal: Principal, exchange: HttpExchange): OperationScope;
 }
 
@@ -51,7 +54,7 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
   async function call(method: string, path: string, init: CallInit = {}): Promise<FakeResponse> {
     const type = init.body === undefined ? undefined : "application/json";
     const body = init.body === undefined ? undefined : { kind: "parsed" as const, value: init.body };
-    const request = { method, url: path, headers: { "content-type": type }, body };
+    const request = { method, url: path, headers: { "content-type": type, ...init.headers }, body };
     let route: Route | undefined;
     let params: Readonly<Record<string, string>> | undefined;
     let reply: KernelResponse;
@@ -94,7 +97,7 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
   ): Promise<KernelResponse> {
     await runHooks(hooks.list("request:start"), { request, requestId: "test", route, params });
     const exchange: HttpExchange = { request, headers: {}, signal: new AbortController().signal, isExpired: false };
-    const current = scope(route.early ? ANONYMOUS : principal(), exchange);
+    const current = scope(route.early ? ANONYMOUS : await principal(request), exchange);
     const context: RouteContext = {
       route,
       request,
@@ -118,18 +121,23 @@ export function createCaller({ routes, hooks, log, principal, scope }: CallerPar
   }
 
   async function authorizeRoute(route: Route, rules: readonly string[], current: OperationScope): Promise<void> {
-    const { kind, isAdmin } = current.principal;
+    const { kind } = current.principal;
     const payload = { route, rules, scope: current, allowed: false };
     const deciders = hooks.list("route:authorize");
     if (deciders.length > 0) await runHooks(deciders, payload);
-    else
-      payload.allowed = rules.some(
-        (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
-      );
+    else decideByDefault(payload);
     if (!payload.allowed) throw kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
   return call;
+}
+
+/** Stands in for a plugin that decides about rules of routes. */
+export function decideByDefault(payload: RouteAuthorization): void {
+  const { kind, isAdmin } = payload.scope.principal;
+  payload.allowed = payload.rules.some(
+    (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
+  );
 }
 
 function toResponse({ status, headers, body }: Reply): KernelResponse {

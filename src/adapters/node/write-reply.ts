@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { finished, pipeline, Readable } from "node:stream";
-import type { KernelResponse } from "../../kernel/index.ts";
+import { cancelBody, type KernelResponse } from "../../kernel/index.ts";
 
 /** Milliseconds a client gets to finish sending a body that nobody wants, before its connection is closed. */
 const LINGER_MS = 2_000;
@@ -26,7 +26,8 @@ export function writeReply(
   else if (body instanceof Uint8Array) headers["content-length"] = body.byteLength;
   else if (body !== null) {
     outgoing.writeHead(status, headers);
-    pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => {});
+    // A client that has gone before anything was read leaves the stream unbegun: what waits for its end goes on then, too.
+    pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => void cancelBody(reply));
     if (early) incoming.resume();
     return;
   } else if (status !== 204 && status !== 304 && incoming.method !== "HEAD") headers["content-length"] ??= 0;

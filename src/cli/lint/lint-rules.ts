@@ -5,6 +5,7 @@ import { anonymousWrite } from "./anonymous-write.ts";
 import { entityWithoutRules } from "./entity-without-rules.ts";
 import type { Finding, LintRule } from "./finding.ts";
 import { openProtectedEntity } from "./open-protected-entity.ts";
+import { ownersOfSeveralEntities } from "./owners-of-several-entities.ts";
 import { remoteServicesOf } from "./remote-services-of.ts";
 import { routeWithoutRules } from "./route-without-rules.ts";
 import { serviceWithoutTimeout } from "./service-without-timeout.ts";
@@ -20,6 +21,7 @@ export const LINT_RULES: readonly LintRule[] = [
   routeWithoutRules,
   stricterInclude,
   serviceWithoutTimeout,
+  ownersOfSeveralEntities,
 ];
 
 /** What the rules find in an app, which need not have started. */

@@ -7,26 +7,33 @@ const MAX_DEPTH = 20;
 
 /** Whether a value survives a trip through JSON unchanged. Iterative, so that a hostile depth cannot overflow the stack. */
 export function isJsonValue(root: unknown): boolean {
-  const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
-  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-    const { value, depth } = item;
-    if (value === null || typeof value === "boolean") continue;
-    if (typeof value === "string") {
-      if (!isStorableText(value)) return false;
-    } else if (typeof value === "number") {
-      if (!Number.isFinite(value)) return false;
-    } else if (typeof value === "object") {
-      if (depth >= MAX_DEPTH) return false;
-      const prototype = Object.getPrototypeOf(value);
-      if (Array.isArray(value)) {
-        for (const child of value) stack.push({ value: child, depth: depth + 1 });
-      } else if (prototype === Object.prototype || prototype === null) {
-        for (const [key, child] of Object.entries(value)) {
-          if (key === "__proto__" || !isStorableText(key)) return false;
-          stack.push({ value: child, depth: depth + 1 });
-        }
-      } else return false;
-    } else return false;
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = [];
+    for (const value of level) {
+      if (value === null || typeof value === "boolean") continue;
+      if (typeof value === "string") {
+        if (!isStorableText(value)) return false;
+      } else if (typeof value === "number") {
+        if (!Number.isFinite(value)) return false;
+      } else if (typeof value !== "object" || depth >= MAX_DEPTH || !addMembers(value, next)) return false;
+    }
+    level = next;
+  }
+  return true;
+}
+
+/** Adds what an object or a list consists of; false for other objects, and for names that JSON should not have. */
+function addMembers(value: object, members: unknown[]): boolean {
+  if (Array.isArray(value)) {
+    for (const child of value) members.push(child);
+    return true;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__" || !isStorableText(key)) return false;
+    members.push((value as Record<string, unknown>)[key]);
   }
   return true;
 }

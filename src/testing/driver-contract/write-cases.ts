@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { NotStoredError, takesCreateConditions, type Where } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { expectRefusal, type Refusal } from "./expect-refusal.ts";
 import { authorRow, bookRow, DUNE, noteRow } from "./library.ts";
@@ -17,6 +18,36 @@ export const WRITE_CASES: readonly DriverCase[] = [
       const notes = ["n8", "n9"].map((id) => noteRow({ id, text: id, bookId: "b5" }));
       assert.equal(await driver.createMany("note", notes), 2);
       assert.deepEqual(await driver.findMany("note", { where: { bookId: "b5" } }), notes);
+    },
+  },
+  {
+    title: "creates a record only where a condition holds without it, if it takes conditions at all",
+    async run(driver) {
+      if (!takesCreateConditions(driver)) return;
+      const row = bookRow({ id: "b5", title: "Ice", pages: 3, authorId: "a1" });
+      const taken = { ...row, title: "Dune" };
+      const refusing: readonly Where[] = [
+        { pages: 4 },
+        { author: { name: "bob" } },
+        { author: { books: { id: "b5" } } },
+        { editor: {} },
+        { notes: {} },
+        { tags: {} },
+        { NOT: { author: { name: "ann" } } },
+        { OR: [{ pages: 4 }, { author: { books: { title: "Emma" } } }] },
+      ];
+      for (const where of refusing)
+        for (const data of [row, taken])
+          await expectRefusal(driver, () => driver.create("book", data, { where }), { code: "INTERNAL" });
+      const where: Where = { pages: 3, author: { books: { title: "Dune" } }, editor: null, NOT: { notes: {} } };
+      await expectRefusal(driver, () => driver.create("book", taken, { where }), conflict("authorId", "title"));
+      assert.deepEqual(await driver.create("book", row, { where }), row);
+      await driver.transaction(async (inner) => {
+        if (!takesCreateConditions(inner)) return;
+        const next = { ...row, id: "b6", title: "Snow" };
+        await assert.rejects(inner.create("book", next, { where: { author: { name: "bob" } } }), NotStoredError);
+        assert.deepEqual(await inner.create("book", next, { where: { author: { books: { id: "b5" } } } }), next);
+      });
     },
   },
   {
