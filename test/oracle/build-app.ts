@@ -1,0 +1,299 @@
+/** Makes a Keelson app of a model: rules become functions and `where` objects, as a user would write them. */
+import type { ActionContext, AnyEntity, Driver, Keelson, Logger, Rule, User, Step as WorkflowStep } from "keelson";
+import { library } from "./library.ts";
+import type {
+  Caller,
+  Condition,
+  EntityModel,
+  FieldModel,
+  Model,
+  Principal,
+  RelationModel,
+  RuleModel,
+  Value,
+} from "./model.ts";
+import { type HandlerCall, runCall } from "./run-call.ts";
+
+const k = library;
+
+/** What a test does while a rule looks at a record, so that others get in between. */
+export interface Interruption {
+  run: (() => Promise<void>) | undefined;
+}
+
+export interface OracleApp {
+  readonly api: Keelson;
+  readonly entities: ReadonlyMap<string, AnyEntity>;
+  readonly interruption: Interruption;
+  /** How many scenarios ran on it: keys of requests are never used again. */
+  scenarios: number;
+  /** Names the ids of the records that are made next. */
+  nameIds(uid: string): void;
+}
+
+type Chain = Record<string, (...args: readonly unknown[]) => Chain>;
+/** Modifiers are named by data here, which the compiler cannot follow. */
+const modify = (on: unknown, method: string, ...args: readonly unknown[]): unknown =>
+  ((on as Chain)[method] as (...args: readonly unknown[]) => Chain).call(on, ...args);
+
+const valueFrom = (value: Value, me: Principal): unknown =>
+  typeof value === "object" && value !== null ? (me as Caller)[value.me] : value;
+
+const mentionsMe = (condition: Condition): boolean => JSON.stringify(condition).includes('"me"');
+
+/** The `where` object of a condition. */
+export function whereOf(condition: Condition, me: Principal): Record<string, unknown> {
+  switch (condition.is) {
+    case "column": {
+      const { column, op, value } = condition;
+      const given = Array.isArray(value) ? value.map((one) => valueFrom(one, me)) : valueFrom(value as Value, me);
+      return { [column]: op === "eq" ? given : { [op]: given } };
+    }
+    case "related":
+      return { [condition.relation]: whereOf(condition.matches, me) };
+    case "not":
+      return { NOT: whereOf(condition.of, me) };
+    default:
+      return { [condition.is === "and" ? "AND" : "OR"]: condition.of.map((one) => whereOf(one, me)) };
+  }
+}
+
+/** The same as code that looks at the record: over its own columns only. */
+function testOf(condition: Condition, record: Record<string, unknown>, me: Principal): boolean {
+  switch (condition.is) {
+    case "and":
+      return condition.of.every((one) => testOf(one, record, me));
+    case "or":
+      return condition.of.some((one) => testOf(one, record, me));
+    case "not":
+      return !testOf(condition.of, record, me);
+    case "related":
+      throw new TypeError("a function sees no related records");
+    default: {
+      const stored = record[condition.column] ?? null;
+      const given = Array.isArray(condition.value)
+        ? condition.value.map((one) => valueFrom(one, me))
+        : valueFrom(condition.value as Value, me);
+      if (condition.op === "ne") return stored !== given;
+      if (condition.op === "null") return (stored === null) === given;
+      if (condition.op === "in") return stored !== null && (given as unknown[]).includes(stored);
+      if (condition.op === "nin") return stored === null || !(given as unknown[]).includes(stored);
+      if (stored === null || given === null) return condition.op === "eq" && stored === given;
+      if (condition.op === "eq") return stored === given;
+      const [a, b] = [stored as number, given as number];
+      return { gt: a > b, gte: a >= b, lt: a < b, lte: a <= b, like: false, starts: false }[condition.op];
+    }
+  }
+}
+
+/** What can be interrupted: before a write, not when its answer is shown. */
+const GATED = ["update", "delete"];
+
+/** Rules need names of their own within an app. */
+let rulesMade = 0;
+
+function ruleOf(model: RuleModel, interruption: Interruption): Rule | string {
+  rulesMade += 1;
+  const named = (name: string): string => `${name} ${rulesMade}`;
+  const look = (test: Condition) => {
+    const answer = (record: Record<string, unknown> | null, user: Principal): boolean =>
+      record !== null && (user !== null || !mentionsMe(test)) && testOf(test, record, user);
+    return (context: { record: unknown; user: unknown; operation: string }): boolean | Promise<boolean> => {
+      const found = answer(context.record as Record<string, unknown> | null, context.user as Principal);
+      const { run } = interruption;
+      if (run === undefined || context.record === null || !GATED.includes(context.operation)) return found;
+      return run().then(() => found);
+    };
+  };
+  const where = (condition: Condition) => (context: { user: unknown }) =>
+    context.user === null && mentionsMe(condition) ? false : whereOf(condition, context.user as Principal);
+  switch (model.rule) {
+    case "team":
+      return k.defineRule(named(`team ${model.team}`), ({ user }) => (user as Principal)?.team === model.team);
+    case "where":
+      return k.defineRule(named("where"), where(model.where));
+    case "record":
+      return k.defineRule(named("record"), look(model.test));
+    case "guarded":
+      return k.defineRule(named("guarded"), look(model.test), { where: where(model.where) });
+    case "all":
+      return (k.all as (...rules: unknown[]) => unknown)(...model.of.map((one) => ruleOf(one, interruption))) as Rule;
+    default:
+      return model.rule;
+  }
+}
+
+const NEVER: Interruption = { run: undefined };
+
+function fieldOf(model: FieldModel): unknown {
+  let field: unknown = { string: k.string, int: k.int, bool: k.bool, datetime: k.datetime }[model.kind];
+  const apply = (method: string, ...args: readonly unknown[]): void => {
+    field = modify(field, method, ...args);
+  };
+  if (model.optional) apply("optional");
+  if (model.unique) apply("unique");
+  if (model.default !== undefined) apply("default", model.default);
+  if (model.readonly) apply("readonly");
+  if (model.omit) apply("omit");
+  if (model.password) apply("password", { cost: 1 });
+  if (model.encrypted) apply("encrypted", { searchable: model.encrypted === "searchable" });
+  if (model.readable) apply("readable", ...model.readable.map((rule) => ruleOf(rule, NEVER)));
+  if (model.writable) apply("writable", ...model.writable.map((rule) => ruleOf(rule, NEVER)));
+  return field;
+}
+
+function relationFrom(model: RelationModel, target: () => AnyEntity): unknown {
+  let relation: unknown = model.kind === "selfRef" ? k.selfRef() : k[model.kind](target as never);
+  if (model.optional) relation = modify(relation, "optional");
+  if (model.unique) relation = modify(relation, "unique");
+  if (model.onDelete) relation = modify(relation, "onDelete", model.onDelete);
+  if (model.inverse) relation = modify(relation, "inverse", model.inverse);
+  return relation;
+}
+
+/** What a handler does for a step that comes in through an action. */
+type Within = Pick<ActionContext, "client" | "driver" | "user" | "input" | "transaction">;
+
+function actionsOf(model: EntityModel, self: () => AnyEntity): Record<string, unknown> {
+  const prebuilt: Record<string, unknown> = {
+    softDelete: k.softDeleteAction,
+    restore: k.restoreAction,
+    archive: k.archiveAction,
+    unarchive: k.unarchiveAction,
+    toggle: k.toggleAction("flag"),
+    clone: k.cloneAction,
+    bulkUpdate: k.bulkUpdateAction,
+    bulkDelete: k.bulkDeleteAction,
+    count: k.countAction,
+    exists: k.existsAction,
+    export: k.exportAction,
+    import: k.importAction,
+  };
+  const attached = Object.fromEntries(model.actions.map((name) => [name, prebuilt[name]]));
+  const open = () => k.action().rules("everyone");
+  const workflow = (last: WorkflowStep) => open().workflow([last] as never);
+  const { name } = model;
+  return {
+    ...attached,
+    handled: open().handler(async (context: Within) => {
+      const call = context.input as HandlerCall;
+      return { result: (await runCall(context.client(self()) as never, call)) ?? null };
+    }),
+    seed: open().handler(async ({ driver, input }: Within) => {
+      const { rows, later } = input as { rows: Record<string, unknown>[]; later: [string, Record<string, unknown>][] };
+      if (rows.length > 0) await driver.createMany(self(), rows.map(withMoments));
+      for (const [id, data] of later) await driver.update(self(), { id }, data);
+      return {};
+    }),
+    stepped: open().handler(async (context: Within) => {
+      const result = await k.executeWorkflow(stepsFor(self(), context.input as HandlerCall), context as never);
+      return { status: statusOfRun(result) };
+    }),
+    stepCreate: workflow(k.createEntityStep("last", name, inputOf("data") as never)),
+    stepUpdate: workflow(k.updateEntityStep("last", name, inputOf("where") as never, inputOf("data") as never)),
+    stepDelete: workflow(k.deleteEntityStep("last", name, inputOf("where") as never)),
+  };
+}
+
+const inputOf = (name: string) => (context: { input: unknown }) => (context.input as Record<string, unknown>)[name];
+const withMoments = (row: Record<string, unknown>): Record<string, unknown> =>
+  typeof row.deletedAt === "string" ? { ...row, deletedAt: new Date(row.deletedAt) } : row;
+
+/** A workflow of one entity step. */
+export function stepsFor(entity: AnyEntity, call: HandlerCall): WorkflowStep[] {
+  const { do: kind, id = "", data = {} } = call;
+  if (kind === "create") return [k.createEntityStep("last", entity, data as never)];
+  if (kind === "update") return [k.updateEntityStep("last", entity, { id }, data as never)];
+  return [k.deleteEntityStep("last", entity, { id })];
+}
+
+/** The status that an app would answer with. */
+export function statusOfRun(result: { readonly success: boolean; readonly error?: unknown }): number {
+  return result.success ? 200 : ((result.error as { status?: number } | undefined)?.status ?? 500);
+}
+
+function entityOf(
+  model: EntityModel,
+  find: (name: string) => AnyEntity,
+  interruption: Interruption,
+  full: boolean,
+): AnyEntity {
+  const members = Object.fromEntries([
+    ...model.fields.map((field) => [field.name, fieldOf(field)]),
+    ...model.relations.map((relation) => [relation.name, relationFrom(relation, () => find(relation.target))]),
+  ]);
+  let builder: unknown = modify(k.entity(model.name, members as never), "timestamps", false);
+  if (model.ownedBy) builder = modify(builder, "ownedBy", model.ownedBy);
+  if (model.softDelete) builder = modify(builder, "softDelete");
+  if (model.hideForbidden) builder = modify(builder, "hideForbidden");
+  const rules = Object.entries(model.rules).map(([access, list]) => [
+    access,
+    list.map((rule) => ruleOf(rule, interruption)),
+  ]);
+  builder = modify(builder, "rules", Object.fromEntries(rules));
+  for (const { holds, at } of model.validators)
+    builder = modify(
+      builder,
+      "validate",
+      (data: Record<string, unknown>) => testOf(holds, data, null),
+      "does not fit",
+      { fields: [at] },
+    );
+  if (full)
+    builder = modify(
+      builder,
+      "actions",
+      actionsOf(model, () => find(model.name)),
+    );
+  return modify(builder, "build") as unknown as AnyEntity;
+}
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+// One key for the process, so that what is stored can be decrypted to be compared.
+k.initEncryption({ key: "5f".repeat(32) });
+
+/** Builds the app and waits until it is ready. */
+export async function buildApp(model: Model, driver: Driver, options: { replays: boolean }): Promise<OracleApp> {
+  const interruption: Interruption = { run: undefined };
+  rulesMade = 0;
+  const hasEncrypted = model.entities.some(({ fields }) => fields.some((one) => one.encrypted !== undefined));
+  const entities = new Map<string, AnyEntity>();
+  const find = (name: string): AnyEntity => {
+    const found = entities.get(name);
+    if (found === undefined) throw new TypeError(`no entity ${name}`);
+    return found;
+  };
+  for (const one of model.entities) entities.set(one.name, entityOf(one, find, interruption, true));
+  let uid = "x";
+  let made = 0;
+  const api = k.keelson({
+    entities: [...entities.values()],
+    driver,
+    logger: silent,
+    ids: {
+      next() {
+        made += 1;
+        return `${uid}x${String(made).padStart(3, "0")}`;
+      },
+    },
+    getUser: ({ headers }) => {
+      const said = headers.get("x-caller");
+      return said === null ? null : (JSON.parse(said) as User);
+    },
+    plugins: (defaults) => {
+      const plain = defaults.replace("workflows", k.workflows({ journal: false }));
+      return options.replays ? [...plain, k.idempotency({ encrypted: hasEncrypted })] : plain;
+    },
+  }) as unknown as Keelson;
+  await api.ready;
+  return {
+    api,
+    entities,
+    interruption,
+    scenarios: 0,
+    nameIds(next) {
+      uid = next;
+      made = 0;
+    },
+  };
+}

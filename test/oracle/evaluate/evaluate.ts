@@ -1,0 +1,91 @@
+/**
+ * The evaluator: what a step may answer, and what the database holds afterwards. It is slow and obvious on purpose, written
+ * from the documents, and shares no code with the library.
+ */
+import type { Model, Step } from "../model.ts";
+import { entityOf } from "../model.ts";
+import * as actions from "./actions.ts";
+import type { Outcome, Setting } from "./outcome.ts";
+import * as reads from "./reads.ts";
+import type { World } from "./world.ts";
+import * as writes from "./writes.ts";
+
+/** The id of the nth record that a step makes. */
+export const newId = (step: Step, index = 0): string => `${step.uid}x${String(index + 1).padStart(3, "0")}`;
+
+const ACTIONS = ["exists", "clone", "toggle", "archive", "unarchive", "softDelete", "restore"];
+
+/**
+ * Where no rule can pass, an action of an entity that hides what is forbidden says so by 403, the same for every id; so does
+ * a request with a key.
+ */
+function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome[]): Outcome[] {
+  const isAction = ACTIONS.includes(step.call.do) || step.again !== undefined;
+  return by !== null && entity.hideForbidden && isAction && outcomes.some(({ status }) => status === 404)
+    ? [...outcomes, { status: 403 }]
+    : outcomes;
+}
+
+/** How a step may end; the first is what the documents say most plainly. */
+export function evaluate(model: Model, world: World, step: Step): Outcome[] {
+  const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by };
+  const outcomes = withPlainRefusal(setting, step, ends(setting, step));
+  return step.surface === "steps" ? ofSteps(setting, step, outcomes) : outcomes;
+}
+
+/**
+ * Steps of workflows find “the one record that matches”: one out of reach may be missing to them. They delete no record whose
+ * deletion deletes or changes others, since nothing would bring these back.
+ */
+function ofSteps({ world, entity }: Setting, { call }: Step, outcomes: Outcome[]): Outcome[] {
+  const isRefused = outcomes.some(({ status }) => status === 403 || status === 401);
+  if (isRefused && call.do === "update") return [...outcomes, { status: 404 }];
+  if (call.do !== "delete") return outcomes;
+  const [{ world: after }] = outcomes as [Outcome];
+  if (after === undefined) return outcomes;
+  const others = [...world.rows].some(([name, table]) =>
+    [...table].some(([id, row]) => !(name === entity.name && id === call.id) && after.rows.get(name)?.get(id) !== row),
+  );
+  return others ? [{ status: 409 }] : outcomes;
+}
+
+function ends(setting: Setting, step: Step): Outcome[] {
+  const { call } = step;
+  switch (call.do) {
+    case "get":
+      return reads.get(setting, call);
+    case "list":
+      return reads.list(setting, call);
+    case "walk":
+      return reads.walk(setting, call);
+    case "count":
+      return reads.count(setting, call);
+    case "exists":
+      return reads.exists(setting, call);
+    case "export":
+      return reads.exported(setting, call);
+    case "create":
+      return writes.create(setting, call.data, newId(step), call.include);
+    case "update":
+      return writes.update(setting, call);
+    case "delete":
+      return writes.remove(setting, call);
+    case "bulkUpdate":
+      return actions.bulkUpdate(setting, call);
+    case "bulkDelete":
+      return actions.bulkDelete(setting, call);
+    case "import":
+      return actions.imported(setting, call, (index) => newId(step, index));
+    case "clone":
+      return actions.clone(setting, call, newId(step));
+    case "toggle":
+      return actions.toggle(setting, call);
+    case "archive":
+    case "unarchive":
+      return actions.archive(setting, call);
+    case "softDelete":
+      return actions.softDelete(setting, call);
+    case "restore":
+      return actions.restore(setting, call);
+  }
+}

@@ -1,0 +1,73 @@
+/** What others change while a step is under way, and what a request that is sent again is answered. */
+import type { EntityModel, Meanwhile, Model, Principal, Row, Step } from "../model.ts";
+import { entityOf, relationOf } from "../model.ts";
+import { evaluate } from "./evaluate.ts";
+import type { Outcome } from "./outcome.ts";
+import { passes, reachOf } from "./rules.ts";
+import { readableReach } from "./shown.ts";
+import { rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
+
+export function afterMeanwhile(model: Model, world: World, changes: readonly Meanwhile[]): World {
+  let next = world;
+  for (const one of changes) {
+    if ("set" in one) {
+      const row = rowOf(next, one.set, one.id);
+      if (row !== undefined) next = withRow(next, one.set, { ...row, ...one.to } as Row);
+    } else if ("remove" in one) next = withoutRow(model, next, one.remove, one.id) ?? next;
+    else {
+      const pairs = new Set(next.pairs.get(one.unpair));
+      pairs.delete(one.pair);
+      next = withPairs(next, one.unpair, pairs);
+    }
+  }
+  return next;
+}
+
+/** What a caller may see of an entity, whichever record it is. */
+const rights = (entity: EntityModel, by: Principal): string =>
+  JSON.stringify([
+    reachOf(entity, entity.rules.read, by, "stored"),
+    reachOf(entity, entity.rules.read, by, "list"),
+    entity.fields.map((field) => readableReach(entity, field, by)),
+  ]);
+
+/** The records that an answer shows, root and included ones: of which entity, and which. */
+function met(model: Model, entity: EntityModel, body: unknown): [EntityModel, string][] {
+  if (typeof body !== "object" || body === null) return [];
+  const own: [EntityModel, string][] = Object.keys(body).length > 1 ? [[entity, (body as Row).id as string]] : [];
+  const related = Object.entries(body).flatMap(([name, value]) => {
+    const relation = relationOf(entity, name);
+    if (relation === undefined) return [];
+    const target = entityOf(model, relation.target);
+    return (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => met(model, target, one));
+  });
+  return [...own, ...related];
+}
+
+/**
+ * retries.md, “Whose keys”: the rules are asked each time. A caller for whom it has changed which fields, or whose records, of
+ * the answer's entities they may read gets 403, and a response is repeated only while each record it shows may still be read.
+ */
+export function replayed(
+  model: Model,
+  world: World,
+  step: Step,
+  first: { status: number; body: unknown },
+  uid: string,
+): Outcome[] {
+  const by = step.again as Principal;
+  const afresh = evaluate(model, world, { ...step, by, uid });
+  if (first.status >= 300) return afresh; // its key is forgotten
+  const entity = entityOf(model, step.on);
+  const refusals: Outcome[] = [401, 403, 404].map((status) => ({ status }));
+  const access = step.call.do === "create" ? "create" : "update";
+  if (reachOf(entity, entity.rules[access], by, access === "create" ? "create" : "stored") === "none") return refusals;
+  const records = met(model, entity, first.body);
+  if (records.some(([one]) => rights(one, step.by) !== rights(one, by))) return refusals;
+  const isLost = ([one, id]: [EntityModel, string]): boolean => {
+    const row = rowOf(world, one.name, id);
+    return row === undefined || !passes(model, world, one, row, one.rules.read, by, "stored");
+  };
+  if (records.some(isLost)) return refusals;
+  return [{ status: first.status, body: first.body }, ...refusals];
+}

@@ -1,0 +1,239 @@
+/** What writes do, and what they answer. */
+import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
+import { entityOf, keyOf, keysOf } from "../model.ts";
+import { changedPairs, collides, fits, hashed, isCoherent, isSound, ownerKey, type Read, readInput } from "./input.ts";
+import { CONFLICT, INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
+import { allowed, passes, reachOf } from "./rules.ts";
+import { includes, listed, shown, treeOf } from "./shown.ts";
+import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
+
+type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
+
+/** The answer of a write: a write is not a way to read, so who may not read the record gets its id. */
+function answer(setting: Setting, world: World, id: string, status: number, include?: readonly string[]): Outcome {
+  const { model, entity, by } = setting;
+  const row = rowOf(world, entity.name, id) as Row;
+  const view = { model, world, by };
+  const mayRead = passes(model, world, entity, row, entity.rules.read, by, "stored");
+  return { status, world, body: mayRead ? shown(view, entity, row, treeOf(include)) : { id } };
+}
+
+/** Stored forms of what was sent. */
+function stored(fields: readonly FieldModel[], values: { readonly [name: string]: Scalar }): Row {
+  const password = (name: string): boolean => fields.some((one) => one.name === name && one.password);
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, password(name) ? hashed(value) : value]),
+  );
+}
+
+/** Adds and removes pairs; each belongs to both sides, so a target whose entity declares the relation is asked as well. */
+function linked(setting: Setting, world: World, id: string, links: Read["links"]): World | "invalid" | "refused" {
+  const { model, by } = setting;
+  let next = world;
+  let verdict: "invalid" | "refused" | undefined;
+  for (const [relation, ids] of links) {
+    const target = entityOf(model, relation.target);
+    const { at, added, removed, pair } = changedPairs(setting, id, relation, ids);
+    for (const one of ids) {
+      const row = rowOf(world, target.name, one);
+      if (row === undefined || !listed(setting, target, row)) verdict = "invalid";
+    }
+    if (relation.inverse !== undefined)
+      for (const one of [...added, ...removed]) {
+        const row = rowOf(setting.world, target.name, one);
+        if (row !== undefined && !allowed(model, setting.world, target, row, "update", by)) verdict ??= "refused";
+      }
+    const pairs = new Set(next.pairs.get(at));
+    for (const one of removed) pairs.delete(pair(one));
+    for (const one of added) pairs.add(pair(one));
+    next = withPairs(next, at, pairs);
+  }
+  return verdict ?? next;
+}
+
+/**
+ * A create. It is decided against the database as it is without the new record, before anything is stored: a refused caller
+ * learns nothing about unique values. Where the input is wrong as well, either may be said first.
+ */
+export function create(setting: Setting, data: Input, id: string, include?: readonly string[]): Outcome[] {
+  const { model, world, entity, by } = setting;
+  const reach = reachOf(entity, entity.rules.create, by, "create");
+  if (reach === "none") return [refused(by)];
+  const read = readInput(setting, data, true);
+  const wrong: Outcome[] = [];
+  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  const key = ownerKey(entity);
+  const values: Record<string, Scalar> = { ...read.values };
+  const isAdmin = by?.role === "admin";
+  if (key !== undefined && !(key in values) && by !== null) values[key] = by.id;
+  else if (key !== undefined && key in values && !isAdmin && values[key] !== (by?.id ?? null))
+    return [refused(by), ...wrong];
+  const complete = (given: { readonly [name: string]: Scalar }): Row => {
+    const row: Record<string, Scalar> = { id };
+    for (const field of entity.fields)
+      row[field.name] = field.name in given ? (given[field.name] as Scalar) : (field.default ?? null);
+    for (const relation of keysOf(entity)) row[keyOf(relation)] = given[keyOf(relation)] ?? null;
+    return row;
+  };
+  // Fields that depend on the record are decided on the record without them.
+  const without = Object.fromEntries(
+    Object.entries(values).filter(([name]) => !read.undecided.some((one) => one.name === name)),
+  );
+  for (const field of read.undecided)
+    if (!passes(model, world, entity, complete(without), field.writable, by, "create")) delete values[field.name];
+  const unsure = read.undecided.some((field) => !fits(field, read.values[field.name] ?? null)) ? [INVALID] : [];
+  const plain = complete(values);
+  if (
+    !isSound(
+      setting,
+      plain,
+      Object.keys(plain).filter((name) => name !== "id"),
+    )
+  )
+    wrong.push(INVALID);
+  if (wrong.length === 0 && !isCoherent(setting, plain)) wrong.push(INVALID);
+  const row: Row = { id, ...stored(entity.fields, plain) };
+  const next = linked(setting, withRow(world, entity.name, row), id, read.links);
+  if (next === "invalid") wrong.push(INVALID);
+  const isRefused = reach === "some" && !passes(model, world, entity, row, entity.rules.create, by, "create");
+  const ownerless =
+    key !== undefined && row[key] !== null && rowOf(world, keyTarget(entity, key), row[key]) === undefined;
+  if (isRefused) return [refused(by), ...wrong, ...unsure];
+  const hidden = hiddenTargets(setting, read);
+  // Pairs are made when the record is there: what the database says of it may come first. Who may create records of this
+  // kind learns nothing by that.
+  if (next === "refused")
+    return [
+      refused(by),
+      ...hidden,
+      ...wrong,
+      ...unsure,
+      ...(ownerless ? [INVALID] : []),
+      ...(collides(world, entity, row) ? [CONFLICT] : []),
+    ];
+  if (wrong.length > 0 || next === "invalid") return wrong;
+  // That the caller has no record is found by the database, which may find the unique value first.
+  if (ownerless) return collides(world, entity, row) ? [INVALID, CONFLICT] : [INVALID];
+  if (collides(world, entity, row)) return [CONFLICT, ...unsure];
+  return [answer(setting, next, id, 201, include), ...unsure];
+}
+
+/** Whose pairs are refused, is not told that a target is there, where its entity hides it. */
+const hiddenTargets = ({ model }: Setting, { links }: Read): Outcome[] => [
+  { status: 403 }, // not 401 for callers who are not signed in: which of the two, is not said of pairs
+  ...(links.some(([{ target: name }]) => entityOf(model, name).hideForbidden) ? [{ status: 404 }] : []),
+];
+
+/** The record would leave the caller's reach. That is 403; whether 401 for who is not signed in, is not said. */
+const lost = (by: Setting["by"]): Outcome[] => (by === null ? [{ status: 401 }, { status: 403 }] : [{ status: 403 }]);
+
+const keyTarget = (entity: Setting["entity"], key: string): string =>
+  keysOf(entity).find((one) => keyOf(one) === key)?.target ?? "";
+
+/** The record that a write is about, or how it is refused. */
+function target(setting: Setting, id: string, access: "update" | "delete", anyLife = false): Row | Outcome {
+  const { model, world, entity, by } = setting;
+  const reach = reachOf(entity, entity.rules[access], by, "stored");
+  if (reach === "none") return refusedOne(setting);
+  const row = rowOf(world, entity.name, id);
+  if (row === undefined || !(anyLife || isLive(entity, row))) return missing(setting, reach);
+  return allowed(model, world, entity, row, access, by) ? row : refusedOne(setting);
+}
+const isOutcome = (found: Row | Outcome): found is Outcome => "status" in found;
+
+/** Changes one record that the caller may update. */
+export function change(setting: Setting, row: Row, data: Input, include?: readonly string[]): Outcome[] {
+  const { model, world, entity, by } = setting;
+  const id = row.id as string;
+  const read = readInput(setting, data, false);
+  const wrong: Outcome[] = [];
+  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  if (data.id !== undefined && data.id !== id) wrong.push(INVALID);
+  const values: Record<string, Scalar> = { ...read.values };
+  for (const field of read.undecided)
+    if (!passes(model, world, entity, row, field.writable, by, "stored")) delete values[field.name];
+  const seesRecord = passes(model, world, entity, row, entity.rules.read, by, "stored");
+  const key = ownerKey(entity);
+  let isTaken = false;
+  let unsure: Outcome[] = [];
+  if (key !== undefined && key in values && by?.role !== "admin") {
+    // Only the owner that is stored may be sent back, by a caller who was shown it: otherwise it would be a way to guess.
+    isTaken = values[key] !== (row[key] ?? null) || !seesRecord;
+    delete values[key];
+  }
+  // A key that is sent back as the caller was shown it is no change, wherever it leads.
+  const sentBack = (name: string): boolean =>
+    seesRecord && keysOf(entity).some((one) => keyOf(one) === name) && values[name] === row[name];
+  const given = Object.keys(values).filter((name) => !sentBack(name));
+  if (!isSound(setting, { ...row, ...values }, given)) wrong.push(INVALID);
+  if (read.undecided.some((field) => !fits(field, read.values[field.name] ?? null))) unsure = [INVALID];
+  const changed: Row = { ...row, ...stored(entity.fields, values) };
+  if (wrong.length === 0 && !isCoherent(setting, { ...row, ...values })) wrong.push(INVALID);
+  const stands = withRow(world, entity.name, changed);
+  const settled = (next: ReturnType<typeof linked>): Outcome[] => {
+    const all = next === "invalid" ? [...wrong, INVALID] : wrong;
+    const taken = collides(world, entity, changed) ? [CONFLICT] : [];
+    if (next === "refused")
+      return [refused(by), refusedOne(setting), ...hiddenTargets(setting, read), ...all, ...taken];
+    if (isTaken) return [refused(by), refusedOne(setting), ...all];
+    if (all.length > 0 || next === "invalid") return all;
+    // The record must still satisfy the rule, as the database is with the change.
+    const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
+    if (!still(next)) return [...lost(by), ...taken, ...unsure];
+    // What the new values show by themselves is refused before the statement, and links are written after the record.
+    const early = still(world) && still(stands) ? [] : lost(by);
+    if (taken.length > 0) return [...taken, ...early, ...unsure];
+    return [answer(setting, next, id, 200, include), ...early, ...unsure];
+  };
+  const before = settled(linked(setting, stands, id, read.links));
+  if (read.links.length === 0) return before;
+  // Whether the caller sees the records at the other ends is decided before or after the change of this one.
+  return [...before, ...settled(linked({ ...setting, world: stands }, stands, id, read.links))];
+}
+
+export function update(setting: Setting, { id, data, include }: Of<"update">): Outcome[] {
+  const row = target(setting, id, "update");
+  if (!isOutcome(row)) return change(setting, row, data, include);
+  // A record that is missing or out of reach turns up in the statement, after what is wrong with the input by itself.
+  const { entity, by } = setting;
+  const isWrongAnyway =
+    reachOf(entity, entity.rules.update, by, "stored") !== "none" && isWrong(setting, id, data, include);
+  const also = isWrongAnyway ? [INVALID] : [];
+  // So does an owner who is sent: whoever is not signed in is refused for it first.
+  const key = ownerKey(entity) ?? "";
+  return [row, ...also, ...(by === null && key in data ? [refused(by)] : [])];
+}
+
+/** Whether a body is wrong whatever the record is. */
+export function isWrong(setting: Setting, id: string, data: Input, include?: readonly string[]): boolean {
+  const { values, links, isValid } = readInput(setting, data, false);
+  const names = Object.keys(values);
+  return (
+    !isValid ||
+    (data.id !== undefined && data.id !== id) ||
+    !includes(setting.model, setting.entity, treeOf(include)) ||
+    names.some((name) => !isSound(setting, values, [name])) ||
+    linked(setting, setting.world, id, links) === "invalid"
+  );
+}
+
+export function remove(setting: Setting, { id }: Of<"delete">): Outcome[] {
+  const row = target(setting, id, "delete");
+  if (isOutcome(row)) return [row];
+  const next = withoutRow(setting.model, setting.world, setting.entity.name, id);
+  if (next === undefined) return [CONFLICT];
+  const done: Outcome = { status: 200, body: { success: true, id }, world: next };
+  return isTangled(setting.model, setting.world, next) ? [done, CONFLICT] : [done];
+}
+
+/** Sets a column as an action does, which nobody else may write; the record must still satisfy the rule. */
+export function setState(setting: Setting, row: Row, column: string, value: Scalar, body: unknown): Outcome[] {
+  const { model, world, entity, by } = setting;
+  const changed: Row = { ...row, [column]: value };
+  if (!isCoherent(setting, changed)) return [INVALID];
+  const next = withRow(world, entity.name, changed);
+  if (!passes(model, next, entity, changed, entity.rules.update, by, "stored")) return lost(by);
+  return collides(world, entity, changed) ? [CONFLICT] : [{ status: 200, body, world: next }];
+}
+
+export { isOutcome, target };

@@ -1,0 +1,302 @@
+/** Random models: small enough to be read, with every kind of relation, rule and protected field in some of them. */
+import type { Features } from "../features.ts";
+import {
+  type Access,
+  type ActionName,
+  type Condition,
+  type EntityModel,
+  type FieldModel,
+  type Model,
+  type RelationModel,
+  type RuleModel,
+  relationOf,
+  type Value,
+} from "../model.ts";
+import type { Random } from "../random.ts";
+
+export const TEXTS = ["red", "blue", "green", "amber"] as const;
+const NAMES = ["user", "group", "note", "tag"] as const;
+const upper = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
+
+/** Entities while they are made. */
+type Draft = { -readonly [K in keyof EntityModel]: EntityModel[K] } & {
+  fields: FieldModel[];
+  relations: RelationModel[];
+};
+
+/** Columns that conditions may be about: what is stored in clear. */
+function plainColumns(entity: EntityModel): { name: string; kind: FieldModel["kind"]; optional: boolean }[] {
+  const fields = entity.fields
+    .filter((one) => !(one.password || one.encrypted || one.kind === "datetime"))
+    .map(({ name, kind, optional = false }) => ({ name, kind, optional }));
+  return fields;
+}
+
+const valueFor = (random: Random, kind: FieldModel["kind"]): Value => {
+  if (kind === "bool") return random.chance(0.5);
+  if (kind === "int") return random.below(4);
+  return random.chance(0.35) ? { me: "team" } : random.pick(TEXTS);
+};
+
+/** A condition on columns of the record itself. */
+export function ownCondition(
+  random: Random,
+  entity: EntityModel,
+  { me, without = [], flat = false }: { me: boolean; without?: readonly string[]; flat?: boolean },
+): Condition {
+  const columns = plainColumns(entity).filter(({ name }) => !without.includes(name));
+  const leaf = (): Condition => {
+    const keys = entity.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
+    if (me && keys.length > 0 && random.chance(0.3))
+      return { is: "column", column: `${random.pick(keys).name}Id`, op: "eq", value: { me: "id" } };
+    const { name, kind, optional } = random.pick(columns);
+    if (optional && random.chance(0.15)) return { is: "column", column: name, op: "null", value: random.chance(0.5) };
+    const literal = (): Value => {
+      const value = valueFor(random, kind);
+      return !me && typeof value === "object" ? random.pick(TEXTS) : value;
+    };
+    if (kind === "int")
+      return { is: "column", column: name, op: random.pick(["gte", "lt", "ne", "gt"]), value: literal() };
+    if (kind === "string" && random.chance(0.2))
+      return { is: "column", column: name, op: random.pick(["in", "nin"]), value: [literal(), literal()] };
+    return { is: "column", column: name, op: random.chance(0.75) ? "eq" : "ne", value: literal() };
+  };
+  if (flat || random.chance(0.7)) return leaf();
+  if (random.chance(0.3)) return { is: "not", of: leaf() };
+  return { is: random.pick(["and", "or"]), of: [leaf(), leaf()] };
+}
+
+/** A condition on records that a relation leads to, which may lead back to the record's own table. */
+function relatedCondition(
+  random: Random,
+  drafts: readonly Draft[],
+  entity: Draft,
+  depth: number,
+): Condition | undefined {
+  if (entity.relations.length === 0) return undefined;
+  const relation = random.pick(entity.relations);
+  const target = drafts.find(({ name }) => name === relation.target) as Draft;
+  const deeper = depth > 1 && random.chance(0.5) ? relatedCondition(random, drafts, target, depth - 1) : undefined;
+  const own = (): Condition =>
+    target.ownedBy === "id" && random.chance(0.5)
+      ? { is: "column", column: "id", op: "eq", value: { me: "id" } }
+      : ownCondition(random, target, { me: true, flat: true });
+  const matches: Condition =
+    deeper === undefined ? own() : random.chance(0.3) ? { is: "and", of: [deeper, own()] } : deeper;
+  const found: Condition = { is: "related", relation: relation.name, matches };
+  return random.chance(0.1) ? { is: "not", of: found } : found;
+}
+
+/** Whether a condition of a new record can be met by the record itself, by a path that leads back to its table. */
+function leadsBack(drafts: readonly Draft[], entity: Draft, condition: Condition, home: string): boolean {
+  if (condition.is === "column") return false;
+  if (condition.is === "not") return leadsBack(drafts, entity, condition.of, home);
+  if (condition.is !== "related") return condition.of.some((one) => leadsBack(drafts, entity, one, home));
+  const relation = relationOf(entity, condition.relation) as RelationModel;
+  if (relation.target === home) return true;
+  const target = drafts.find(({ name }) => name === relation.target) as Draft;
+  return leadsBack(drafts, target, condition.matches, home);
+}
+
+function oneRule(
+  random: Random,
+  features: Features,
+  drafts: readonly Draft[],
+  entity: Draft,
+  access: Access,
+): RuleModel {
+  const where = (): RuleModel => {
+    const related = random.chance(0.45) ? relatedCondition(random, drafts, entity, 3) : undefined;
+    if (related === undefined) return { rule: "where", where: ownCondition(random, entity, { me: true }) };
+    const isBack = leadsBack(drafts, entity, related, entity.name);
+    const needed = access === "create" ? "creates" : access === "update" && isBack ? "paths" : "basics";
+    if (features.has(needed) || needed === "basics") return { rule: "where", where: related };
+    return { rule: "where", where: ownCondition(random, entity, { me: true }) };
+  };
+  const record = (): RuleModel => ({ rule: "record", test: ownCondition(random, entity, { me: true }) });
+  const roll = random.below(100);
+  if (roll < 14) return { rule: "everyone" };
+  if (roll < 32) return { rule: "authenticated" };
+  if (roll < 42 && entity.ownedBy) return { rule: random.chance(0.7) ? "owner" : "ownerOrAdmin" };
+  if (roll < 48) return { rule: "admin" };
+  if (roll < 54) return { rule: "team", team: random.pick(TEXTS) };
+  if (roll < 62) return record();
+  if (roll < 67)
+    return {
+      rule: "guarded",
+      test: ownCondition(random, entity, { me: true }),
+      where: ownCondition(random, entity, { me: true }),
+    };
+  if (roll < 75) {
+    const second = features.has("conjunctions") && access !== "create" ? record() : where();
+    return { rule: "all", of: [where(), random.chance(0.7) ? second : { rule: "authenticated" }] };
+  }
+  return where();
+}
+
+function ruleList(
+  random: Random,
+  features: Features,
+  drafts: readonly Draft[],
+  entity: Draft,
+  access: Access,
+): RuleModel[] {
+  const wide: RuleModel[] = random.chance(access === "read" ? 0.35 : 0.15) ? [{ rule: "authenticated" }] : [];
+  const count = random.chance(0.7) ? 1 : 2;
+  const rules = Array.from({ length: count }, () => oneRule(random, features, drafts, entity, access));
+  return random.chance(0.04) ? [] : [...rules, ...wide];
+}
+
+function fieldRules(random: Random, entity: Draft, except: readonly string[]): RuleModel[] {
+  const roll = random.below(10);
+  if (roll < 2) return [{ rule: "admin" }];
+  if (roll < 4 && entity.ownedBy) return [{ rule: "owner" }, { rule: "admin" }];
+  if (roll < 5) return [{ rule: "team", team: random.pick(TEXTS) }];
+  const test = ownCondition(random, entity, { me: true, without: except, flat: true });
+  return [roll < 8 ? { rule: "where", where: test } : { rule: "record", test }];
+}
+
+function fieldsOf(random: Random, name: string): FieldModel[] {
+  const fields: FieldModel[] = [
+    {
+      name: "name",
+      kind: "string",
+      ...(random.chance(0.3) && { optional: true }),
+      ...(random.chance(0.3) && { unique: true }),
+    },
+  ];
+  if (random.chance(0.7))
+    fields.push({ name: "team", kind: "string", ...(random.chance(0.5) ? { default: "red" } : { optional: true }) });
+  if (random.chance(0.6))
+    fields.push({ name: "rank", kind: "int", ...(random.chance(0.5) ? { default: 0 } : { optional: true }) });
+  if (random.chance(0.6)) fields.push({ name: "open", kind: "bool", default: random.chance(0.5) });
+  if (name !== "user" && random.chance(0.25))
+    fields.push({ name: "role", kind: "string", default: random.pick(TEXTS) });
+  if (random.chance(0.15)) fields.push({ name: "memo", kind: "string", optional: true, readonly: true });
+  if (random.chance(0.35))
+    fields.push({
+      name: "secret",
+      kind: "string",
+      optional: true,
+      ...random.pick([
+        { omit: true },
+        { encrypted: "plain" },
+        { encrypted: "searchable" },
+        { encrypted: "searchable", unique: true },
+        { password: true },
+      ] as const),
+    });
+  return fields;
+}
+
+const ACTIONS: readonly ActionName[] = ["clone", "bulkUpdate", "bulkDelete", "count", "exists", "export", "import"];
+
+function relate(random: Random, features: Features, drafts: readonly Draft[]): void {
+  const add = (from: Draft, relation: RelationModel, back: boolean): void => {
+    from.relations.push(relation);
+    const target = drafts.find(({ name }) => name === relation.target) as Draft;
+    if (!back || relation.kind === "selfRef") return;
+    const many = relation.name === relation.target ? `${from.name}s` : `${relation.name}${upper(from.name)}s`;
+    if (relation.unique)
+      target.relations.push({
+        name: `own${upper(from.name)}`,
+        kind: "hasOne",
+        target: from.name,
+        inverse: relation.name,
+      });
+    else target.relations.push({ name: many, kind: "hasMany", target: from.name, inverse: relation.name });
+  };
+  for (const [at, from] of drafts.entries()) {
+    for (const to of drafts.slice(0, at)) {
+      if (!random.chance(to.name === "user" ? 0.75 : 0.6)) continue;
+      const optional = random.chance(0.45);
+      add(
+        from,
+        {
+          name: to.name,
+          kind: "belongsTo",
+          target: to.name,
+          ...(optional && { optional: true }),
+          ...(random.chance(0.1) && { unique: true }),
+          ...(random.chance(0.3) && { onDelete: "cascade" }),
+        },
+        random.chance(0.85),
+      );
+    }
+    if (random.chance(0.2)) {
+      add(from, { name: "parent", kind: "selfRef", target: from.name, optional: true }, false);
+      from.relations.push({ name: "children", kind: "hasMany", target: from.name, inverse: "parent" });
+    }
+  }
+  for (const [at, from] of drafts.entries())
+    for (const to of drafts.slice(at + 1)) {
+      if (!random.chance(features.has("pairs") ? 0.4 : 0.2)) continue;
+      const [here, there] = [`linked${upper(to.name)}s`, `linked${upper(from.name)}s`];
+      const isBoth = features.has("pairs") && random.chance(0.6);
+      if (isBoth) {
+        from.relations.push({ name: here, kind: "manyToMany", target: to.name, inverse: there });
+        to.relations.push({ name: there, kind: "manyToMany", target: from.name, inverse: here });
+      } else if (random.chance(0.5)) from.relations.push({ name: here, kind: "manyToMany", target: to.name });
+      else to.relations.push({ name: there, kind: "manyToMany", target: from.name });
+    }
+}
+
+export function makeModel(random: Random, features: Features): Model {
+  const names = NAMES.slice(0, 2 + random.below(3));
+  const drafts: Draft[] = names.map((name) => ({
+    name,
+    fields: fieldsOf(random, name),
+    relations: [],
+    rules: {},
+    validators: [],
+    actions: [],
+  }));
+  relate(random, features, drafts);
+  for (const draft of drafts) {
+    const owners = draft.relations.filter(({ kind, target }) => kind === "belongsTo" && target === "user");
+    if (draft.name === "user") draft.ownedBy = "id";
+    else if (owners.length > 0 && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
+    if (random.chance(0.12)) draft.hideForbidden = true;
+  }
+  for (const draft of drafts) {
+    const actions: ActionName[] = random.some(ACTIONS, 0.6);
+    if (random.chance(0.35)) {
+      draft.softDelete = true;
+      draft.fields.push({ name: "deletedAt", kind: "datetime", optional: true });
+      actions.push("softDelete", "restore");
+    }
+    if (random.chance(0.25)) {
+      draft.fields.push({ name: "flag", kind: "bool", default: false });
+      actions.push("toggle");
+    }
+    if (random.chance(0.2)) {
+      draft.fields.push({ name: "archived", kind: "bool", default: false });
+      actions.push("archive", "unarchive");
+    }
+    draft.actions = actions;
+  }
+  for (const draft of drafts) {
+    const narrowed = draft.fields
+      .filter(
+        (one) =>
+          !one.password && !one.readonly && one.kind !== "datetime" && (one.optional || one.default !== undefined),
+      )
+      .filter(() => random.chance(0.2))
+      .map(({ name }) => name);
+    draft.fields = draft.fields.map((field) => {
+      let next = field;
+      if (narrowed.includes(field.name) && plainColumns(draft).length > narrowed.length)
+        next = { ...next, writable: fieldRules(random, draft, narrowed) };
+      if (!field.omit && !field.password && field.kind !== "datetime" && random.chance(0.15))
+        next = { ...next, readable: fieldRules(random, draft, []) };
+      return next;
+    });
+    const rules: { -readonly [A in Access]?: readonly RuleModel[] } = {};
+    for (const access of ["create", "read", "update", "delete"] as const)
+      if (random.chance(0.96)) rules[access] = ruleList(random, features, drafts, draft, access);
+    draft.rules = rules;
+    if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
+      draft.validators = [{ holds: ownCondition(random, draft, { me: false }), at: "name" }];
+  }
+  return { entities: drafts };
+}

@@ -1,0 +1,151 @@
+/** What calls are made of: ids, queries and bodies. */
+import { rowsOf, type World } from "../evaluate/world.ts";
+import type { Features } from "../features.ts";
+import {
+  type EntityModel,
+  entityOf,
+  type Input,
+  keyOf,
+  keysOf,
+  type ListQuery,
+  type Model,
+  ownerColumn,
+  type Principal,
+  type RelationModel,
+  type Scalar,
+} from "../model.ts";
+import type { Random } from "../random.ts";
+import { valueFrom } from "./data.ts";
+import { TEXTS } from "./model.ts";
+
+export const PRINCIPALS: readonly Principal[] = [
+  null,
+  { id: "u1", team: "red" },
+  { id: "u2", team: "blue" },
+  { id: "u3", team: "red" },
+  { id: "u4", team: "green", role: "admin" },
+  { id: "u9", team: "amber" },
+];
+
+export interface Making {
+  readonly random: Random;
+  readonly features: Features;
+  readonly model: Model;
+  readonly world: World;
+  readonly entity: EntityModel;
+  readonly by: Principal;
+}
+
+export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
+export const someId = ({ random, world }: Making, name: string): string => {
+  const ids = idsOf(world, name);
+  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
+};
+
+function filterOf(making: Making, entity = making.entity, nested = true): [string, string] {
+  const { random, model } = making;
+  if (nested && entity.relations.length > 0 && random.chance(0.25)) {
+    const relation = random.pick(entity.relations);
+    const [name, text] = filterOf(making, entityOf(model, relation.target), false);
+    return [`${relation.name}.${name}`, text];
+  }
+  if (random.chance(0.02)) return ["nothing", "1"];
+  const keys = keysOf(entity);
+  if (keys.length > 0 && random.chance(0.2)) {
+    const key = random.pick(keys);
+    return [keyOf(key), someId(making, key.target)];
+  }
+  const fields = entity.fields.filter(({ kind }) => kind !== "datetime");
+  const field = random.pick(fields);
+  const text = String(
+    field.kind === "int" ? random.below(4) : field.kind === "bool" ? random.chance(0.5) : random.pick(TEXTS),
+  );
+  if (field.optional && random.chance(0.1)) return [`${field.name}_null`, String(random.chance(0.5))];
+  const ops = {
+    string: ["", "", "_ne", "_in", "_like", "_starts", "_gt"],
+    int: ["", "_gte", "_lt", "_ne", "_in"],
+    bool: ["", "_ne"],
+    datetime: [""],
+  };
+  return [`${field.name}${random.pick(ops[field.kind])}`, text];
+}
+
+export function pathsOf(making: Making, entity: EntityModel, depth: number): string[] {
+  const { random, model } = making;
+  if (entity.relations.length === 0) return [];
+  const relation = random.pick(entity.relations);
+  const deeper = depth > 1 && random.chance(0.4) ? pathsOf(making, entityOf(model, relation.target), depth - 1) : [];
+  return deeper.length > 0 ? deeper.map((path) => `${relation.name}.${path}`) : [relation.name];
+}
+
+export function shapeOf(making: Making): ListQuery {
+  const { random, entity } = making;
+  const include = random.chance(0.4)
+    ? [...new Set([...pathsOf(making, entity, 3), ...(random.chance(0.3) ? pathsOf(making, entity, 2) : [])])]
+    : [];
+  const names = [...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)].filter(
+    (name) => name !== "deletedAt",
+  );
+  const select = random.chance(0.12) ? random.some(names, 0.5) : [];
+  return {
+    ...(include.length > 0 && { include }),
+    ...(select.length > 0 && { select }),
+    ...(entity.softDelete && random.chance(0.15) && { deleted: random.pick(["with", "only"] as const) }),
+  };
+}
+
+export function queryOf(making: Making): ListQuery {
+  const { random, entity } = making;
+  const filters = Array.from({ length: random.pick([0, 0, 1, 1, 2]) }, () => filterOf(making));
+  // A parameter given twice means something else.
+  const distinct = [...new Map(filters)];
+  const sortable = ["id", ...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)].filter(
+    (name) => name !== "deletedAt",
+  );
+  const sort = random.chance(0.3)
+    ? random
+        .some(sortable, 0.3)
+        .slice(0, 3)
+        .map((name) => (random.chance(0.5) ? `-${name}` : name))
+    : [];
+  return {
+    ...(distinct.length > 0 && { filters: distinct }),
+    ...(random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
+    ...(sort.length > 0 && { sort }),
+    ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
+    ...shapeOf(making),
+  };
+}
+
+export function inputOf(making: Making, creates: boolean): Input {
+  const { random, model, world, entity, by, features } = making;
+  const data: Record<string, Scalar | string[]> = {};
+  const share = creates ? 0.8 : 0.3;
+  for (const field of entity.fields) {
+    if (field.kind === "datetime" || field.name === "flag" || field.name === "archived") continue;
+    const required = creates && !field.optional && field.default === undefined;
+    if (random.chance(required ? 0.98 : field.password ? 0.1 : share)) data[field.name] = valueFrom(random, field);
+  }
+  const owner = ownerColumn(entity);
+  for (const relation of keysOf(entity)) {
+    const key = keyOf(relation);
+    const required = creates && !relation.optional && key !== owner;
+    const chance = key === owner ? (creates || features.has("guesses") ? 0.25 : 0) : required ? 0.98 : share;
+    if (!random.chance(chance)) continue;
+    if (key === owner && creates && by !== null && random.chance(0.6)) data[key] = by.id;
+    else data[key] = relation.optional && random.chance(0.15) ? null : someId(making, relation.target);
+  }
+  for (const relation of entity.relations)
+    if (relation.kind === "manyToMany" && random.chance(features.has("pairs") ? 0.35 : 0.15)) {
+      const current = pairsNow(model, world, relation);
+      data[`${relation.name}Ids`] = random.some(current, 0.4);
+    }
+  if (random.chance(0.03)) {
+    const field = random.pick(entity.fields.filter(({ kind }) => kind !== "datetime"));
+    data[field.name] = random.pick([null, 7, "blue", true]);
+  }
+  if (random.chance(0.015)) data.nothing = 1;
+  return data;
+}
+
+const pairsNow = (_: Model, world: World, relation: RelationModel): string[] => idsOf(world, relation.target);

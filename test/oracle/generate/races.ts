@@ -1,0 +1,103 @@
+/** Steps that others get in the way of, and requests that are sent again by a caller with other rights. */
+import { relatedTo } from "../evaluate/conditions.ts";
+import { passes } from "../evaluate/rules.ts";
+import { isLive, rowsOf } from "../evaluate/world.ts";
+import {
+  type Call,
+  type Caller,
+  type Condition,
+  type EntityModel,
+  entityOf,
+  type Meanwhile,
+  pairsOf,
+  type RelationModel,
+  type RuleModel,
+  relationOf,
+  type Scalar,
+  type Step,
+} from "../model.ts";
+import { valueFrom } from "./data.ts";
+import { TEXTS } from "./model.ts";
+import { inputOf, type Making, pathsOf, someId } from "./parts.ts";
+
+/** What rules of an access look at besides the record: related rows that a revocation would change. */
+function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rules: readonly RuleModel[]): Meanwhile[] {
+  const { random, model, world, entity } = making;
+  const out: Meanwhile[] = [];
+  const along = (at: EntityModel, from: Readonly<Record<string, Scalar>>, condition: Condition): void => {
+    if (condition.is === "column") {
+      const field = at.fields.find(({ name }) => name === condition.column);
+      if (field === undefined || field.unique || field.encrypted || field.password || field.kind === "datetime") return;
+      out.push({
+        set: at.name,
+        id: from.id as string,
+        to: { [field.name]: valueFrom(random, { ...field, name: field.name }) },
+      });
+      return;
+    }
+    if (condition.is !== "related") {
+      const parts = condition.is === "not" ? [condition.of] : condition.of;
+      for (const one of parts) along(at, from, one);
+      return;
+    }
+    const relation = relationOf(at, condition.relation) as RelationModel;
+    const target = entityOf(model, relation.target);
+    for (const other of relatedTo(model, world, at, from, relation)) {
+      if (relation.kind === "manyToMany") {
+        const { at: where, flipped } = pairsOf(model, at, relation);
+        out.push({ unpair: where, pair: flipped ? `${other.id}|${from.id}` : `${from.id}|${other.id}` });
+      }
+      along(target, other, condition.matches);
+    }
+  };
+  const conditions = (rule: RuleModel): Condition[] => {
+    if (rule.rule === "where") return [rule.where];
+    if (rule.rule === "record") return [rule.test];
+    if (rule.rule === "guarded") return [rule.where];
+    return rule.rule === "all" ? rule.of.flatMap(conditions) : [];
+  };
+  for (const condition of rules.flatMap(conditions)) along(entity, row, condition);
+  return out;
+}
+
+/** A write that somebody's rights are taken from while it is under way. */
+export function raceOf(making: Making, uid: string): Step | undefined {
+  const { random, model, world, entity, by } = making;
+  const access = random.chance(0.7) ? "update" : "delete";
+  const rules = entity.rules[access] ?? [];
+  const rows = rowsOf(world, entity.name).filter(
+    (row) => isLive(entity, row) && passes(model, world, entity, row, rules, by, "stored"),
+  );
+  if (rows.length === 0) return undefined;
+  const row = random.pick(rows);
+  const possible = revocations(making, row, rules);
+  if (possible.length === 0) return undefined;
+  const meanwhile = [random.pick(possible)];
+  const plain = entity.fields.filter(
+    (one) => !one.unique && !one.password && one.writable === undefined && one.kind !== "datetime" && !one.readonly,
+  );
+  const data = Object.fromEntries(random.some(plain, 0.4).map((field) => [field.name, valueFrom(random, field)]));
+  const call: Call =
+    access === "update" ? { do: "update", id: row.id as string, data } : { do: "delete", id: row.id as string };
+  return { uid, by, on: entity.name, surface: "http", call, meanwhile };
+}
+
+/** A request that is sent again by the same user, who has other rights by then. */
+export function replayOf(making: Making, uid: string): Step | undefined {
+  const { random, entity, by } = making;
+  if (by === null) return undefined;
+  const include = pathsOf(making, entity, 2);
+  const also = include.length > 0 ? { include } : {};
+  const call: Call = random.chance(0.4)
+    ? { do: "create", data: inputOf(making, true), ...also }
+    : { do: "update", id: someId(making, entity.name), data: inputOf(making, false), ...also };
+  const again: Caller = {
+    id: by.id,
+    team: random.pick(TEXTS),
+    ...(random.chance(0.3) && { role: "admin" }),
+  };
+  const row = call.do === "update" ? rowsOf(making.world, entity.name).find(({ id }) => id === call.id) : undefined;
+  const changes = row === undefined ? [] : revocations(making, row, entity.rules.read ?? []);
+  const meanwhile = changes.length > 0 && random.chance(0.5) ? { meanwhile: [random.pick(changes)] } : {};
+  return { uid, by, on: entity.name, surface: "http", call, again, ...meanwhile };
+}

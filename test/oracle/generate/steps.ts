@@ -1,0 +1,116 @@
+/** Random steps in a world: mostly sensible, now and then wrong. */
+import { rowsOf, type World } from "../evaluate/world.ts";
+import type { Features } from "../features.ts";
+import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
+import { clientCall } from "../perform.ts";
+import type { Random } from "../random.ts";
+import { idsOf, inputOf, type Making, PRINCIPALS, pathsOf, queryOf, shapeOf, someId } from "./parts.ts";
+import { raceOf, replayOf } from "./races.ts";
+
+function callOf(making: Making): Call {
+  const { random, world, entity } = making;
+  const has = (name: string): boolean => (entity.actions as readonly string[]).includes(name);
+  const id = (): string => someId(making, entity.name);
+  const include = (): { include?: readonly string[] } =>
+    random.chance(0.15) ? { include: pathsOf(making, entity, 2) } : {};
+  const withInclude = (): { include?: readonly string[] } => {
+    const chosen = include();
+    return chosen.include?.length ? chosen : {};
+  };
+  const tableIsFull = rowsOf(world, entity.name).length > 14;
+  const ids = (): string[] => [...random.some(idsOf(world, entity.name), 0.3), ...(random.chance(0.1) ? ["none"] : [])];
+  const options: [number, () => Call | undefined][] = [
+    [14, () => ({ do: "get", id: id(), query: shapeOf(making) })],
+    [16, () => ({ do: "list", query: queryOf(making) })],
+    [2, () => ({ do: "walk", query: pagesOf(making) })],
+    [4, () => (has("count") ? { do: "count", query: onlyFilters(queryOf(making)) } : undefined)],
+    [3, () => (has("exists") ? { do: "exists", id: id() } : undefined)],
+    [
+      3,
+      () =>
+        has("export")
+          ? { do: "export", format: random.pick(["json", "ndjson", "csv"]), query: noPage(queryOf(making)) }
+          : undefined,
+    ],
+    [tableIsFull ? 2 : 14, () => ({ do: "create", data: inputOf(making, true), ...withInclude() })],
+    [18, () => ({ do: "update", id: id(), data: inputOf(making, false), ...withInclude() })],
+    [tableIsFull ? 14 : 4, () => ({ do: "delete", id: id() })],
+    [
+      4,
+      () =>
+        has("bulkUpdate")
+          ? { do: "bulkUpdate", ids: nonEmpty(ids()), data: withoutLinks(inputOf(making, false)) }
+          : undefined,
+    ],
+    [2, () => (has("bulkDelete") ? { do: "bulkDelete", ids: nonEmpty(ids()) } : undefined)],
+    [
+      tableIsFull ? 0 : 3,
+      () =>
+        has("import")
+          ? {
+              do: "import",
+              rows: Array.from({ length: 1 + random.below(3) }, () => withoutLinks(inputOf(making, true))),
+            }
+          : undefined,
+    ],
+    [tableIsFull ? 0 : 3, () => (has("clone") ? { do: "clone", id: id() } : undefined)],
+    [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
+    [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
+    [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
+  ];
+  const sum = options.reduce((total, [weight]) => total + weight, 0);
+  for (;;) {
+    let roll = random.below(sum);
+    const chosen = options.find(([weight]) => (roll -= weight) < 0);
+    const call = chosen?.[1]();
+    if (call !== undefined) return call;
+  }
+}
+function pagesOf(making: Making): ListQuery {
+  const { page: _, ...query } = queryOf(making);
+  return { ...query, limit: 1 + making.random.below(3) };
+}
+const nonEmpty = (ids: string[]): string[] => (ids.length === 0 ? ["none"] : ids);
+const onlyFilters = ({ filters, q, deleted }: ListQuery): ListQuery => ({
+  ...(filters && { filters }),
+  ...(q !== undefined && { q }),
+  ...(deleted && { deleted }),
+});
+const noPage = ({ filters, q, sort, select, deleted }: ListQuery): ListQuery => ({
+  ...onlyFilters({ ...(filters && { filters }), ...(q !== undefined && { q }), ...(deleted && { deleted }) }),
+  ...(sort && { sort }),
+  ...(select && { select }),
+});
+const withoutLinks = (data: Input): Input =>
+  Object.fromEntries(Object.entries(data).filter(([, value]) => !Array.isArray(value))) as Input;
+
+function surfaceOf(making: Making, call: Call): Surface {
+  const { random, features, entity, by } = making;
+  const roll = random.below(100);
+  const isPlainWrite = call.do === "create" || call.do === "update" || call.do === "delete";
+  if (features.has("steps") && isPlainWrite && !("include" in call) && roll < 25) return "steps";
+  if (roll >= 40 || clientCall(entity, call) === undefined) return "http";
+  return by !== null && roll % 2 === 0 ? "client" : "handler";
+}
+
+export function makeStep(random: Random, features: Features, model: Model, world: World, at: number): Step {
+  const uid = `s${at}`;
+  const making: Making = {
+    random,
+    features,
+    model,
+    world,
+    entity: random.pick(model.entities),
+    by: random.pick(PRINCIPALS),
+  };
+  if ((features.has("races") || features.has("conjunctions")) && random.chance(features.has("basics") ? 0.03 : 0.3)) {
+    const race = raceOf(making, uid);
+    if (race !== undefined) return race;
+  }
+  if (features.has("replays") && random.chance(features.has("basics") ? 0.03 : 0.3)) {
+    const replay = replayOf(making, uid);
+    if (replay !== undefined) return replay;
+  }
+  const call = callOf(making);
+  return { uid, by: making.by, on: making.entity.name, surface: surfaceOf(making, call), call };
+}

@@ -1,0 +1,204 @@
+/**
+ * A model as data: entities, relations and rules. `build-app.ts` makes Keelson definitions of it, `evaluate/` predicates;
+ * neither knows the other, so the two agree only where the documents say the same thing twice.
+ */
+
+export type Scalar = string | number | boolean | null;
+
+/** A value in a condition: a literal, or something about the caller. */
+export type Value = Scalar | { readonly me: "id" | "team" };
+
+export type Comparison = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "like" | "starts" | "null";
+
+/** A condition on a record: over its columns, or over records that a relation leads to (of a list: some record). */
+export type Condition =
+  | {
+      readonly is: "column";
+      readonly column: string;
+      readonly op: Comparison;
+      readonly value: Value | readonly Value[];
+    }
+  | { readonly is: "related"; readonly relation: string; readonly matches: Condition }
+  | { readonly is: "and" | "or"; readonly of: readonly Condition[] }
+  | { readonly is: "not"; readonly of: Condition };
+
+export type RuleModel =
+  | { readonly rule: "everyone" | "authenticated" | "owner" | "admin" | "ownerOrAdmin" }
+  /** A function of the caller alone. */
+  | { readonly rule: "team"; readonly team: string }
+  /** Answers with a `where`: “these records”. */
+  | { readonly rule: "where"; readonly where: Condition }
+  /** Looks at the record, and has no answer for lists. */
+  | { readonly rule: "record"; readonly test: Condition }
+  /** Looks at the record on create, and has a `where` for everything stored. */
+  | { readonly rule: "guarded"; readonly test: Condition; readonly where: Condition }
+  | { readonly rule: "all"; readonly of: readonly RuleModel[] };
+
+export type FieldKind = "string" | "int" | "bool" | "datetime";
+
+export interface FieldModel {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly optional?: true;
+  readonly unique?: true;
+  readonly default?: Scalar;
+  readonly readonly?: true;
+  readonly omit?: true;
+  readonly password?: true;
+  readonly encrypted?: "plain" | "searchable";
+  readonly readable?: readonly RuleModel[];
+  readonly writable?: readonly RuleModel[];
+}
+
+export interface RelationModel {
+  readonly name: string;
+  readonly kind: "belongsTo" | "selfRef" | "hasMany" | "hasOne" | "manyToMany";
+  readonly target: string;
+  readonly optional?: true;
+  readonly unique?: true;
+  readonly onDelete?: "cascade" | "setNull" | "restrict";
+  /** hasMany, hasOne: the belongsTo over there. manyToMany: the relation over there, when both sides declare it. */
+  readonly inverse?: string;
+}
+
+export type Access = "create" | "read" | "update" | "delete";
+
+/** A validator across fields: what must hold of the whole record. */
+export interface ValidatorModel {
+  readonly holds: Condition;
+  readonly at: string;
+}
+
+export type ActionName =
+  | "softDelete"
+  | "restore"
+  | "archive"
+  | "unarchive"
+  | "toggle"
+  | "clone"
+  | "bulkUpdate"
+  | "bulkDelete"
+  | "count"
+  | "exists"
+  | "export"
+  | "import";
+
+export interface EntityModel {
+  readonly name: string;
+  readonly fields: readonly FieldModel[];
+  readonly relations: readonly RelationModel[];
+  /** A belongsTo relation, or "id". */
+  readonly ownedBy?: string;
+  readonly softDelete?: true;
+  readonly hideForbidden?: true;
+  readonly rules: { readonly [A in Access]?: readonly RuleModel[] };
+  readonly validators: readonly ValidatorModel[];
+  readonly actions: readonly ActionName[];
+}
+
+export interface Model {
+  readonly entities: readonly EntityModel[];
+}
+
+/** Who calls; null is anonymous. */
+export interface Caller {
+  readonly id: string;
+  readonly team: string;
+  readonly role?: "admin";
+}
+export type Principal = Caller | null;
+
+export type Row = { readonly [column: string]: Scalar };
+/** Rows by entity, and pairs by `entity.relation` of the side that comes first in the model, as `source|target`. */
+export interface Data {
+  readonly rows: { readonly [entity: string]: readonly Row[] };
+  readonly pairs: { readonly [relation: string]: readonly string[] };
+}
+
+/** What a list is asked for. */
+export interface ListQuery {
+  /** `name`, `name_op` or `relation.name_op`, with the text of the value. */
+  readonly filters?: readonly (readonly [string, string])[];
+  readonly q?: string;
+  readonly sort?: readonly string[];
+  readonly page?: number;
+  readonly limit?: number;
+  readonly include?: readonly string[];
+  readonly select?: readonly string[];
+  readonly deleted?: "with" | "only";
+}
+
+export type Input = { readonly [name: string]: Scalar | readonly string[] };
+
+/** Where a call comes in. */
+export type Surface = "http" | "client" | "handler" | "steps";
+
+/** One question or change; `uid` names the ids that it makes, so that they stay the same when other steps go. */
+export type Call =
+  | { readonly do: "get"; readonly id: string; readonly query: ListQuery }
+  | { readonly do: "list"; readonly query: ListQuery }
+  | { readonly do: "walk"; readonly query: ListQuery }
+  | { readonly do: "count"; readonly query: ListQuery }
+  | { readonly do: "exists"; readonly id: string }
+  | { readonly do: "export"; readonly query: ListQuery; readonly format: "json" | "ndjson" | "csv" }
+  | { readonly do: "create"; readonly data: Input; readonly include?: readonly string[] }
+  | { readonly do: "update"; readonly id: string; readonly data: Input; readonly include?: readonly string[] }
+  | { readonly do: "delete"; readonly id: string }
+  | { readonly do: "bulkUpdate"; readonly ids: readonly string[]; readonly data: Input }
+  | { readonly do: "bulkDelete"; readonly ids: readonly string[] }
+  | { readonly do: "import"; readonly rows: readonly Input[] }
+  | { readonly do: "clone"; readonly id: string }
+  | { readonly do: "toggle"; readonly id: string }
+  | { readonly do: "archive"; readonly id: string }
+  | { readonly do: "unarchive"; readonly id: string }
+  | { readonly do: "softDelete"; readonly id: string }
+  | { readonly do: "restore"; readonly id: string };
+
+/** A change made past the framework. */
+export type Meanwhile =
+  | { readonly set: string; readonly id: string; readonly to: Row }
+  | { readonly remove: string; readonly id: string }
+  | { readonly unpair: string; readonly pair: string };
+
+export interface Step {
+  readonly uid: string;
+  readonly by: Principal;
+  readonly on: string;
+  readonly surface: Surface;
+  readonly call: Call;
+  /** Changes that others make while this call is under way. */
+  readonly meanwhile?: readonly Meanwhile[];
+  /** Sends the same request again with the same key, as this caller: the same user with other rights. */
+  readonly again?: Caller;
+}
+
+/** Everything that a run needs; a counter-example is one of these. */
+export interface Scenario {
+  readonly model: Model;
+  readonly data: Data;
+  readonly steps: readonly Step[];
+}
+
+export const entityOf = (model: Model, name: string): EntityModel => {
+  const found = model.entities.find((one) => one.name === name);
+  if (found === undefined) throw new TypeError(`no entity ${name}`);
+  return found;
+};
+export const relationOf = (entity: EntityModel, name: string): RelationModel | undefined =>
+  entity.relations.find((one) => one.name === name);
+export const keysOf = (entity: EntityModel): readonly RelationModel[] =>
+  entity.relations.filter(({ kind }) => kind === "belongsTo" || kind === "selfRef");
+export const keyOf = (relation: RelationModel): string => `${relation.name}Id`;
+/** The column with the owner's id. */
+export const ownerColumn = (entity: EntityModel): string | undefined =>
+  entity.ownedBy === undefined || entity.ownedBy === "id" ? entity.ownedBy : `${entity.ownedBy}Id`;
+
+/** Where a many-to-many relation keeps its pairs, and whether this side's ids come second. */
+export function pairsOf(model: Model, entity: EntityModel, relation: RelationModel): { at: string; flipped: boolean } {
+  const here = `${entity.name}.${relation.name}`;
+  if (relation.inverse === undefined) return { at: here, flipped: false };
+  const there = `${relation.target}.${relation.inverse}`;
+  const first = model.entities.findIndex(({ name }) => name === entity.name);
+  const second = model.entities.findIndex(({ name }) => name === relation.target);
+  return first <= second ? { at: here, flipped: false } : { at: there, flipped: true };
+}

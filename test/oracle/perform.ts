@@ -1,0 +1,280 @@
+/** Carries a step out on the app, through the surface that it names, and says what came back. */
+import { type OracleApp, statusOfRun, stepsFor } from "./build-app.ts";
+import { library } from "./library.ts";
+import type { Call, EntityModel, ListQuery, Principal, Step } from "./model.ts";
+import { type HandlerCall, runCall } from "./run-call.ts";
+
+/** What came back, in one form for all surfaces. */
+export interface Observed {
+  readonly status: number;
+  readonly body: unknown;
+  readonly total?: number | undefined;
+  /** Of a request that was sent again. */
+  readonly isReplay?: boolean;
+}
+
+const readAll = async (body: unknown): Promise<string> => {
+  if (body === null || body === undefined) return "";
+  if (typeof body === "string") return body;
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const parts: Buffer[] = [];
+  for await (const part of body as AsyncIterable<Uint8Array | string>) parts.push(Buffer.from(part as string));
+  return Buffer.concat(parts).toString();
+};
+
+async function send(
+  app: OracleApp,
+  by: Principal,
+  method: string,
+  url: string,
+  body?: unknown,
+  key?: string,
+): Promise<Observed & { text: string; headers: Readonly<Record<string, unknown>> }> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const answer = await app.api.handle({
+    method,
+    url: `/api${url}`,
+    headers: {
+      host: "localhost",
+      ...(by !== null && { "x-caller": JSON.stringify(by) }),
+      ...(text !== undefined && { "content-type": "application/json", "content-length": String(text.length) }),
+      ...(key !== undefined && { "idempotency-key": key }),
+    },
+    ...(text !== undefined && { body: { kind: "text" as const, text } }),
+  });
+  const said = await readAll(answer.body);
+  const isJson = String(answer.headers["content-type"] ?? "").startsWith("application/json");
+  const total = answer.headers["x-total-count"];
+  return {
+    status: answer.status,
+    body: isJson ? (JSON.parse(said) as unknown) : undefined,
+    total: total === undefined ? undefined : Number(total),
+    isReplay: answer.headers["idempotency-replayed"] === "true",
+    text: said,
+    headers: answer.headers,
+  };
+}
+
+export function searchOf(query: ListQuery): string {
+  const parameters: [string, string][] = [...((query.filters ?? []) as [string, string][])];
+  if (query.q !== undefined) parameters.push(["q", query.q]);
+  if (query.sort) parameters.push(["_sort", query.sort.join(",")]);
+  if (query.page) parameters.push(["_page", String(query.page)]);
+  if (query.limit) parameters.push(["_limit", String(query.limit)]);
+  if (query.include) parameters.push(["include", query.include.join(",")]);
+  if (query.select) parameters.push(["select", query.select.join(",")]);
+  if (query.deleted) parameters.push(["_deleted", query.deleted]);
+  const text = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+  return text === "" ? "" : `?${text}`;
+}
+
+const isWrite = (call: Call): call is Extract<Call, { do: "create" | "update" }> =>
+  call.do === "create" || call.do === "update";
+
+/** Method, path and body of a call over HTTP. */
+function requestOf(path: string, call: Call): [string, string, unknown?] {
+  const search = "query" in call ? searchOf(call.query) : "";
+  const also = isWrite(call) && call.include ? `?include=${call.include.join(",")}` : "";
+  const at = "id" in call ? `${path}/${call.id}` : path;
+  switch (call.do) {
+    case "get":
+      return ["GET", `${at}${search}`];
+    case "list":
+    case "walk":
+      return ["GET", `${path}${search}`];
+    case "count":
+      return ["GET", `${path}/count${search}`];
+    case "exists":
+      return ["GET", `${at}/exists`];
+    case "export":
+      return ["GET", `${path}/export${search === "" ? "?" : `${search}&`}format=${call.format}`];
+    case "create":
+      return ["POST", `${path}${also}`, call.data];
+    case "update":
+      return ["PATCH", `${at}${also}`, call.data];
+    case "delete":
+      return ["DELETE", at];
+    case "bulkUpdate":
+      return ["PUT", `${path}/bulk`, { ids: call.ids, data: call.data }];
+    case "bulkDelete":
+      return ["DELETE", `${path}/bulk`, { ids: call.ids }];
+    case "import":
+      return ["POST", `${path}/import`, call.rows];
+    case "softDelete":
+      return ["DELETE", `${at}/soft`];
+    case "toggle":
+      return ["POST", `${at}/toggle-flag`];
+    default:
+      return ["POST", `${at}/${call.do}`];
+  }
+}
+
+function parseCsv(text: string): Record<string, string>[] {
+  // Values of scenarios have no quotes, commas and line breaks in them.
+  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replace(/^"|"$/g, ""));
+  const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
+  const names = cells(head);
+  return lines.map((line) => Object.fromEntries(cells(line).map((cell, at) => [names[at] as string, cell])));
+}
+
+async function overHttp(app: OracleApp, path: string, by: Principal, call: Call, key?: string): Promise<Observed> {
+  const [method, url, body] = requestOf(path, call);
+  if (call.do === "walk") return walk(app, by, url);
+  const answer = await send(app, by, method, url, body, key);
+  const { status, total, isReplay, text } = answer;
+  if (call.do === "export" && status === 200 && call.format !== "json") {
+    const lines = text.split("\n").filter((line) => line !== "");
+    return { status, body: call.format === "csv" ? parseCsv(text) : lines.map((line) => JSON.parse(line) as unknown) };
+  }
+  if (call.do === "import" && status === 200) {
+    const told = answer.body as { failed: { row: number }[] };
+    return { status, body: { ...told, failed: told.failed.map(({ row }) => row) } };
+  }
+  return { status, body: answer.body, total, ...(key !== undefined && { isReplay }) };
+}
+
+/** Page after page, by cursors. */
+async function walk(app: OracleApp, by: Principal, url: string): Promise<Observed> {
+  const all: unknown[] = [];
+  let after: unknown;
+  for (let pages = 0; pages < 100; pages += 1) {
+    const cursor = after === undefined ? "" : `&_after=${encodeURIComponent(String(after))}`;
+    const { status, body, headers } = await send(app, by, "GET", `${url}${cursor}`);
+    if (status !== 200) return { status, body };
+    all.push(...(body as unknown[]));
+    after = headers["x-next-cursor"];
+    if (after === undefined) return { status, body: all };
+  }
+  return { status: 599, body: "the cursors do not end" };
+}
+
+/** Filters as the `where` of a client in the process. */
+function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
+  const parts = (query.filters ?? []).map(([name, text]) => {
+    const at = name.lastIndexOf("_");
+    const [column, op] = at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name, "eq"];
+    const kind = entity.fields.find((one) => one.name === column)?.kind ?? "string";
+    const value = (one: string): unknown =>
+      op === "null" || kind === "bool" ? one === "true" : kind === "int" ? Number(one) : one;
+    const given = op === "in" || op === "nin" ? text.split(",").map(value) : value(text);
+    return { [column]: { [op]: given } };
+  });
+  return parts.length === 0 ? undefined : { AND: parts };
+}
+
+/** The call as a client in the process takes it; undefined for those it has no word for. */
+export function clientCall(entity: EntityModel, call: Call): HandlerCall | undefined {
+  if ("query" in call) {
+    const { query } = call;
+    if (query.q !== undefined || query.filters?.some(([name]) => name.includes("."))) return undefined;
+    const where = whereOfFilters(entity, query);
+    const options = {
+      ...(where && { where }),
+      ...(query.sort && { sort: query.sort }),
+      ...(query.page && { page: query.page }),
+      ...(query.limit && { limit: query.limit }),
+      ...(query.include && { include: query.include }),
+      ...(query.select && { select: query.select }),
+      ...(query.deleted && { deleted: query.deleted }),
+    };
+    if (call.do === "list") return { do: "list", options };
+    if (call.do === "count" && query.deleted === undefined) return { do: "count", ...(where && { where }) };
+    if (call.do !== "get") return undefined;
+    const { where: _, sort: __, page: ___, limit: ____, ...rest } = options;
+    return { do: "get", id: call.id, options: rest };
+  }
+  if (isWrite(call)) return call.include ? undefined : call;
+  if (call.do === "bulkUpdate" || call.do === "bulkDelete" || call.do === "import") return undefined;
+  return call.do === "delete" ? call : undefined;
+}
+
+/** What a client gives, in the form that HTTP would answer. */
+function fromClient(call: Call, value: unknown): Observed {
+  const plain = value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+  if (call.do === "list") {
+    const { data, total } = plain as { data: unknown; total: number };
+    return { status: 200, body: data, total };
+  }
+  if (call.do === "count") return { status: 200, body: { count: plain } };
+  if (call.do === "delete") return { status: 200, body: { success: true, id: call.id } };
+  return { status: call.do === "create" ? 201 : 200, body: plain };
+}
+
+const failed = (error: unknown): Observed => ({
+  status: (error as { status?: number }).status ?? 500,
+  body: String((error as Error).message ?? error),
+});
+
+async function overClient(app: OracleApp, entity: EntityModel, by: Principal, call: Call): Promise<Observed> {
+  const wanted = clientCall(entity, call) as HandlerCall;
+  try {
+    const clients = app.api.as(by as never) as unknown as Record<string, Parameters<typeof runCall>[0]>;
+    return fromClient(call, await runCall(clients[entity.name] as Parameters<typeof runCall>[0], wanted));
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function overHandler(
+  app: OracleApp,
+  path: string,
+  entity: EntityModel,
+  by: Principal,
+  call: Call,
+): Promise<Observed> {
+  const { status, body } = await send(app, by, "POST", `${path}/handled`, clientCall(entity, call));
+  return status === 200 ? fromClient(call, (body as { result: unknown }).result) : { status, body };
+}
+
+/** Ways in which a step of a workflow runs; each obeys the caller's rules. */
+const RUNS = ["action", "handler", "run"] as const;
+
+async function overSteps(app: OracleApp, path: string, step: Step): Promise<Observed> {
+  const { call, by, uid } = step;
+  const handlerCall = call as HandlerCall;
+  // Which of the ways is part of the step, by its name.
+  const way = RUNS[Number.parseInt(uid.replace(/\D/g, ""), 10) % RUNS.length];
+  if (way === "handler") {
+    const { status, body } = await send(app, by, "POST", `${path}/stepped`, handlerCall);
+    return status === 200 ? { status: (body as { status: number }).status, body: undefined } : { status, body };
+  }
+  if (way === "run") {
+    const entity = app.entities.get(step.on) as Parameters<typeof stepsFor>[0];
+    const result = await library.runWorkflow(stepsFor(entity, handlerCall), {
+      resolve: app.api.resolve.bind(app.api),
+      user: by as never,
+    });
+    return { status: statusOfRun(result), body: undefined };
+  }
+  const name = { create: "stepCreate", update: "stepUpdate", delete: "stepDelete" }[call.do as "create"];
+  const body = { data: handlerCall.data ?? {}, where: { id: handlerCall.id ?? "" } };
+  return { status: (await send(app, by, "POST", `${path}/${name}`, body)).status, body: undefined };
+}
+
+/** @throws whatever the library throws that is no answer */
+export async function perform(app: OracleApp, entity: EntityModel, step: Step, by = step.by): Promise<Observed> {
+  const path = `/${entity.name}s`;
+  const { call } = step;
+  switch (step.surface) {
+    case "client":
+      return overClient(app, entity, by, call);
+    case "handler":
+      return overHandler(app, path, entity, by, call);
+    case "steps":
+      return overSteps(app, path, step);
+    default:
+      return overHttp(app, path, by, call, step.again === undefined ? undefined : `key-${app.scenarios}-${step.uid}`);
+  }
+}
+
+/** Fills the tables, through a handler's driver: it asks no rules, hashes and encrypts. */
+export async function seed(
+  app: OracleApp,
+  entity: EntityModel,
+  rows: readonly Record<string, unknown>[],
+  later: readonly [string, Record<string, unknown>][],
+): Promise<void> {
+  if (rows.length === 0 && later.length === 0) return;
+  const { status, text } = await send(app, null, "POST", `/${entity.name}s/seed`, { rows, later });
+  if (status !== 200) throw new Error(`cannot store the rows of a scenario: ${text}`);
+}

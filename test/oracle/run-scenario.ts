@@ -1,0 +1,218 @@
+/** Runs a scenario from its first row to its last step, or to the first step that goes wrong. */
+import type { OracleApp } from "./build-app.ts";
+import { answers, difference } from "./compare.ts";
+import { type Database, inOrder } from "./database.ts";
+import { evaluate } from "./evaluate/evaluate.ts";
+import type { Outcome } from "./evaluate/outcome.ts";
+import { afterMeanwhile, replayed } from "./evaluate/races.ts";
+import { rowOf, type World, worldOf } from "./evaluate/world.ts";
+import {
+  type Data,
+  type EntityModel,
+  entityOf,
+  type Input,
+  type Meanwhile,
+  type Model,
+  type Row,
+  type Step,
+} from "./model.ts";
+import { type Observed, perform, seed } from "./perform.ts";
+
+/** A step that did not go as the documents say. */
+export interface Finding {
+  readonly step: Step;
+  readonly expected: string;
+  readonly got: string;
+}
+
+const READS = ["get", "list", "walk", "count", "exists", "export"];
+
+/** Stores the data of a scenario in an empty database. */
+export async function prepare(app: OracleApp, database: Database, model: Model, data: Data): Promise<void> {
+  await database.empty();
+  app.interruption.run = undefined;
+  app.scenarios += 1;
+  for (const { entity, rows, later } of inOrder(model, data)) await seed(app, entity, rows, later);
+  for (const [at, pairs] of Object.entries(data.pairs)) {
+    const [entity = "", relation = ""] = at.split(".");
+    for (const pair of pairs) {
+      const [source = "", target = ""] = pair.split("|");
+      await app.api.driver.link(entity, relation, source, [target]);
+    }
+  }
+}
+
+/** Chooses the step after those before it, in the world as it is by then; undefined when there are no more. */
+export type NextStep = (world: World, at: number) => Step | undefined;
+
+/** Runs steps until there are no more, or one goes wrong. */
+export async function runScenario(
+  app: OracleApp,
+  database: Database,
+  model: Model,
+  data: Data,
+  next: NextStep,
+): Promise<{ steps: readonly Step[]; finding?: Finding }> {
+  await prepare(app, database, model, data);
+  let world = worldOf(model, data);
+  const steps: Step[] = [];
+  for (let step = next(world, 0); step !== undefined; step = next(world, steps.length)) {
+    steps.push(step);
+    const result = await runStep(app, database, model, world, step);
+    if ("finding" in result) return { steps, finding: result.finding };
+    world = result.world;
+  }
+  return { steps };
+}
+
+type Ran = { readonly world: World } | { readonly finding: Finding };
+
+async function runStep(app: OracleApp, database: Database, model: Model, world: World, step: Step): Promise<Ran> {
+  app.nameIds(step.uid);
+  if (step.again !== undefined) return runReplay(app, database, model, world, step);
+  if (step.meanwhile !== undefined) return runRace(app, database, model, world, step, step.meanwhile);
+  const entity = entityOf(model, step.on);
+  const outcomes = evaluate(model, world, step);
+  const got = await perform(app, entity, step);
+  return settle(app, database, model, world, step, outcomes, got);
+}
+
+/** Finds the way in which the step ended among those it may, and holds what is stored against it. */
+async function settle(
+  app: OracleApp,
+  database: Database,
+  model: Model,
+  world: World,
+  step: Step,
+  outcomes: readonly Outcome[],
+  got: Observed,
+): Promise<Ran> {
+  const fitting = outcomes.filter((one) => answers(step, one, got));
+  if (fitting.length === 0) return { finding: { step, expected: told(outcomes), got: JSON.stringify(got) } };
+  if (READS.includes(step.call.do)) return { world };
+  const stored = await database.read(app.api);
+  let wrong: string | undefined;
+  for (const outcome of fitting) {
+    const after = named(outcome.world ?? world, world, step, stored);
+    const differs = await difference(model, after, stored);
+    if (differs === undefined) return { world: after };
+    wrong ??= differs;
+  }
+  return {
+    finding: {
+      step,
+      expected: `${told(outcomes)}, and the database as it says`,
+      got: `${got.status} ${JSON.stringify(got.body)}; ${wrong}`,
+    },
+  };
+}
+
+/** Rows of an import get ids in their order; which, depends on how many were made for rows that were refused. */
+function named(after: World, before: World, { call, on }: Step, stored: Data): World {
+  if (call.do !== "import") return after;
+  const [old, table] = [before.rows.get(on), after.rows.get(on)];
+  const made = (stored.rows[on] ?? []).map(({ id }) => id as string).filter((id) => !old?.has(id));
+  made.sort();
+  let at = 0;
+  const rows = [...(table ?? [])].map(([id, row]) => {
+    const name = old?.has(id) ? id : (made[at++] ?? id);
+    return [name, { ...row, id: name }] as const;
+  });
+  return { rows: new Map(after.rows).set(on, new Map(rows)), pairs: after.pairs };
+}
+
+const told = (outcomes: readonly Outcome[]): string =>
+  outcomes
+    .map(({ status, body, total }) =>
+      [status, body === undefined ? "" : JSON.stringify(body), total === undefined ? "" : `(${total} in all)`]
+        .join(" ")
+        .trim(),
+    )
+    .join("  or  ");
+
+/** A write that others get in the way of: it has to be decided on what they leave. */
+async function runRace(
+  app: OracleApp,
+  database: Database,
+  model: Model,
+  world: World,
+  step: Step,
+  changes: readonly Meanwhile[],
+): Promise<Ran> {
+  const changed = afterMeanwhile(model, world, changes);
+  const before = evaluate(model, world, step);
+  const { when, got } = await raced(app, database, model, world, step, changes);
+  // What is refused as it was before the change writes nothing, so it may be said after it as well.
+  const between = [...evaluate(model, changed, step), ...before.filter(({ status }) => status >= 400)];
+  const after = before.map((one) => ({ ...one, world: afterMeanwhile(model, one.world ?? world, changes) }));
+  const outcomes = { between, after, either: [...between, ...after] }[when];
+  return settle(app, database, model, changed, step, outcomes, got);
+}
+
+/** When the changes were made: while the write was under way, when it had been made, or at a moment that nothing tells. */
+type When = "between" | "after" | "either";
+
+/** Makes the changes while the write waits: for the lock of its row, or for a rule that looks at the record. */
+async function raced(
+  app: OracleApp,
+  database: Database,
+  model: Model,
+  world: World,
+  step: Step,
+  changes: readonly Meanwhile[],
+): Promise<{ when: When; got: Observed }> {
+  const entity = entityOf(model, step.on);
+  const { call } = step;
+  if (!("id" in call)) throw new TypeError("a race is about a record");
+  if (database.whileLocked !== undefined) {
+    let start = (): void => {};
+    const work = new Promise<void>((resolve) => {
+      start = resolve;
+    }).then(() => perform(app, entity, step));
+    const waited = await database.whileLocked(entity.name, call.id, work, start, changes);
+    return { when: waited ? "between" : "after", got: await work };
+  }
+  let when: When = "after";
+  let change: Promise<void> | undefined;
+  // Rules look at a record before it is written, and once more afterwards: the row tells which of the two it is.
+  const row = rowOf(world, entity.name, call.id) ?? {};
+  const isSame = (data: Input, stored: Row): boolean => Object.entries(data).every(([name, to]) => stored[name] === to);
+  const make = async (): Promise<void> => {
+    const stored = ((await app.api.driver.findOne(entity.name, { id: call.id })) ?? {}) as Row;
+    await database.change(app.api, changes);
+    if (call.do !== "update") when = "id" in stored ? "between" : "after";
+    else if (isSame(call.data, row) || isProtected(entity, call.data)) when = "either";
+    else when = isSame(call.data, stored) ? "after" : "between";
+  };
+  app.interruption.run = async () => {
+    app.interruption.run = undefined;
+    change = make();
+    // Where transactions wait for each other, the change has to wait until the write is over.
+    await Promise.race([change, new Promise((resolve) => setTimeout(resolve, 20))]);
+    if (when === "after") isLate = true;
+  };
+  let isLate = false;
+  const got = await perform(app, entity, step);
+  app.interruption.run = undefined;
+  await (change ?? database.change(app.api, changes));
+  return { when: isLate ? "after" : when, got };
+}
+
+/** Whether what is stored of these values cannot be told by looking at it, or is not written by everybody. */
+const isProtected = (entity: EntityModel, data: Input): boolean =>
+  entity.fields.some((one) => one.name in data && (one.encrypted !== undefined || one.writable !== undefined));
+
+/** The same request with the same key, from the same user with other rights. */
+async function runReplay(app: OracleApp, database: Database, model: Model, world: World, step: Step): Promise<Ran> {
+  const entity = entityOf(model, step.on);
+  const outcomes = evaluate(model, world, step);
+  const first = await perform(app, entity, step);
+  const settled = await settle(app, database, model, world, step, outcomes, first);
+  if ("finding" in settled) return settled;
+  const changed = afterMeanwhile(model, settled.world, step.meanwhile ?? []);
+  if (step.meanwhile !== undefined) await database.change(app.api, step.meanwhile);
+  app.nameIds(`${step.uid}r`);
+  const second = await perform(app, entity, step, step.again);
+  const expected = replayed(model, changed, step, first, `${step.uid}r`);
+  return settle(app, database, model, changed, step, expected, second);
+}
