@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongFilesFirst } from "./test/support/long-files-first.ts";
 
 const source = (path: string): string => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -17,13 +19,22 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
-    // One PostgreSQL for the whole run, on machines where none answers.
-    globalSetup: ["test/support/postgres-server.ts"],
-    typecheck: { enabled: true, checker: "tsc", include: ["test/types/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
-    // One process per file: native database bindings and signal handlers do not share one.
+    // One PostgreSQL and one MariaDB for the whole run, on machines where none answers.
+    globalSetup: ["test/support/postgres-server.ts", "test/support/mysql-server.ts"],
+    // Types of the public surface; that everything compiles is one of the tests (test/docs/compile.test.ts).
+    typecheck: {
+      enabled: true,
+      checker: "tsc",
+      include: ["test/types/**/*.test-d.ts"],
+      tsconfig: "./test/types/tsconfig.json",
+    },
+    sequence: { sequencer: LongFilesFirst },
+    // Files share processes, with fresh modules for each: starting a process and loading Prisma costs more than most tests.
     pool: "forks",
-    // Files wait for databases and processes of their own as much as they work: one core each is not too many.
-    maxWorkers: "100%",
+    isolate: false,
+    setupFiles: ["test/support/fresh-state.ts"],
+    // Files wait for databases and processes of their own: one more than there are cores keeps the cores at work.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 120_000,
     hookTimeout: 240_000,
     coverage: {

@@ -59,6 +59,14 @@ const CASES: Readonly<
     `const user = entity("user", { name: string }).rules(${RULES});
      const all = { user, note: entity("note", { title: string, author: belongsTo(() => user) }).rules(${RULES}) };`,
   ],
+  "owners-of-several-entities": [
+    `const user = entity("user", { name: string }).ownedBy("id").rules(${RULES});
+     const agent = entity("agent", { name: string }).rules(${RULES});
+     const all = { user, agent, ticket: entity("ticket", { title: string, agent: belongsTo(() => agent) }).ownedBy("agent").rules(${RULES}) };`,
+    "ticket",
+    `const user = entity("user", { name: string }).ownedBy("id").rules(${RULES});
+     const all = { user, ticket: entity("ticket", { title: string, user: belongsTo(() => user) }).ownedBy("user").rules(${RULES}) };`,
+  ],
   "service-without-timeout": [
     REMOTE,
     "billing",

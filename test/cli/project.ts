@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { repositoryRoot } from "../support/source-files.ts";
-import { builtPackage } from "./built-package.ts";
+import { packageOfThisFile } from "./built-package.ts";
 
 /** What a command said, and how it ended. */
 export interface Said {
@@ -60,7 +60,7 @@ export async function openProject(files: Readonly<Record<string, string>> = {}, 
     await symlink(target, join(folder, "node_modules", name));
   };
   for (const [path, text] of Object.entries(files)) await write(path, text);
-  if (linked) await link("keelson", await builtPackage());
+  if (linked) await link("keelson", await packageOfThisFile());
   return {
     folder,
     async run(...words) {

@@ -6,11 +6,11 @@ import pg from "pg";
 import { askMysql, mysqlServerUrl } from "./mysql-server.ts";
 import { serverUrl } from "./postgres-server.ts";
 
-async function ask(url: string, sql: string): Promise<void> {
+async function ask(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    for (const sql of statements) await client.query(sql);
   } finally {
     await client.end();
   }
@@ -20,7 +20,8 @@ async function ask(url: string, sql: string): Promise<void> {
 export async function freshPostgres(): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const server = await serverUrl();
   const name = `keelson_${randomUUID().replaceAll("-", "").slice(0, 16)}`;
-  await ask(server, `CREATE DATABASE ${name}`);
+  // Tests kill processes, not this server: a commit need not wait until it is on the disk.
+  await ask(server, `CREATE DATABASE ${name}`, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => ask(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };

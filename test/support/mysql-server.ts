@@ -1,5 +1,12 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./postgres-server.ts";
 
 const DEFAULT_URL = "mysql://root@127.0.0.1:3306/";
 
@@ -46,11 +53,52 @@ function isListening(url: string): Promise<boolean> {
   });
 }
 
-/**
- * Why tests with MariaDB cannot run here; undefined when they can. Where CI is set they run, and fail when no server
- * answers: nothing is skipped there.
- */
+/** Why tests with MariaDB cannot run here; undefined when they can. */
 export async function whyNoMysql(): Promise<string | undefined> {
-  if (process.env.CI !== undefined || (await isListening(mysqlServerUrl()))) return undefined;
-  return "no MariaDB answers at 127.0.0.1:3306; start one, or name it in MYSQL_URL";
+  if (await isListening(mysqlServerUrl())) return undefined;
+  return "no MariaDB answers at 127.0.0.1:3306 and none is installed; install mariadb-server, or name one in MYSQL_URL";
+}
+
+/** Starts the MariaDB that is installed here, in a folder of its own; undefined where there is none. */
+async function startServer(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), "keelson-mariadb-"));
+  const data = join(folder, "data");
+  const user = process.getuid?.() === 0 ? ["--user=root"] : [];
+  const made = spawnSync(
+    "mariadb-install-db",
+    ["--no-defaults", `--datadir=${data}`, "--auth-root-authentication-method=normal", "--skip-test-db", ...user],
+    { encoding: "utf8" },
+  );
+  if (made.error !== undefined || made.status !== 0) {
+    await rm(folder, { recursive: true, force: true });
+    return undefined;
+  }
+  const port = await freePort();
+  const url = `mysql://root@127.0.0.1:${port}/`;
+  const options = [
+    ...["--no-defaults", `--datadir=${data}`, `--socket=${join(folder, "socket")}`, ...user],
+    ...["--bind-address=127.0.0.1", `--port=${port}`, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0"],
+  ];
+  const server = spawn("mariadbd", options, { stdio: "ignore" });
+  const ended = once(server, "exit");
+  while (!(await isListening(url)))
+    if (server.exitCode !== null) throw new Error(`MariaDB has ended with ${server.exitCode}; data in ${data}`);
+    else await sleep(100);
+  return {
+    url,
+    async stop() {
+      server.kill();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** vitest's global set-up: one server for the whole run where it is installed and not running. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (await isListening(mysqlServerUrl())) return undefined;
+  const server = await startServer();
+  if (server === undefined) return undefined;
+  process.env.MYSQL_URL = server.url;
+  return server.stop;
 }

@@ -21,7 +21,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
@@ -52,7 +53,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--locale=C"],
-    postgresFlags: ["-c", "max_connections=100", "-c", "fsync=off"],
+    postgresFlags: ["-c", "max_connections=100", "-c", "fsync=off", "-c", "full_page_writes=off"],
     onLog: () => {},
     onError: () => {},
   });

@@ -6,6 +6,8 @@ import { freshPostgres, freshSqliteFile } from "./databases.ts";
 /** A database of a test's own, and a way to ask it past the framework. */
 export interface SqlDatabase {
   readonly driver: Driver;
+  /** For connections of a test's own. */
+  readonly url: string;
   rows(statement: string): Promise<Record<string, unknown>[]>;
   drop(): Promise<void>;
 }
@@ -14,6 +16,7 @@ async function openSqlite(): Promise<SqlDatabase> {
   const { file, remove } = await freshSqliteFile();
   return {
     driver: embedded({ file }),
+    url: `file:${file}`,
     async rows(statement) {
       const client = createClient({ url: `file:${file}` });
       const { rows } = await client.execute(statement);
@@ -28,6 +31,7 @@ async function openPostgres(): Promise<SqlDatabase> {
   const { url, drop } = await freshPostgres();
   return {
     driver: postgres(url),
+    url,
     async rows(statement) {
       const client = new pg.Client({ connectionString: url });
       await client.connect();

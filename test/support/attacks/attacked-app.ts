@@ -10,6 +10,7 @@ import {
   type Keelson,
   type KeelsonConfig,
   keelson,
+  type Logger,
   type Plugin,
   type Row,
   rateLimit,
@@ -86,6 +87,24 @@ function doors(canaries: Canaries): Plugin {
   });
 }
 
+/** What an error says in a log of production, where messages of the app's own errors are left out: all of them are TypeErrors here. */
+function asInProduction(meta: Row): Row {
+  const { cause } = meta;
+  return {
+    ...meta,
+    ...(meta.error === "TypeError" ? { message: undefined } : {}),
+    ...(typeof cause === "object" && cause !== null ? { cause: asInProduction(cause as Row) } : {}),
+  };
+}
+
+function productionLog(logger: Logger): Logger {
+  const level =
+    (name: keyof Logger): Logger["info"] =>
+    (text, meta) =>
+      logger[name](text, meta && asInProduction(meta));
+  return { debug: level("debug"), info: level("info"), warn: level("warn"), error: level("error") };
+}
+
 function crmService(canaries: Canaries) {
   const contact = attackedEntities.find(({ name }) => name === "contact")?.build() as AnyEntity;
   const secrets = ["secret", "pin", "margin"].map((name) => [name, canaries.valueFor(contact, name, {})] as const);
@@ -114,7 +133,7 @@ export async function startAttackedApp(database: AttackedDatabase, hole?: Hole):
   const api: Keelson = keelson({
     entities: hole?.entities?.(built) ?? built,
     driver: hole?.driver?.(database.driver) ?? database.driver,
-    logger,
+    logger: productionLog(logger),
     production: false,
     limits: { pageSize: 10, maxPageSize: MOST_PER_PAGE, bulk: 20 },
     encryption: { key: NEW_KEY, keyId: "new", bind: true, indexKey: OLD_KEY },

@@ -1,5 +1,10 @@
+import { amount } from "../suite.ts";
+
 /** Whether everything is tried; it takes some minutes. */
 export const isThorough = process.env.ATTACKS === "all";
+
+/** One of so many is tried where several are. */
+const SHARE = amount(6, 2);
 
 /**
  * One of several, in turn: every way and every place is tried, not every way at every place. With ATTACKS=all it is all
@@ -9,7 +14,7 @@ export function turnOf<T>(index: number, all: readonly T[]): readonly T[] {
   return isThorough || all.length === 0 ? all : [all[index % all.length] as T];
 }
 
-/** Every other one of several, with its place: this time those, next time the rest. With ATTACKS=all it is all of them. */
+/** Some of several, with their places: this time those, next time others. With ATTACKS=all it is all of them. */
 export function inTurn<T>(all: readonly T[], turn: number): readonly (readonly [index: number, one: T])[] {
-  return [...all.entries()].filter(([index]) => isThorough || index % 2 === turn % 2);
+  return [...all.entries()].filter(([index]) => isThorough || index % SHARE === turn % SHARE);
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { isKeelsonError } from "../../../src/entity/index.ts";
 import {
+  ByteBudget,
   type Driver,
   type FindManyQuery,
   overlayDriver,
@@ -156,6 +157,35 @@ export function describeReads(database: Database): void {
       const titles = await collect({ where, select: ["title"], sort: sorted("-views"), limit: 3 }, 2);
       expect(titles.rows).toEqual([{ title: "stream" }, { title: "stream" }, { title: "stream" }]);
       expect((await collect({ where: { id: "nope" } })).rows).toEqual([]);
+    });
+
+    it("end where their bytes are used up, after one row at least, and give values in whole", async () => {
+      const { driver } = database;
+      const body = "long ".repeat(400);
+      const many = Array.from({ length: 23 }, (_, index) => ({
+        id: `s${String(index).padStart(2, "0")}`,
+        title: "long",
+        body,
+        authorId: "u3",
+      }));
+      await insert(driver, "post", many);
+      const read = async (most: number): Promise<{ count: number; isCut: boolean }> => {
+        const bytes = new ByteBudget(most);
+        const query = { where: { authorId: "u3" }, sort: sorted("-id"), limit: 30 };
+        const rows = await driver.findMany("post", { ...query, bytes });
+        expect(rows).toEqual(await driver.findMany("post", { ...query, limit: rows.length }));
+        return { count: rows.length, isCut: bytes.isCut };
+      };
+      expect(await read(1)).toEqual({ count: 1, isCut: true });
+      const some = await read(10_500);
+      expect(some.isCut).toBe(true);
+      expect([3, 4, 5]).toContain(some.count);
+      expect(await read(100_000)).toEqual({ count: 23, isCut: false });
+      expect(await read(10_000_000)).toEqual({ count: 23, isCut: false });
+      await driver.transaction(async (inside) => {
+        const bytes = new ByteBudget(1);
+        expect(await inside.findMany("post", { where: { authorId: "u3" }, limit: 30, bytes })).toHaveLength(1);
+      });
     });
 
     it("have related records along where the driver reads joins, and nothing of them elsewhere", async () => {

@@ -1,10 +1,29 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BadRequestError, ReferencedError, type Where } from "../../../src/kernel/index.ts";
+import { BadRequestError, ReferencedError, takesCreateConditions, type Where } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, plantBlog, rowOf } from "./database.ts";
 import { refusals } from "./refusals.ts";
 
 const newPost = (values: Record<string, unknown>): Record<string, unknown> =>
   rowOf(entityNamed("post"), { id: "new", title: "new", authorId: "u1", ...values });
+
+/** Conditions on a new post of u1 in c2, and whether they hold. */
+const NEW_CONDITIONS: readonly (readonly [Where, boolean])[] = [
+  // The first: afterwards there are such posts.
+  [{ author: { posts: { views: 3 } } }, false],
+  [{ author: { name: "ann" } }, true],
+  [{ author: { name: { like: "B" } } }, false],
+  [{ author: { posts: { id: "p1" } }, views: { gt: 2, lte: 3 }, editor: null }, true],
+  [{ OR: [{ editor: {} }, { views: 4 }, { comments: {} }, { tags: {} }] }, false],
+  [{ NOT: [{ comments: {} }, { tags: { name: "red" } }, { editor: { name: "ann" } }] }, true],
+  [{ category: { children: {} }, author: { NOT: { nickname: "nobody" } } }, false],
+  [
+    { NOT: { category: { children: {} } }, OR: [{ author: { name: "bob" } }, { category: { id: ["c1", "c2"] } }] },
+    true,
+  ],
+  [{ category: null }, false],
+  [{ OR: [] }, false],
+  [{}, true],
+];
 
 /** Wheres that hold for every row: a bulk write with one of these is a mistake, whatever was meant. */
 const ALWAYS: readonly Where[] = [
@@ -24,6 +43,31 @@ export function describeWrites(database: Database): void {
     const { failing, conflict, dangling } = refusals(database);
 
     describe("that create", () => {
+      it("store a row where a condition holds without it, and look at no constraint where it does not", async () => {
+        const { driver } = database;
+        if (!takesCreateConditions(driver)) return;
+        const outcomes: string[] = [];
+        for (const [at, [where]] of NEW_CONDITIONS.entries()) {
+          // The first is free, the second has a taken slug.
+          for (const values of [
+            { id: `c${at}`, slug: `c${at}` },
+            { id: "p1", slug: "a" },
+          ]) {
+            const row = newPost({ categoryId: "c2", views: 3, ...values });
+            const made = driver.create("post", row, { where }).catch((error: Error) => error.constructor.name);
+            const stored = await made;
+            if (typeof stored === "object") expect(stored).toEqual(row);
+            outcomes.push(`${JSON.stringify(where)} ${typeof stored === "object" ? "stored" : stored}`);
+          }
+        }
+        const expected = NEW_CONDITIONS.flatMap(([where, holds]) =>
+          (holds ? ["stored", "ConflictError"] : ["NotStoredError", "NotStoredError"]).map(
+            (outcome) => `${JSON.stringify(where)} ${outcome}`,
+          ),
+        );
+        expect(outcomes).toEqual(expected);
+      });
+
       it("store several rows at once and say how many", async () => {
         const { driver } = database;
         expect(await driver.createMany("post", [newPost({ id: "n1" }), newPost({ id: "n2" })])).toBe(2);

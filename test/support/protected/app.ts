@@ -67,12 +67,13 @@ export function createProtectedApp(
   driver: Driver,
   logger: Logger,
   entities: readonly AnyEntity[] = protectedEntities.map((one) => one.build()),
+  production = false,
 ) {
   return createTestApp({
-    entities: entities as unknown as typeof protectedEntities,
+    entities: (production ? entities.map(withCostlyPasswords) : entities) as unknown as typeof protectedEntities,
     driver,
     logger,
-    production: false,
+    production,
     encryption: {
       key: NEW_KEY,
       keyId: "new",
@@ -95,6 +96,15 @@ export function createProtectedApp(
       }),
     ],
   });
+}
+
+/** Production does not take cheap hashes. */
+function withCostlyPasswords(entity: AnyEntity): AnyEntity {
+  const fields = Object.entries(entity.fields).map(([name, field]) => [
+    name,
+    field.password === undefined ? field : { ...field, password: { cost: 8 } },
+  ]);
+  return { ...entity, fields: Object.fromEntries(fields) };
 }
 
 export type ProtectedApp = ReturnType<typeof createProtectedApp>;

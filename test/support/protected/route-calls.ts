@@ -1,4 +1,5 @@
 import type { AnyEntity, RouteListing } from "../../../src/index.ts";
+import { amount, oneOf } from "../suite.ts";
 import { canariesFor, clientsOf, MENTORS, type ProtectedApp } from "./app.ts";
 import { type Canaries, protectedFields } from "./canaries.ts";
 import { CALLERS, type CallerName, type Facts, USERS } from "./truth.ts";
@@ -73,7 +74,7 @@ function* listCalls(route: RouteListing, world: World): Iterable<RouteCall> {
   yield { method: "GET", path };
   yield { method: "HEAD", path };
   yield { method: "OPTIONS", path };
-  for (const include of includePaths(app, entity, 3)) yield get(`include=${include}`);
+  for (const include of includePaths(app, entity, amount(2, 3))) yield get(`include=${include}`);
   for (const name of [...Object.keys(entity.columns), ...Object.keys(entity.relations)]) {
     yield get(`select=${name}`);
     for (const key of [name, `-${name}`]) yield get(`_sort=${key}&_limit=1`);
@@ -144,8 +145,10 @@ function wrongValues(entity: AnyEntity, field: string, { canaries }: World, fact
 
 /** Bodies that something is wrong with. */
 function* wrongBodies(entity: AnyEntity, world: World, facts: Facts, base: object): Iterable<unknown> {
-  for (const field of protectedFields(entity))
-    for (const value of wrongValues(entity, field, world, facts)) yield { ...base, [field]: value };
+  const turn = Object.keys(CALLERS).indexOf(world.caller);
+  for (const [index, field] of protectedFields(entity).entries())
+    for (const value of oneOf(index + turn, wrongValues(entity, field, world, facts)))
+      yield { ...base, [field]: value };
   const taken = world.canaries.all.find(({ entity: of, field }) => of === "person" && field === "ssn");
   if (entity.name === "person") yield { ...base, ssn: taken?.text };
   for (const name of Object.keys(entity.relations)) yield { ...base, [name]: { id: taken?.text } };
@@ -158,7 +161,10 @@ async function* createCalls(route: RouteListing, world: World): AsyncIterable<Ro
   yield { method, path, body: (await newRecord(entity, world)).data };
   yield { method, path: `${path}?include=${include}`, body: (await newRecord(entity, world)).data };
   const { data, facts } = await newRecord(entity, world);
-  for (const body of wrongBodies(entity, world, facts, data)) yield { method, path, body };
+  // A name that the caller may not write refuses the body, whatever else is in it.
+  const base = Object.fromEntries(Object.entries(data).filter(([name]) => entity.fields[name]?.writable === undefined));
+  yield { method, path, body: base };
+  for (const body of wrongBodies(entity, world, facts, base)) yield { method, path, body };
 }
 
 async function* updateCalls(route: RouteListing, world: World): AsyncIterable<RouteCall> {

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { childProgram } from "../child-program.ts";
 
 /** How the process answers from now on. */
 export interface ToBilling {
@@ -25,7 +25,7 @@ export interface BillingProcess {
 
 /** Starts it and waits until it listens. */
 export async function startBilling(): Promise<BillingProcess> {
-  const child = fork(fileURLToPath(new URL("billing.child.ts", import.meta.url)), { execArgv: ["--import", "tsx"] });
+  const child = fork(await childProgram(new URL("billing.child.ts", import.meta.url)), { execArgv: [] });
   const ended = once(child, "exit");
   const hear = async (): Promise<FromBilling> => {
     const gone = ended.then(([code]): never => {

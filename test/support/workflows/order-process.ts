@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { JournalOptions } from "../../../src/index.ts";
+import { childProgram } from "../child-program.ts";
 
 /** What a process is made of. */
 export interface ChildOptions extends Pick<JournalOptions, "leaseMs" | "recoveryMs" | "concurrency" | "maxRecoveries"> {
@@ -52,11 +52,10 @@ export interface OrderProcess {
   close(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL("order.child.ts", import.meta.url));
-
 /** Starts a process and waits until its app is ready. */
 export async function startOrderProcess(options: ChildOptions): Promise<OrderProcess> {
-  const child = spawn(process.execPath, ["--import", "tsx", script, JSON.stringify(options)], {
+  const script = await childProgram(new URL("order.child.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const gone = once(child, "exit");

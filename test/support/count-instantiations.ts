@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { type Doors, generateSource } from "../../bench/types/generate.ts";
+import { repositoryRoot } from "./source-files.ts";
+
+/** The library and the sources, read once for all apps; nobody changes them meanwhile. */
+const read = new Map<string, ts.SourceFile | undefined>();
+
+/**
+ * Checks a generated app, and nothing else, and counts the types that the compiler made of generic ones.
+ * @param count Number of entities
+ * @param client Whether a client over HTTP uses each entity, too
+ */
+function instantiationsOf(count: number, client: boolean): number {
+  const source = (path: string): string => join(repositoryRoot, "src", path);
+  const doors: Doors = {
+    entity: source("entity/index.ts"),
+    keelson: source("keelson.ts"),
+    client: client ? source("client/index.ts") : undefined,
+  };
+  const app = join(repositoryRoot, `generated-${count}.mts`);
+  const text = generateSource(count, doors);
+  const config = ts.getParsedCommandLineOfConfigFile(join(repositoryRoot, "tsconfig.json"), {}, ts.sys as never);
+  const options = { ...config?.options, noEmit: true };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists, readFile } = host;
+  host.fileExists = (path) => path === app || fileExists(path);
+  host.readFile = (path) => (path === app ? text : readFile(path));
+  host.getSourceFile = (path, languageVersion, ...rest) => {
+    if (path === app) return ts.createSourceFile(path, text, languageVersion, true);
+    if (!read.has(path)) read.set(path, getSourceFile(path, languageVersion, ...rest));
+    return read.get(path);
+  };
+  const program = ts.createProgram([app], options, host);
+  const problems = program.getSemanticDiagnostics(program.getSourceFile(app));
+  if (problems.length > 0)
+    throw new Error(
+      `the generated app does not compile: ${ts.flattenDiagnosticMessageText(problems[0]?.messageText, " ")}`,
+    );
+  return program.getInstantiationCount();
+}
+
+/** How many instantiations the entities of an app cost, without what importing Keelson costs anyway. */
+export function costOfEntities(count: number, { client = false } = {}): number {
+  return instantiationsOf(count, client) - instantiationsOf(0, client);
+}
