@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import * as keelson from "../../src/index.ts";
+import { PLUGIN_FAULTS } from "../support/plugin-faults.ts";
 import { sourceFiles } from "../support/source-files.ts";
 
 /** First cells of a page's table, without back-ticks. */
@@ -67,5 +68,25 @@ describe("docs/reference/limits.md", () => {
   it("lists every limit with its default, and no other", () => {
     const rows = column("limits.md").map((name, i) => [name, Number(column("limits.md", 2)[i])]);
     expect(Object.fromEntries(rows)).toEqual(keelson.DEFAULT_LIMITS);
+  });
+});
+
+describe("docs/reference/start-up.md", () => {
+  const fragments = column("start-up.md");
+  const patterns = fragments.map(
+    (fragment) => new RegExp(fragment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".+")),
+  );
+  const said = PLUGIN_FAULTS.map(([, , problem]) => problem);
+
+  it("has every problem of a plugin", () => {
+    expect(said.filter((problem) => !patterns.some((pattern) => pattern.test(problem)))).toEqual([]);
+  });
+
+  it("has no sentence that is not in the source", () => {
+    const source = sourceFiles("src/kernel")
+      .map(({ text }) => text)
+      .join("\n");
+    const parts = fragments.flatMap((fragment) => fragment.split(/…|"|: /)).map((part) => part.trim());
+    expect(parts.filter((part) => part.length > 3 && !source.includes(part))).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { DBOS } from "@dbos-inc/dbos-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Keelson } from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
@@ -11,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   guide.remove();
+  // Other files in this process have an engine of their own.
+  await DBOS.shutdown({ deregister: true });
   await database.drop();
 });
 

@@ -14,7 +14,10 @@ import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 const folder = "examples/plugin-package";
 
 describe.each(SQL_DATABASES)("keelson-plugin-slugs on %s", (_, open) => {
-  const tag = entity("tag", { name: string, notes: manyToMany(() => note) }).rules({ read: ["everyone"] });
+  const tag = entity("tag", { name: string, notes: manyToMany(() => note) }).rules({
+    read: ["everyone"],
+    update: ["everyone"],
+  });
   const note = entity("note", {
     title: string,
     slug: slug({ follow: true }),

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { createClient } from "@libsql/client";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import { postgres } from "../../src/index.ts";
+import { childProgram } from "../support/child-program.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 import { noteApp, unavailable } from "../support/faults/note-app.ts";
 import { type JsonResponse, request, startApp } from "../support/http.ts";
@@ -39,8 +39,8 @@ describe("a SQLite file that cannot grow any more", () => {
   it("answers writes with 503 and reads as ever, takes writes again when there is room, and loses nothing", async () => {
     const { file, remove } = await freshSqliteFile();
     cleanups.push(remove);
-    const script = fileURLToPath(new URL("../support/faults/note.child.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", script, file], {
+    const script = await childProgram(new URL("../support/faults/note.child.ts", import.meta.url));
+    const child = spawn(process.execPath, [script, file], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     cleanups.push(async () => child.kill("SIGKILL"));

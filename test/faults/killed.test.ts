@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgres, type Row } from "../../src/index.ts";
+import { childProgram } from "../support/child-program.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { until } from "../support/faults/note-app.ts";
 import { stockApp } from "../support/faults/stock-app.ts";
@@ -25,8 +25,8 @@ beforeAll(async () => {
   for (const id of BULK) await seeding.asSystem().item.create({ id, text: "bulk" });
   await seeding.close();
 
-  const script = fileURLToPath(new URL("../support/faults/stock.child.ts", import.meta.url));
-  child = spawn(process.execPath, ["--import", "tsx", script, database.url], {
+  const script = await childProgram(new URL("../support/faults/stock.child.ts", import.meta.url));
+  child = spawn(process.execPath, [script, database.url], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const url = `http://127.0.0.1:${await told<number>(child, "port")}`;

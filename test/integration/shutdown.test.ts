@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { childProgram } from "../support/child-program.ts";
 import { rawRequest, requestBytes } from "../support/http.ts";
 import { headerOf } from "../support/raw-response.ts";
 import { told } from "../support/told.ts";
@@ -13,8 +13,8 @@ const NOTES = 5_000;
 
 /** A child process that has begun twenty answers and an export, and where the host has routes of its own, one of those. */
 async function startBusy(host: string, gracePeriod: number) {
-  const script = fileURLToPath(new URL("shutdown.child.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, host, String(gracePeriod)], {
+  const script = await childProgram(new URL("shutdown.child.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, host, String(gracePeriod)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

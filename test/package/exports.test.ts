@@ -26,7 +26,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     isValidEntityName isValidIdentifier isValidPlugin journalEngine json jsonTyped jwtAuth kebabCase keelson
     lazyService manyToMany matchRoute memoryDriver memoryEngine memoryRateStore needsRehash noopLogger notFoundError openapi openapiDocument owner
     ownerOrAdmin pascalCase pluralize postgres prisma rateLimit reEncryptRecord reEncryptValue redisRateStore registerEncryptionKey
-    remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules
+    relations remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules
     runWorkflow schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger
     setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord telemetry text
     toNextHandler toPrismaSchema toggleAction unarchiveAction unauthorizedError updateEntityStep
@@ -43,26 +43,28 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     honoAdapter
   `),
   "keelson/kernel": words(`
-    ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError CLIENT_METHODS ConfigurationError
-    ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError EntityBuilder
-    EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError NEVER OPERATORS
-    PayloadTooLargeError PluginError PluginList PreconditionFailedError PreconditionRequiredError RateLimitedError ReferencedError Reply
-    RequestScope SYSTEM ScopedContainer ServiceContainer UnavailableError UnsupportedMediaTypeError
-    ValidationFailedError WorkflowFailedError allOf answerWeb baseHeaders baseMask belongsTo blindIndexOf bool
-    boolean camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf compileClients
-    compileRuntime compileWhere conflictError consoleLogger createKernel createModel createPlugin
-    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
-    defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endWith endpoint entity
-    entityName entityOfRecord enums expectUnchanged explainRemote featuresOf float forDecisions forbiddenError
-    foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne int internalError isAlways isJsonValue
-    isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json
-    jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere knownOf layerDriver lazyService manyToMany
-    markShown matchRoute matches nearest newDefault noopLogger notFoundError noteUndecryptable observe
-    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields reachesOwnKind readParameters readsJoins
-    refusal resolveEntity routeSegment ruleName ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities
-    selfRef setGlobalContainer setLogger shownName singularize snakeCase soleId stackFrames streamByKeyset string
-    tagRecord taggingDriver text totalOrder tracerOf unauthorizedError validationError withDeadline
-    withJoins
+    ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError ByteBudget CLIENT_METHODS
+    ConfigurationError ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError
+    EntityBuilder EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError NEVER
+    NotStoredError OPERATORS PayloadTooLargeError PluginError PluginList PreconditionFailedError
+    PreconditionRequiredError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
+    ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError WHERE_DEPTH
+    WorkflowFailedError allOf answerWeb asReader askedOfStored baseHeaders baseMask belongsTo blindIndexOf bool
+    boolean boundedBody camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf
+    compileClients compileRuntime compileWhere conflictError consoleLogger createDeclarations createKernel createModel
+    createPlugin createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime
+    decodeCursor defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endWith
+    endpoint entitiesOf entity entityName entityOfRecord enums expectUnchanged explainRemote featuresOf float
+    forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne includedBytes int
+    internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier
+    isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere knownOf layerDriver
+    lazyService manyToMany markShown matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger
+    notFoundError noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
+    publishedFields reachesOwnKind readParameters readsJoins refusal resolveEntity routeSegment rowBytes ruleName
+    ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName
+    singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord taggingDriver
+    takesCreateConditions text totalOrder tracerOf unauthorizedError unknownKeys validationError withAbilitiesOf
+    withCreateConditions withDeadline withJoins
   `),
   "keelson/next": words(`
     toNextHandler

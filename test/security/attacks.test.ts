@@ -5,6 +5,7 @@ import { attackApp } from "../support/attacks/attack-app.ts";
 import { type AttackedApp, startAttackedApp } from "../support/attacks/attacked-app.ts";
 import { isThorough } from "../support/attacks/turn-of.ts";
 import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
+import { amount } from "../support/suite.ts";
 
 // An app with everything that we ship switched on, over HTTP, against all attacks. ATTACKS=all tries every way at every
 // place, on both databases; ATTACKS_COUNTS names a file for the numbers of requests. That these attacks find what is
@@ -40,7 +41,7 @@ describe.each(databases)("an app on %s", (name, open) => {
 
   it("was asked many thousand times, and still answers", async () => {
     expect(Object.keys(counts)).toHaveLength(ATTACKS.length);
-    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(10_000);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(amount(3_000, 10_000));
     expect((await fetch(`${app.url}/api/people`)).status).toBe(200);
   });
 });

@@ -16,6 +16,7 @@ import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-databa
 import { callsOf, includePaths, type RouteCall } from "../support/protected/route-calls.ts";
 import { sabotage } from "../support/protected/sabotage.ts";
 import { CALLERS, type CallerName, mayRead, READERS, USERS } from "../support/protected/truth.ts";
+import { oneOf } from "../support/suite.ts";
 
 // A string that exists once in the world sits in every protected field. Whatever the app gives away is searched for all
 // of them: what is found must be for whoever asked.
@@ -41,7 +42,10 @@ describe.each(RAW_DATABASES)("canaries on %s", (_name, open) => {
   let app: ProtectedApp;
   const canaries: Canaries = createCanaries();
   const lines: string[] = [];
-  const write = (message: string, meta?: unknown): void => void lines.push(`${message} ${shown(meta)}`);
+  /** What the log says in development while code of the app throws: it shows the messages of such errors. */
+  const messages: string[] = [];
+  let log = lines;
+  const write = (message: string, meta?: unknown): void => void log.push(`${message} ${shown(meta)}`);
   const logger: Logger = { debug: write, info: write, warn: write, error: write };
   /** Canaries of the seed that each caller was shown. */
   const seen = new Map<CallerName, Set<string>>(callers.map((caller) => [caller, new Set()]));
@@ -118,11 +122,22 @@ describe.each(RAW_DATABASES)("canaries on %s", (_name, open) => {
       { method: "GET", path: "/raw/service" },
     ];
 
-    it.each(SABOTAGE_POINTS)("in the %s, gives nothing of it away", async (point) => {
+    const errorsAt = (point: string): readonly unknown[] => {
       const everything = canaries.all.slice(0, SEEDED).map(({ text }) => text);
       const message = `value ${everything.join("\n    at ")}`;
       const cause = new RangeError(message);
-      for (const error of [new TypeError(message, { cause }), message, { message, toJSON: () => message }]) {
+      const errors = [new TypeError(message, { cause }), message, { message, toJSON: () => message }];
+      return oneOf(SABOTAGE_POINTS.indexOf(point), errors);
+    };
+    beforeAll(() => {
+      log = messages;
+    });
+    afterAll(() => {
+      log = lines;
+    });
+
+    it.each(SABOTAGE_POINTS)("in the %s, gives nothing of it away", async (point) => {
+      for (const error of errorsAt(point)) {
         sabotage.arm(point, error);
         for (const [index, call] of calls.entries()) {
           const body = call.body === undefined ? {} : { body: { ...call.body, ssn: `ssn ${point} ${index}` } };
@@ -131,6 +146,23 @@ describe.each(RAW_DATABASES)("canaries on %s", (_name, open) => {
         expect(sabotage.thrown).toBeGreaterThan(0);
         sabotage.arm();
       }
+    });
+
+    it("gives nothing of it to the log in production", async () => {
+      log = lines;
+      const deployed = createProtectedApp(database.driver(), logger, undefined, true);
+      await deployed.api.ready;
+      for (const point of SABOTAGE_POINTS) {
+        const before = lines.length;
+        for (const error of errorsAt(point)) {
+          sabotage.arm(point, error);
+          for (const { method, path, body } of calls)
+            await deployed.as(CALLERS.ann).request(method, path, body && { ...body, ssn: `ssn ${point} ${path}` });
+          sabotage.arm();
+        }
+        expect([point, canaries.leaksIn(lines.slice(before).join("\n"), null)]).toEqual([point, []]);
+      }
+      await deployed.close();
     });
   });
 
@@ -203,6 +235,8 @@ describe.each(RAW_DATABASES)("canaries on %s", (_name, open) => {
     expect(canaries.leaksIn(text, null)).toEqual([]);
     expect(secretsIn(text)).toEqual([]);
     expect(text).not.toContain(PLAINTEXT);
+    expect(messages.length).toBeGreaterThan(100);
+    expect(secretsIn(messages.join("\n"))).toEqual([]);
   });
 
   it("the database holds no password and no encrypted value in clear", async () => {

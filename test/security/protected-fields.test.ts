@@ -7,6 +7,7 @@ import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-databa
 import { RIGHTS, withheld } from "../support/protected/rights.ts";
 import { CALLERS, type CallerName, USERS } from "../support/protected/truth.ts";
 import { withoutFields } from "../support/protected/twin.ts";
+import { amount, someOf } from "../support/suite.ts";
 
 const OPERATORS = ["", "_ne", "_gt", "_gte", "_lt", "_lte", "_in", "_nin", "_like", "_starts", "_ends", "_null"];
 const callers = Object.keys(CALLERS) as CallerName[];
@@ -27,6 +28,13 @@ const THROUGH: Readonly<Record<string, readonly (readonly [list: string, relatio
   vault: [["people", "vaults"]],
   badge: [["people", "badge"]],
 };
+/** What may stand beside the name of a field in a `where`. */
+const CONDITIONS: readonly unknown[] = [
+  ...["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null", "zzz"].flatMap((operator) =>
+    ["a", 1, true, null, ["a"], [1], {}].map((value) => ({ [operator]: value })),
+  ),
+  ...["a", 1, null, [], ["a"], {}, { deep: {} }, new Date()],
+];
 
 describe("rights", () => {
   it("are written down for every protected field, and every column that finds one", () => {
@@ -91,9 +99,10 @@ describe.each(callers)("what %s may not know of", (caller) => {
     const app = createProtectedApp(memoryDriver(), noopLogger);
     const twins = definitions.map((one) => withoutFields(one, new Set(withheld(one.name, caller, right))));
     const twin = createProtectedApp(memoryDriver(), noopLogger, twins);
-    const asked = definitions.flatMap(({ name: entity }) =>
+    const all = definitions.flatMap(({ name: entity }) =>
       withheld(entity, caller, right).flatMap((name) => queries[right](name, entity)),
     );
+    const asked = someOf(all, 400);
     expect(asked.length).toBeGreaterThan(30);
     for (const path of asked) {
       const said = await answer(app, caller, path);
@@ -117,12 +126,7 @@ describe.each(callers)("what %s may not know of", (caller) => {
     let count = 0;
     for (const { name: entity } of definitions)
       for (const name of withheld(entity, caller, "f"))
-        for (const condition of [
-          ...["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null", "zzz"].flatMap(
-            (operator) => ["a", 1, true, null, ["a"], [1], {}].map((value) => ({ [operator]: value })),
-          ),
-          ...["a", 1, null, [], ["a"], {}, { deep: {} }, new Date()],
-        ]) {
+        for (const condition of someOf(CONDITIONS, 12)) {
           const where = { [name]: condition };
           const wheres = [where, { NOT: where }, { OR: [{ id: "a" }, where] }, { AND: [{ NOT: [where] }] }];
           const from = entity === "person" ? "note" : "person";
@@ -144,7 +148,7 @@ describe.each(callers)("what %s may not know of", (caller) => {
               expect([400, 403]).toContain((said[0] as unknown as unknown[])[0]);
             }
         }
-    expect(count).toBeGreaterThan(1_000);
+    expect(count).toBeGreaterThan(amount(100, 1_000));
     await Promise.all([app.close(), twin.close()]);
   });
 
@@ -300,7 +304,7 @@ describe.each(RAW_DATABASES)("protected fields on %s", (_name, open) => {
           ]),
         ),
       );
-      return [...sorts, ...conditions, "q=cnry", "q=7700", "include=boss,reports,friends,badge", ""];
+      return [...sorts, ...someOf(conditions, 150), "q=cnry", "q=7700", "include=boss,reports,friends,badge", ""];
     };
     const ask = async (caller: CallerName): Promise<string[]> => {
       const answers: string[] = [];

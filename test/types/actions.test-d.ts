@@ -175,7 +175,9 @@ describe("methods of the client", () => {
     expectTypeOf(client().softDelete).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
     expectTypeOf(client().restore).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
     expectTypeOf(client().archive).toEqualTypeOf<(id: string) => Promise<{ readonly success: true }>>();
-    expectTypeOf(client().clone).toEqualTypeOf<(id: string) => Promise<ActionRecord>>();
+    expectTypeOf(client().clone).toEqualTypeOf<
+      (id: string, given?: Readonly<Record<string, unknown>>) => Promise<ActionRecord>
+    >();
     expectTypeOf(client().toggle).toEqualTypeOf<(id: string) => Promise<{ readonly published: boolean }>>();
     expectTypeOf(client().exists).toEqualTypeOf<(id: string) => Promise<{ readonly exists: boolean }>>();
     expectTypeOf(client().bulkDelete).parameter(0).toEqualTypeOf<{ readonly ids: readonly string[] }>();

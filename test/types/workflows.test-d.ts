@@ -67,7 +67,7 @@ describe("a workflow", () => {
       expectTypeOf(input).toEqualTypeOf<Order>();
     });
     expectTypeOf(builder).toEqualTypeOf<WorkflowBuilder<Order>>();
-    expectTypeOf(builder.build()).toEqualTypeOf<WorkflowDefinition>();
+    expectTypeOf(builder.build()).toEqualTypeOf<WorkflowDefinition<Order>>();
     expectTypeOf(workflow([step("one", () => 1)])).toEqualTypeOf<WorkflowDefinition>();
     expectTypeOf(builder).toExtend<WorkflowLike>();
     expectTypeOf(workflow("any")).toExtend<WorkflowLike>();
@@ -110,5 +110,25 @@ describe("running one", () => {
     action().workflow(workflow<Order>("order").addStep(one), { timeout: 5 });
     // @ts-expect-error no steps
     action().workflow("order");
+  });
+});
+
+describe("an action with an input", () => {
+  const monthly = action().input({ month: string });
+  const ofOrg = workflow<{ orgId: string }>("org").step("s", ({ input }) => input.orgId);
+  const ofMonth = workflow<{ month: string }>("month").step("s", ({ input }) => input.month);
+  it("takes a workflow of this input, and of none in particular", () => {
+    monthly.workflow(ofMonth);
+    monthly.workflow(ofMonth.build());
+    monthly.workflow(workflow("any").step("s", () => 1));
+    monthly.workflow([step("s", () => 1)]);
+    action().workflow(ofOrg); // the body is whatever is sent
+  });
+
+  it("takes no workflow of another input", () => {
+    // @ts-expect-error the action has no orgId
+    monthly.workflow(ofOrg);
+    // @ts-expect-error the action has no orgId
+    monthly.workflow(ofOrg.build());
   });
 });

@@ -6,7 +6,7 @@ import { buildNextApp, type NextApp } from "../next/next-app.ts";
 let app: NextApp;
 beforeAll(async () => {
   app = await buildNextApp();
-}, 120_000);
+});
 afterAll(() => app?.remove());
 
 /** `next start`, with the API in a folder. */

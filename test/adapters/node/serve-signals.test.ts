@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { childProgram } from "../../support/child-program.ts";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { headerOf } from "../../support/raw-response.ts";
 import { told } from "../../support/told.ts";
@@ -11,8 +11,8 @@ const REQUESTS = 20;
 
 /** A child process with a server and twenty requests that it has not answered. */
 async function startBusy(gracePeriod: number, ...more: string[]) {
-  const script = fileURLToPath(new URL("serve.child.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, String(gracePeriod), ...more], {
+  const script = await childProgram(new URL("serve.child.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, String(gracePeriod), ...more], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

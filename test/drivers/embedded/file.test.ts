@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { embedded } from "../../../src/drivers/prisma/index.ts";
+import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
 import { DatabaseUnavailableError, type Driver } from "../../../src/kernel/index.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
@@ -38,6 +38,21 @@ describe("the file of the embedded driver", () => {
     const driver = await start(path);
     await driver.create("tag", row("t1"));
     expect((await stat(path)).isFile()).toBe(true);
+  });
+
+  it("is no URL; the error names the driver for it, and repeats nothing of the URL", () => {
+    for (const [url, driver] of [
+      ["libsql://secret.turso.io", "@prisma/adapter-libsql"],
+      ["postgres://ann:secret@host/db", "postgres(url)"],
+      ["file:./secret.db", "with the path alone"],
+      ["mysql://ann:secret@host/db", "@prisma/adapter-mariadb"],
+    ] as const) {
+      expect(() => embedded({ file: url })).toThrow(driver);
+      expect(() => embedded({ file: url })).not.toThrow(/secret/);
+    }
+    expect(() => postgres("file:./secret.db")).toThrow(/begins with "file:"; use embedded\(\{ file \}\)/);
+    expect(() => postgres("mysql://ann:secret@host/db")).toThrow("@prisma/adapter-mariadb");
+    expect(() => embedded({ file: "C:\\data\\app.db" })).not.toThrow();
   });
 
   it("keeps its rows from one start to the next", async () => {

@@ -2,10 +2,10 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
-import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
+import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
 import { driverContext, makeTables } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-import { generatedClient } from "../../support/generate-client.ts";
+import { clientOfSchema, generatedClient } from "../../support/generate-client.ts";
 
 const note = entity("note", { title: string }).timestamps(false);
 const row = { id: "n1", title: "one" };
@@ -81,6 +81,40 @@ describe("prisma(client, { adapter })", () => {
     await driver.connect(driverContext([note]));
     expect(await driver.create("note", row)).toEqual(row);
     await driver.disconnect();
+    await remove();
+  });
+
+  it("is refused where columns have other types than fields, with the adapter and without", async () => {
+    const { file, remove } = await freshSqliteFile();
+    const Sqlite = await clientOfSchema(
+      `generator client {\n  provider = "prisma-client"\n  output = "."\n}\ndatasource db {\n  provider = "sqlite"\n}
+      model note {\n  id Int @id\n  title String\n  words BigInt\n}`,
+      "sqlite",
+    );
+    const adapter = new PrismaLibSql({ url: `file:${file}` });
+    const client = new Sqlite({ adapter }) as unknown as Asking;
+    await client.$queryRawUnsafe(
+      'CREATE TABLE note (id INTEGER PRIMARY KEY, title BLOB NOT NULL, words BIGINT NOT NULL, "by" TEXT NOT NULL)',
+    );
+    const entities = [entity("note", { title: string, words: int }).timestamps(false)];
+    const problems = async (options: { adapter?: typeof adapter }) => {
+      const driver = prisma(client as never, options);
+      return ((await driver.connect(driverContext(entities)).catch((error) => error)) as ConfigurationError).problems;
+    };
+    expect(await problems({})).toEqual([
+      'model note of the Prisma client has "id" of the type Int, and String is expected; change the column\'s type',
+      expect.stringContaining('has "words" of the type BigInt, and Int is expected'),
+      expect.stringContaining("toPrismaSchema"),
+    ]);
+    const Fitting = await generatedClient(entities, "sqlite");
+    const driver = prisma(new Fitting({ adapter }), { adapter });
+    const failure = await driver.connect(driverContext(entities)).catch((error) => error);
+    expect((failure as ConfigurationError).problems).toEqual([
+      expect.stringContaining('column "id" has the type integer, and text is expected'),
+      expect.stringContaining('column "title" has the type blob, and text is expected'),
+      expect.stringContaining('column "by" is required, has no default'),
+    ]);
+    await client.$disconnect();
     await remove();
   });
 

@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -8,6 +9,7 @@ import {
   DatabaseError,
   DatabaseUnavailableError,
   type Driver,
+  describeError,
   EntityNotFoundError,
 } from "../../../src/kernel/index.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
@@ -125,6 +127,64 @@ describe.each([
   it("of work in a transaction are passed on as they are", async () => {
     const mine = Object.assign(new Error("mine"), { code: "ECONNREFUSED" });
     expect(await failureOf(driver.transaction(() => Promise.reject(mine)))).toBe(mine);
+  });
+});
+
+/** A server that refuses every connection with the fatal error of PgBouncer for settings that it does not know. */
+async function refusingPooler() {
+  const fields = ["SFATAL", "VFATAL", "C08P01", "Munsupported startup parameter: statement_timeout"];
+  const body = Buffer.from(`${fields.map((field) => `${field}\0`).join("")}\0`);
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeInt32BE(body.length + 4, 1);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(Buffer.concat([head, body])));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  return { url: `postgres://ann@127.0.0.1:${port}/db`, close: () => server.close() };
+}
+
+describe("what the log says of a database", () => {
+  it("is what to set where a pooler refuses the connection's settings", async () => {
+    const pooler = await refusingPooler();
+    const failure = await failureOf(postgres(pooler.url).connect(driverContext([])));
+    pooler.close();
+    expect(failure).toBeInstanceOf(ConfigurationError);
+    expect(failure.message).toMatch(/PgBouncer.*ignore_startup_parameters.*statementTimeout/);
+    expect(describeError(failure)).toMatchObject({
+      cause: {
+        sqlState: "08P01",
+        message: expect.stringContaining("unsupported startup parameter: statement_timeout"),
+      },
+    });
+  });
+
+  it("is the server's sentence about a connection, with what to set, and no sentence about values", async () => {
+    const { url, drop } = await freshPostgres();
+    const driver = await connectDriver(postgres(url), fixtureEntities);
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const raise = async (state: string, message: string) => {
+      await admin.query(`CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${state}'; END $$;
+        CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON tag FOR EACH ROW EXECUTE FUNCTION fail()`);
+      return describeError(await failureOf(driver.create("tag", { id: "t1", name: CANARY })));
+    };
+    expect(await raise("26000", 'prepared statement "s1" does not exist')).toMatchObject({
+      error: "DatabaseError",
+      cause: {
+        sqlState: "26000",
+        message: expect.stringMatching(/"s1" does not exist: .*preparedStatements: false$/),
+      },
+    });
+    const other = await raise("22P02", CANARY);
+    expect(other).toMatchObject({ cause: { sqlState: "22P02" } });
+    expect(inspect(other, { depth: 9 })).not.toContain(CANARY);
+    await admin.end();
+    await driver.disconnect();
+    await drop();
   });
 });
 

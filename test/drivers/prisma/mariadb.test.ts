@@ -97,6 +97,24 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       expect(await driver.count("tag", { name: { like: "RED" } })).toBe(3);
     });
 
+    it("is refused on tables whose columns have other types", async () => {
+      const { url, drop, driverAt } = await open();
+      ends.push(drop);
+      await askMysql(url, ["ALTER TABLE `tag` MODIFY `name` VARCHAR(20) NOT NULL, ADD COLUMN `legacy` INT NOT NULL"]);
+      const driver = driverAt(url, isDirect);
+      const failure = await failureOf(driver.connect(driverContext(fixtureEntities)));
+      ends.push(() => driver.disconnect());
+      // The client does not say how long a column is, nor what others there are.
+      expect((failure as ConfigurationError | undefined)?.problems).toEqual(
+        isDirect
+          ? [
+              expect.stringContaining('table "tag": column "name" has the type varchar(20)'),
+              expect.stringContaining('table "tag": column "legacy" is required, has no default'),
+            ]
+          : undefined,
+      );
+    });
+
     it("says that deleted records keep their unique values, which it cannot free", async () => {
       const { url, drop, driverAt } = await open();
       ends.push(drop);

@@ -80,6 +80,20 @@ describe("request handling", () => {
     await kernel.close();
   });
 
+  it("names the right address where an entity is asked for by its own name or its plural", async () => {
+    const orderItem = entity("orderItem", { name: string });
+    const list = { method: "GET", path: "/order-items", action: "list", entity: orderItem.build(), handler: () => [] };
+    const items = createPlugin({ id: "items", setup: ({ routes: own }) => own.add(list as never) });
+    const kernel = await boot({}, { plugins: [items], entities: [thing, orderItem] });
+    const told = async (url: string, base?: string) =>
+      (await send(kernel, "GET", url, base === undefined ? {} : { base })).json.message;
+    for (const path of ["/api/orderItems", "/api/orderItem/7", "/api/order-item", "/api/OrderItems?_limit=1"])
+      expect(await told(path)).toBe("Not found. Did you mean /api/order-items?");
+    expect(await told("/orderItems", "/v1")).toBe("Not found. Did you mean /v1/order-items?");
+    for (const path of ["/api/orders", "/orderItems", "/api/order-items/7"]) expect(await told(path)).toBe("Not found");
+    await kernel.close();
+  });
+
   it("lets a mount path take the place of the prefix, in links too", async () => {
     const kernel = await boot({ "GET /things": ({ root }) => ({ root }) });
     expect((await send(kernel, "GET", "/things", { base: "/v1" })).json).toEqual({ root: "/v1" });
@@ -585,7 +599,7 @@ describe("callers", () => {
     const down = async () => {
       throw new TypeError("session store at 10.0.0.1 is down");
     };
-    const { status, headers, body } = await ask({ getUser: down, logger });
+    const { status, headers, body } = await ask({ getUser: down, logger, production: true });
     expect([status, headers["retry-after"]]).toEqual([503, "2"]);
     expect(`${body}${logger.lines.join()}`).not.toContain("10.0.0.1");
     expect((await ask({ getUser: () => new Promise(() => {}), limits: { hookMs: 5 } })).status).toBe(503);

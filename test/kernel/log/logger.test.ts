@@ -1,7 +1,9 @@
+import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   consoleLogger,
   createPrefixedLogger,
+  describeError,
   getLogger,
   noopLogger,
   safeLogger,
@@ -54,6 +56,18 @@ describe("loggers", () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it.each([true, false])("get messages that may quote values where they are shown, and only there: %s", (shown) => {
+    const said: string[] = [];
+    const write = (_message: string, meta?: unknown): void => void said.push(inspect(meta, { showHidden: true }));
+    const log = safeLogger({ debug: write, info: write, warn: write, error: write }, shown);
+    const secret = new TypeError("secret-1", { cause: new RangeError("secret-2") });
+    log.error("failed", describeError(secret));
+    const own = { cause: new TypeError("told") };
+    log.error("told", own);
+    for (const text of ["secret-1", "secret-2"]) expect(said[0]?.includes(text)).toBe(shown);
+    expect(said[1]).toBe(inspect(own, { showHidden: true }));
   });
 
   it("have a process-wide default that can be replaced", () => {

@@ -296,8 +296,8 @@ describe("an operation on a record if it is found", () => {
 
 describe("records that are there at all", () => {
   const there: Decide = (operation) => {
-    if (operation.query.deleted === undefined) operation.existsWhere = { gone: false };
-    else if (operation.query.deleted === "only") operation.existsWhere = { gone: true };
+    if (operation.query.deleted === undefined) operation.require({ gone: false });
+    else if (operation.query.deleted === "only") operation.require({ gone: true });
   };
 
   it("are all that lists, counts, reads, updates and deletions know of, whoever asks", async () => {
@@ -372,7 +372,7 @@ describe("a decision without an operation", () => {
 
   it("has the records that are there in its predicate, and tells that from what the rules say", async () => {
     narrow = (operation) => {
-      if (operation.query.deleted === undefined) operation.existsWhere = { gone: false };
+      if (operation.query.deleted === undefined) operation.require({ gone: false });
     };
     expect(await ask({})).toMatchObject({ predicate: { gone: false }, forSome: false });
     expect(await ask({ query: { deleted: "with" } })).toMatchObject({ predicate: undefined, forSome: false });

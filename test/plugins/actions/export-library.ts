@@ -54,7 +54,7 @@ const gone = createPlugin({
   version: "1.0.0",
   hooks: {
     "operation:narrow": (operation) => {
-      if (operation.entity.name === "entry") operation.existsWhere = { goneAt: null };
+      if (operation.entity.name === "entry") operation.require({ goneAt: null });
     },
   },
 });

@@ -301,6 +301,9 @@ describe("a copy", () => {
   it("that lacks what the caller may not read is refused when it is needed", async () => {
     await seed();
     const { status, body } = await admin.request("POST", "/api/members/ann/clone");
-    expect([status, (body as { errors: object }).errors]).toEqual([400, { password: "is required" }]);
+    expect([status, (body as { errors: object }).errors]).toEqual([
+      400,
+      { password: "is required and not copied; send it in the body" },
+    ]);
   });
 });

@@ -77,7 +77,6 @@ const WITHOUT_BODY: readonly (readonly [string, string, number])[] = [
   ["POST", "/t1/unarchive", 200],
   ["DELETE", "/t1/soft", 200],
   ["POST", "/t1/restore", 200],
-  ["POST", "/t1/clone", 201],
 ];
 const BULK: readonly (readonly [string, string])[] = [
   ["PUT", "/bulk"],
@@ -91,6 +90,14 @@ describe("a body", () => {
     for (const body of [undefined, "{", "[]", '{"title":"Other"}'])
       expect([body, (await send(method, path, body)).status]).toEqual([body, status]);
     expect((await send(method, path, "text", "text/plain")).status).toBe(status);
+  });
+
+  it("may be sent to POST /t1/clone, with values for the copy", async () => {
+    expect((await send("POST", "/t1/clone")).json).toMatchObject({ title: "One" });
+    expect((await send("POST", "/t1/clone", '{"title":"Other"}')).json).toMatchObject({ title: "Other" });
+    for (const body of ["{", "[]"]) expect([body, (await send("POST", "/t1/clone", body)).status]).toEqual([body, 400]);
+    expect((await send("POST", "/t1/clone", "text", "text/plain")).status).toBe(415);
+    expect(await api.driver.count("task")).toBe(3);
   });
 
   it.each(BULK)("of another type than JSON is 415 for %s %s", async (method, path) => {
@@ -111,6 +118,7 @@ describe("a body", () => {
 describe("a parameter", () => {
   it.each([
     ...WITHOUT_BODY,
+    ["POST", "/t1/clone", 201] as const,
     ["GET", "/t1/exists", 200] as const,
     ...BULK.map(([method, path]) => [method, path, 200] as const),
   ])("that %s %s does not know is refused, a cache buster is not", async (method, path, status) => {

@@ -23,6 +23,8 @@ import { generatedClient } from "../../support/generate-client.ts";
 import { request, startApp } from "../../support/http.ts";
 import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
 import { mysqlTables } from "../../support/mysql-tables.ts";
+import { propertyOptions } from "../../support/properties.ts";
+import { amount } from "../../support/suite.ts";
 
 const rules = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 const counter = entity("counter", { count: int.default(0), on: bool.default(false), tags: manyToMany(() => tag) })
@@ -36,6 +38,7 @@ interface Opened {
   readonly driver: Driver;
   drop(): Promise<unknown>;
 }
+const CLIENTS = amount(20, 50);
 const noMysql = await whyNoMysql();
 const DATABASES: readonly (readonly [name: string, open: () => Promise<Opened>, isMissing: boolean])[] = [
   ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} }), false],
@@ -77,7 +80,9 @@ async function start(open: () => Promise<Opened>) {
 
 for (const [name, open, isMissing] of DATABASES)
   describe.skipIf(isMissing)(`versions on ${name}${isMissing ? ` (${noMysql})` : ""}`, () => {
-    it("let 50 clients that read, change and write with If-Match count to 50", { timeout: 120_000 }, async () => {
+    it(`let ${CLIENTS} clients that read, change and write with If-Match count to as many`, {
+      timeout: 120_000,
+    }, async () => {
       const app = await startApp(await start(open));
       onTestFinished(app.close);
       const { json } = await request(app.url, "POST", "/api/counters", { body: {} });
@@ -94,18 +99,18 @@ for (const [name, open, isMissing] of DATABASES)
           refused++;
         }
       };
-      await Promise.all(Array.from({ length: 50 }, count));
+      await Promise.all(Array.from({ length: CLIENTS }, count));
       const { json: last } = await request(app.url, "GET", path);
-      expect([last.count, last.version]).toEqual([50, 51]);
+      expect([last.count, last.version]).toEqual([CLIENTS, CLIENTS + 1]);
       expect(refused).toBeGreaterThan(0);
     });
 
-    it("of 50 writes about the same version let one through", async () => {
+    it(`of ${CLIENTS} writes about the same version let one through`, async () => {
       const api = await start(open);
       onTestFinished(() => api.close());
       const { id } = await api.asSystem().counter.create({});
       const results = await Promise.allSettled(
-        Array.from({ length: 50 }, (_, count) => api.asSystem().counter.update(id, { count }, { ifVersion: 1 })),
+        Array.from({ length: CLIENTS }, (_, count) => api.asSystem().counter.update(id, { count }, { ifVersion: 1 })),
       );
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason.status] : []));
@@ -152,7 +157,7 @@ for (const [name, open, isMissing] of DATABASES)
             expect((await api.driver.findOne("counter", { id }))?.version).toBe(expected);
           }
         }),
-        { numRuns: 10 },
+        propertyOptions(10),
       );
     });
   });

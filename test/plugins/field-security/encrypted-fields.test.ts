@@ -216,10 +216,16 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     expect(await app.api.driver.count("note", { title: "x" })).toBe(0);
   });
 
-  it("of one record are changed by its id", async () => {
-    await expect(
-      app.inHandler(({ driver }) => driver.update("note", { title: "x" }, { secret: "x" })),
-    ).rejects.toMatchObject({ status: 400 });
+  it("of one record are changed by any conditions that only it meets", async () => {
+    const id = await newNote({ title: "the one" });
+    const change = async (where: Row) =>
+      (await app.inHandler(({ driver }) => driver.update("note", where, { secret: "anew" }))).value;
+    expect(await change({ title: "the one" })).toMatchObject({ id, secret: "anew" });
+    expect((await stored("note", id)).secret).toMatch(CIPHERTEXT);
+    expect((await send("GET", `/notes/${id}`)).body).toMatchObject({ secret: "anew" });
+    expect(await change({ title: "not there" })).toBeNull();
+    await newNote({ title: "the one" });
+    await expect(change({ title: "the one" })).rejects.toMatchObject({ status: 409 });
   });
 
   it("without a blind index are compared with nothing but null", async () => {

@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { embedded, postgres } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childProgram } from "../../support/child-program.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { endProcess, type RunningExample, whenListening } from "../../support/example-process.ts";
 import { request } from "../../support/http.ts";
 import { repositoryRoot } from "../../support/source-files.ts";
 import { orderApp, sameAnswer } from "./order-app.ts";
 
-const CHILD = fileURLToPath(new URL("order-app.child.ts", import.meta.url));
+const CHILD = new URL("order-app.child.ts", import.meta.url);
 
-function startChild(database: string): Promise<RunningExample> {
-  const child = spawn(process.execPath, ["--import", "tsx", CHILD, database], {
+async function startChild(database: string): Promise<RunningExample> {
+  const child = spawn(process.execPath, [await childProgram(CHILD), database], {
     cwd: repositoryRoot,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -81,10 +81,10 @@ describe.each(SQL_DATABASES)("on %s", (_, open) => {
   });
 
   it("deletes keys that have expired", async () => {
-    app = await orderApp({ driver: database.driver, keys: { ttlMs: 300 } });
+    app = await orderApp({ driver: database.driver, keys: { ttlMs: 2_000 } });
     await app.create("short");
     expect(await app.keys()).toHaveLength(1);
-    await expect.poll(async () => (await app?.keys())?.length, { timeout: 5_000 }).toBe(0);
+    await expect.poll(async () => (await app?.keys())?.length, { timeout: 20_000 }).toBe(0);
     expect(await app.orders()).toHaveLength(1);
   });
 });

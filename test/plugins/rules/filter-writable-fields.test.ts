@@ -116,7 +116,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields(record, root)).toEqual({ name: "Ann", nick: "a", role: "user" });
     expect(() => filterWritableFields(body, ann)).toThrow(
       new ConfigurationError(
-        "filterWritableFields(data, user) takes records that an app has read; for other data say whose fields they are: filterWritableFields(data, entity, { user })",
+        "filterWritableFields(data, user) takes records of a handler's driver or of an operation, which know their entity. Records of a client, such as api.as(user), are plain copies, masked already; for these and other data say whose fields they are: filterWritableFields(data, entity, { user })",
       ),
     );
   });

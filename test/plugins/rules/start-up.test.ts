@@ -35,6 +35,17 @@ describe("rules at the start of an app", () => {
       );
   });
 
+  it("refuse a second entity whose records own themselves", () => {
+    const self = (name: string) =>
+      entity(name, { name: string })
+        .ownedBy("id")
+        .rules({ read: ["owner"] });
+    expect(problemsOf([self("user")])).toEqual([]);
+    expect(problemsOf([self("user"), self("agent")])).toEqual([
+      expect.stringMatching(/^agent: \.ownedBy\("id"\) is for the entity of the callers, and user has it already/),
+    ]);
+  });
+
   it("apply default rules to entities that say nothing, and only to those", async () => {
     const silent = entity("silent", { name: string });
     const spoken = entity("spoken", { name: string }).rules({ create: ["everyone"] });

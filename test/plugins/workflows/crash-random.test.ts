@@ -1,10 +1,13 @@
 import { afterEach, expect, it } from "vitest";
+import { amount } from "../../support/suite.ts";
 import { SHARED_DATABASES } from "../../support/workflows/order-databases.ts";
 import { type OrderProcess, type RunOrder, startOrderProcess } from "../../support/workflows/order-process.ts";
 import { orderTraces, wrongWith } from "../../support/workflows/order-traces.ts";
 import { randomNumbers } from "../../support/workflows/random-numbers.ts";
 
-const RUNS = 100;
+const RUNS = amount(30, 100);
+/** So many processes die, at most. */
+const DEATHS = amount(3, 6);
 const STEPS = ["create", "charge", "count", "notify", "remove", "ship"];
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -30,7 +33,7 @@ it.each(SHARED_DATABASES)(
     let deaths = 0;
     for (;;) {
       // Some die at once; without a bound on the points, the last one sees all of them to their end.
-      const points = deaths < 6 ? 1 + below(900) : undefined;
+      const points = deaths < DEATHS ? 1 + below(9 * RUNS) : undefined;
       const base = { database: database.address, engine: "journal", recoveryMs: 50, concurrency: 10 } as const;
       const push = deaths === 0 ? "auto" : "off";
       child = await startOrderProcess({ ...base, push, points, aheadMs: deaths * 3_600_000 });

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dbosEngine, runWorkflow, step, type WorkflowResult, workflow } from "../../../src/index.ts";
 import { loadDbos } from "../../../src/plugins/workflows/dbos/load-dbos.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
+import { childProgram } from "../../support/child-program.ts";
 import { freshPostgres } from "../../support/databases.ts";
 import { deferred } from "../../support/deferred.ts";
 import { gateTo } from "../../support/tcp-gate.ts";
@@ -63,6 +64,8 @@ afterAll(async () => {
   await sql.end();
   await app.close();
   await database.drop();
+  // Other files in this process have an engine of their own.
+  await DBOS.shutdown({ deregister: true });
 });
 
 async function run(input: PlaceInput, runId?: string): Promise<WorkflowResult> {
@@ -184,12 +187,12 @@ describe("a workflow on DBOS", () => {
 });
 
 describe("a process that dies", () => {
-  const script = fileURLToPath(new URL("dbos.child.ts", import.meta.url));
   let count = 0;
 
-  function begin(input: PlaceInput): { readonly runId: string; readonly child: ChildProcess } {
+  async function begin(input: PlaceInput): Promise<{ readonly runId: string; readonly child: ChildProcess }> {
+    const script = await childProgram(new URL("dbos.child.ts", import.meta.url));
     const runId = `run-${++count}`;
-    const child = spawn(process.execPath, ["--import", "tsx", script, database.url, runId, JSON.stringify(input)], {
+    const child = spawn(process.execPath, [script, database.url, runId, JSON.stringify(input)], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       env: { ...process.env, MAY_DIE: "yes" },
     });
@@ -197,7 +200,7 @@ describe("a process that dies", () => {
   }
 
   async function killed(input: PlaceInput): Promise<{ readonly runId: string; readonly ended: WorkflowResult }> {
-    const { runId, child } = begin(input);
+    const { runId, child } = await begin(input);
     const [, signal] = await once(child, "exit");
     expect(signal).toBe("SIGKILL");
     return { runId, ended: await run(input, runId) };

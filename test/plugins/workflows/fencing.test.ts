@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { entity, noopLogger, postgres, runWorkflow, string, workflow, workflows } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
+import { amount } from "../../support/suite.ts";
 import { gateTo } from "../../support/tcp-gate.ts";
 import { openPostgres, SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";
 import { type ChildOptions, type OrderProcess, startOrderProcess } from "../../support/workflows/order-process.ts";
@@ -38,7 +39,10 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
   it("recover the same runs, and each run is executed by one of them", async () => {
     const database = await opened(open);
     const dying = await started(database, { push: "auto" });
-    const runs = Array.from({ length: 24 }, (_, i) => ({ runId: `run-${i}`, at: "execute create: between" }));
+    const runs = Array.from({ length: amount(8, 24) }, (_, i) => ({
+      runId: `run-${i}`,
+      at: "execute create: between",
+    }));
     await dying.stopAt(runs);
     await dying.kill();
     const heirs = await Promise.all([1, 2].map(() => started(database, { aheadMs: HOUR })));

@@ -121,14 +121,16 @@ describe("runWorkflow", () => {
     expect([count, one?.metadata.id]).toEqual([1, "same"]);
   });
 
-  it("with a journal runs what the app knows by name, builders included, and nothing else", async () => {
+  it("with a journal runs what the app knows by name, and lists of steps in memory", async () => {
     const builder = workflow("known").addStep(who);
     const { resolve } = (await started([builder], true)).api;
     expect((await runWorkflow(builder, { resolve, user: ann })).status).toBe("completed");
     expect((await runWorkflow(builder.build(), { resolve, user: ann })).status).toBe("completed");
-    for (const unknown of [[who], workflow("unknown").addStep(who), workflow("known").addStep(who)])
+    for (const list of [[who], workflow([who])])
+      expect((await runWorkflow(list, { resolve, user: ann })).results).toEqual({ who: ["ann", "user"] });
+    for (const unknown of [workflow("unknown").addStep(who), workflow("known").addStep(who)])
       await expect(runWorkflow(unknown, { resolve, user: ann })).rejects.toMatchObject({
-        status: 409,
+        code: "CONFIGURATION_ERROR",
         message: expect.stringContaining("name it in workflows({ workflows: [...] })"),
       });
   });

@@ -11,6 +11,7 @@ import { type FuzzInput, sent } from "../../support/fuzz/fuzz-input.ts";
 import { createTally } from "../../support/fuzz/tally.ts";
 import { createTrial } from "../../support/fuzz/try-input.ts";
 import { type FuzzWorld, openWorld } from "../../support/fuzz/world.ts";
+import { amount } from "../../support/suite.ts";
 
 // Bytes on the wire that no client sends. Whatever they are, the server lives on, answers in HTTP and in the one error shape,
 // fails nowhere, tells nobody what is not theirs, and changes what it grants and nothing else.
@@ -18,7 +19,7 @@ import { type FuzzWorld, openWorld } from "../../support/fuzz/world.ts";
 /** The same inputs in every run, unless somebody wants others. */
 const SEED = Number(process.env.KEELSON_FUZZ_SEED ?? 20_261_122);
 /** Inputs in all. */
-const RUNS = Number(process.env.KEELSON_FUZZ_RUNS ?? 1_600);
+const RUNS = Number(process.env.KEELSON_FUZZ_RUNS ?? amount(400, 1_600));
 /** A failing case is sought again smaller, which repeats it. */
 const PATIENCE = 3_600_000;
 

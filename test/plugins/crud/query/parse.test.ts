@@ -295,10 +295,10 @@ describe("pages", () => {
 
   it.each([
     ["_page=3&_limit=20", { limit: 20, offset: 40 }],
-    ["_page=1", { limit: 100 }],
+    ["_page=1", { limit: 100, offset: 0 }],
     ["_limit=1000", { limit: 1_000 }],
     ["_start=20&_end=40", { limit: 20, offset: 20 }],
-    ["_end=40", { limit: 40 }],
+    ["_end=40", { limit: 40, offset: 0 }],
     ["_start=20", { limit: 100, offset: 20 }],
     ["_start=20&_limit=5", { limit: 5, offset: 20 }],
     ["_after=abc&_limit=5", { limit: 5, after: "abc" }],

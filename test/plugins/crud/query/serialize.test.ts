@@ -6,6 +6,7 @@ import type { AnyEntity } from "../../../../src/entity/index.ts";
 import { DEFAULT_LIMITS, type OperationQuery } from "../../../../src/kernel/index.ts";
 import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
+import { propertyOptions } from "../../../support/properties.ts";
 import { library } from "../library.ts";
 
 const kernel = createFakeKernel()
@@ -154,7 +155,7 @@ describe("serializeListQuery", () => {
         );
         expect(read.select).toEqual(query.select);
       }),
-      { numRuns: 500 },
+      propertyOptions(500),
     );
   });
 

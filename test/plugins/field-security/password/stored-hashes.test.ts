@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
 import { readStoredHash } from "../../../../src/plugins/field-security/password/read-stored-hash.ts";
+import { propertyOptions } from "../../../support/properties.ts";
 import { busyHasher, hashingOf } from "./hashers.ts";
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xa5).toString("base64");
@@ -142,7 +143,7 @@ describe("a stored hash", () => {
       fc.asyncProperty(stored, async (text) => {
         expect(await hasher.verify("correct horse", text, { cost: 1 })).toBe(false);
       }),
-      { numRuns: 300 },
+      propertyOptions(300),
     );
   });
 });

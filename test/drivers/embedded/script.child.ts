@@ -1,0 +1,11 @@
+// A script as people write them: it makes its tables, stores a record, closes the app, and has nothing else to do.
+import { embedded, entity, keelson, noopLogger, postgres, string } from "keelson";
+
+const database = process.argv[2] as string;
+const note = entity("note", { title: string }).rules({ read: ["everyone"] });
+const driver = database.startsWith("postgres:") ? postgres(database) : embedded({ file: database });
+const api = keelson({ entities: [note], driver, logger: noopLogger });
+await api.ready;
+await api.asSystem().note.create({ title: "one" });
+await api.close();
+process.stdout.write("closed");

@@ -1,0 +1,29 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+/** Less than the minute for which a forgotten timer of the schema engine would hold the process. */
+const PATIENCE_MS = 45_000;
+const SCRIPT = fileURLToPath(new URL("script.child.ts", import.meta.url));
+
+async function run(database: string): Promise<string> {
+  const options = { env: { ...process.env, NODE_ENV: "development" }, timeout: PATIENCE_MS } as const;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", SCRIPT, database], options);
+  return stdout;
+}
+
+describe("a script that closes its app", () => {
+  it.concurrent("ends by itself on SQLite", async () => {
+    const { file, remove } = await freshSqliteFile();
+    expect(await run(file)).toBe("closed");
+    await remove();
+  });
+
+  it.concurrent("ends by itself on PostgreSQL", async () => {
+    const { url, drop } = await freshPostgres();
+    expect(await run(url)).toBe("closed");
+    await drop();
+  });
+});

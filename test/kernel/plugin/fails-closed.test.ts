@@ -1,0 +1,222 @@
+import {
+  action,
+  audit,
+  ConfigurationError,
+  createPlugin,
+  endpoint,
+  entity,
+  type HookFunction,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  type Plugin,
+  type PluginContext,
+  type PluginOptions,
+  string,
+} from "keelson";
+import { createFakeKernel } from "keelson/testing";
+import { describe, expect, it } from "vitest";
+import { PLUGIN_FAULTS } from "../../support/plugin-faults.ts";
+
+const note = entity("note", { text: string, team: string.default("red") }).rules({ read: ["everyone"] });
+
+/** Starts a real app with plugins after the default ones. */
+async function startApp(plugins: readonly Plugin[]): Promise<void> {
+  const api = keelson({ entities: [note], driver: memoryDriver(), logger: noopLogger, plugins });
+  await api.ready.finally(() => api.close());
+}
+
+async function startFake(plugins: readonly Plugin[]): Promise<void> {
+  const kernel = createFakeKernel().withEntities(note).withDriver(memoryDriver());
+  for (const plugin of plugins) await kernel.use(plugin);
+  await kernel.close();
+}
+
+async function problemsOf(starting: Promise<void>): Promise<string> {
+  const error: unknown = await starting.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigurationError);
+  return (error as ConfigurationError).problems.join("\n");
+}
+
+const odd = (options: object): Plugin => createPlugin({ id: "acme/odd", ...options } as PluginOptions);
+/** The types of such hooks come by declaration merging, which would be seen by all tests. */
+const DELIVERED = "acme:delivered" as never;
+const noop = (): void => {};
+
+describe.each([
+  ["a real app", startApp],
+  ["the fake kernel", startFake],
+] as const)("%s does not start", (_name, start) => {
+  it.each<[string, object, string]>(PLUGIN_FAULTS)("with %s", async (_what, options, problem) => {
+    expect(await problemsOf(start([odd(options)]))).toContain(`plugin "acme/odd": ${problem}`);
+  });
+
+  it.each<[string, (context: PluginContext) => unknown]>([
+    ['hooks.on("operation:authorize")', ({ hooks }) => hooks.on("operation:authorize", noop)],
+    ['hooks.define("acme:delivered")', ({ hooks }) => hooks.define(DELIVERED)],
+    [
+      "routes.add(GET /late)",
+      ({ routes }) => routes.add({ method: "GET", path: "/late", action: "late", rules: [], handler: noop }),
+    ],
+    ['services.register("late")', ({ services }) => services.register("late", noop)],
+    ['problem("too late")', ({ problem }) => problem("too late")],
+  ])("when a plugin calls %s in start, even if it catches the error", async (call, late) => {
+    const sentence = `Plugin "acme/odd" called ${call} after setup, when it would have no effect; call it in setup()`;
+    expect(await problemsOf(start([odd({ start: late })]))).toBe(sentence);
+    const quiet = odd({
+      start(context: PluginContext) {
+        try {
+          late(context);
+        } catch {}
+      },
+    });
+    expect(await problemsOf(start([quiet]))).toBe(sentence);
+  });
+
+  it("with two plugins that provide one capability, or one service", async () => {
+    const plugins = ["acme/one", "acme/two"].map((id) =>
+      createPlugin({ id, provides: ["search"], services: { finder: () => 1 } }),
+    );
+    const problems = await problemsOf(start(plugins));
+    expect(problems).toContain('Plugins "acme/one" and "acme/two" both provide "search"; leave one of them out');
+    expect(problems).toContain('Service "finder" is registered twice, by the plugins "acme/one" and "acme/two"');
+    expect(problems).toContain('defaults.replace("acme/one", yours)');
+  });
+
+  it("with everything that is wrong in one report", async () => {
+    const problems = await problemsOf(
+      start([
+        odd({
+          hooks: { "request:begin": noop, "request:end": 1 },
+          endpoints: { a: { path: "/a" } },
+          provide: [],
+          setup: undefined,
+        }),
+      ]),
+    );
+    for (const part of ["request:begin", "request:end", "no handler", '"provide"']) expect(problems).toContain(part);
+  });
+});
+
+describe("a context that is kept", () => {
+  it("declares nothing once the app is set up", async () => {
+    let kept: PluginContext | undefined;
+    const api = keelson({
+      entities: [note],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      plugins: [odd({ setup: (context: PluginContext) => void (kept = context) })],
+    });
+    await api.ready;
+    expect(() => kept?.hooks.on("operation:authorize", noop)).toThrow(ConfigurationError);
+    expect(() => kept?.services.register("late", noop)).toThrow("after setup");
+    await api.close();
+  });
+});
+
+describe("a wrapDriver that returns a promise", () => {
+  it("is refused", () => {
+    const plugins = [odd({ wrapDriver: async (driver: unknown) => driver })];
+    expect(() => keelson({ entities: [note], driver: memoryDriver(), plugins })).toThrow(
+      'plugin "acme/odd": wrapDriver returned a promise',
+    );
+  });
+});
+
+describe("a kernel without a driver", () => {
+  it("serves plugins that need none, on the fake kernel", async () => {
+    const endpoints = { greet: endpoint("/greet", { rules: ["everyone"], handler: () => ({ text: "Ahoy" }) }) };
+    const kernel = await createFakeKernel().use(
+      createPlugin({ id: "greeter", endpoints, wrapDriver: (inner) => inner }),
+    );
+    expect((await kernel.call("GET", "/greet")).body).toEqual({ text: "Ahoy" });
+  });
+});
+
+describe("a plugin in the place of a default one", () => {
+  it("may provide what that one provides", async () => {
+    const mine = createPlugin({ id: "acme/versions", provides: ["versioned"] });
+    const api = keelson({
+      entities: [note],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      plugins: (defaults) => defaults.replace("versions", mine),
+    });
+    await api.ready;
+    await api.close();
+  });
+});
+
+describe("a hook that a plugin defines", () => {
+  it("is run by its plugin, with the functions of plugins before and after it", async () => {
+    const listen = (id: string): Plugin =>
+      odd({ id, hooks: { "acme:delivered": ({ seen }: { seen: string[] }) => void seen.push(id) } });
+    let run: (payload: { id: string; seen: string[] }) => unknown = noop;
+    const owner = odd({ setup: ({ hooks }: PluginContext) => void (run = hooks.define(DELIVERED) as typeof run) });
+    await startApp([listen("before"), owner, listen("after")]);
+    const seen: string[] = [];
+    await run({ id: "1", seen });
+    expect(seen).toEqual(["before", "after"]);
+  });
+
+  it("has one owner, and a name that is not the kernel's", async () => {
+    const define = (id: string, name: never): Plugin =>
+      createPlugin({ id, setup: ({ hooks }) => void hooks.define(name) });
+    const problems = await problemsOf(
+      startApp([define("one", "a:b" as never), define("two", "a:b" as never), define("three", "request:end" as never)]),
+    );
+    expect(problems).toContain('plugin "two": the hook "a:b" is defined by plugin "one" already');
+    expect(problems).toContain('plugin "three": the hook "request:end" is defined by the kernel already');
+  });
+});
+
+describe("conditions on which records there are", () => {
+  it.each<[string, (where: object) => HookFunction<"operation:narrow">]>([
+    ["required", (where) => (operation) => operation.require(where as never)],
+    ["assigned", (where) => (operation) => void Object.assign(operation, { existsWhere: where })],
+  ])("hold together when two plugins have %s them", async (_how, narrow) => {
+    const rows = [
+      { id: "1", text: "a", team: "red" },
+      { id: "2", text: "b", team: "red" },
+      { id: "3", text: "a", team: "blue" },
+    ];
+    const api = keelson({
+      entities: [note],
+      driver: memoryDriver({ note: rows }),
+      logger: noopLogger,
+      plugins: [
+        createPlugin({ id: "team", hooks: { "operation:narrow": narrow({ team: "red" }) } }),
+        createPlugin({ id: "text", hooks: { "operation:narrow": narrow({ text: "a" }) } }),
+      ],
+    });
+    expect((await api.as({ id: "u" }).note.list()).data.map(({ id }) => id)).toEqual(["1"]);
+    expect(await api.asSystem().note.count()).toBe(1);
+    await expect(api.asSystem().note.get("3")).rejects.toMatchObject({ status: 404 });
+    await api.close();
+  });
+});
+
+describe("a call without what it needs", () => {
+  it.each<[string, () => unknown, string]>([
+    ["createPlugin()", () => createPlugin(undefined as never), 'at least an "id"'],
+    ["createPlugin({})", () => createPlugin({} as never), 'createPlugin() needs an "id"'],
+    [
+      "createPlugin({ requires })",
+      () => createPlugin({ id: "a", requires: "rules", provides: [1] } as never),
+      '"requires" must be a list of names',
+    ],
+    ["action({})", () => action({} as never), "`handler`"],
+  ])("%s is a ConfigurationError that names the field", (_what, call, message) => {
+    expect(call).toThrow(ConfigurationError);
+    expect(call).toThrow(message);
+  });
+
+  it("a misspelt option of a plugin of this package is in the report", async () => {
+    expect(await problemsOf(startApp([audit({ keepDay: 3 } as never)]))).toBe(
+      'audit: there is no option "keepDay". Did you mean "keepDays"?',
+    );
+  });
+});

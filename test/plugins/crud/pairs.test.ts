@@ -1,0 +1,196 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  belongsTo,
+  type Driver,
+  defineRule,
+  embedded,
+  entity,
+  importAction,
+  keelson,
+  manyToMany,
+  memoryDriver,
+  noopLogger,
+  postgres,
+  string,
+} from "../../../src/index.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+const everyone = ["everyone"] as const;
+const chief = defineRule("chief", ({ record, user: caller }) => record?.bossId === caller?.id);
+const member = defineRule("member", ({ user: caller }) => ({ members: { id: caller?.id ?? "" } }));
+
+const user = entity("user", {
+  name: string.unique(),
+  teams: manyToMany(() => team),
+  circles: manyToMany(() => circle),
+  clubs: manyToMany(() => club),
+  badges: manyToMany(() => badge),
+  secrets: manyToMany(() => secret),
+  follows: manyToMany(() => user).inverse("followers"),
+  followers: manyToMany(() => user).inverse("follows"),
+  friends: manyToMany(() => user),
+})
+  .ownedBy("id")
+  .rules({ read: everyone, create: everyone, update: ["owner"] })
+  .actions({ import: importAction({ upsertBy: "name" }) });
+const team = entity("team", { name: string, boss: belongsTo(() => user), members: manyToMany(() => user) })
+  .ownedBy("boss")
+  .rules({ read: everyone, create: everyone, update: ["owner"] });
+/** Its rule has to see the record. */
+const circle = entity("circle", { boss: belongsTo(() => user), members: manyToMany(() => user) }).rules({
+  read: everyone,
+  update: [chief],
+});
+/** Its rule looks at the pairs. */
+const club = entity("club", { name: string, members: manyToMany(() => user) }).rules({
+  read: everyone,
+  update: [member],
+});
+/** Does not declare the relation. */
+const badge = entity("badge", { name: string }).rules({ read: everyone });
+const secret = entity("secret", { name: string, holders: manyToMany(() => user) });
+const entities = [user, team, circle, club, badge, secret] as const;
+
+const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules: [chief, member] });
+
+const DATABASES: readonly (readonly [
+  string,
+  () => Promise<{ driver: Driver; url?: string; drop(): Promise<void> }>,
+])[] = [
+  ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
+  [
+    "SQLite",
+    async () => {
+      const { file, remove } = await freshSqliteFile();
+      return { driver: embedded({ file }), drop: remove };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      const { url, drop } = await freshPostgres();
+      return { driver: postgres(url), url, drop };
+    },
+  ],
+];
+
+describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
+  let database: Awaited<ReturnType<typeof open>>;
+  let api: ReturnType<typeof appOn>;
+  beforeAll(async () => {
+    database = await open();
+    api = appOn(database.driver);
+    await api.ready;
+  });
+  afterAll(async () => {
+    await api.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    const { driver } = database;
+    for (const { name: stored } of [team, circle, club, badge, secret, user].map((one) => one.build()))
+      await driver.deleteMany(stored, { id: { null: false } });
+    const system = api.asSystem();
+    for (const id of ["ann", "bob", "cid"]) await system.user.create({ id, name: id });
+    await system.team.create({ id: "ann's", name: "A", bossId: "ann", membersIds: ["bob"] });
+    await system.team.create({ id: "bob's", name: "B", bossId: "bob" });
+    await system.team.create({ id: "cid's", name: "C", bossId: "cid", membersIds: ["ann"] });
+    await system.circle.create({ id: "ann's", bossId: "ann" });
+    await system.circle.create({ id: "bob's", bossId: "bob" });
+    await system.club.create({ id: "ann's", name: "A", membersIds: ["ann"] });
+    await system.club.create({ id: "bob's", name: "B", membersIds: ["bob"] });
+    await system.badge.create({ id: "gold", name: "Gold" });
+    await system.secret.create({ id: "s", name: "S" });
+  });
+
+  const ann = () => api.as({ id: "ann" }).user;
+  const of = async (relation: string, id = "ann") =>
+    (await database.driver.links("user", relation, [id])).map(({ target }) => target);
+  const FORBIDDEN = { status: 403, code: "FORBIDDEN" };
+
+  it.each(["teams", "circles", "clubs"])("takes the update right on the added target: %s", async (relation) => {
+    const before = await of(relation);
+    const key = `${relation}Ids`;
+    await expect(ann().update("ann", { name: "New", [key]: [...before, "bob's"] })).rejects.toMatchObject(FORBIDDEN);
+    expect(await of(relation)).toEqual(before);
+    expect(await api.asSystem().user.get("ann")).toMatchObject({ name: "ann" });
+    await ann().update("ann", { name: "New", [key]: [...before, "ann's"] });
+    expect(await of(relation)).toEqual([...new Set(["ann's", ...before])].sort());
+  });
+
+  it("takes it on the removed target too, as the rules say before the change", async () => {
+    await expect(ann().update("ann", { teamsIds: [] })).rejects.toMatchObject(FORBIDDEN);
+    expect(await of("teams")).toEqual(["cid's"]);
+    await ann().update("ann", { clubsIds: [] }); // members may update the club
+    expect(await of("clubs")).toEqual([]);
+  });
+
+  it("stays as it is when the list that was read is sent back", async () => {
+    await ann().update("ann", { name: "New", teamsIds: ["cid's"] });
+    expect(await of("teams")).toEqual(["cid's"]);
+  });
+
+  it("takes the update right of both sides, whichever side writes it", async () => {
+    const teams = api.as({ id: "ann" }).team;
+    await expect(teams.update("ann's", { membersIds: ["bob", "cid"] })).rejects.toMatchObject(FORBIDDEN);
+    await teams.update("ann's", { membersIds: ["ann", "bob"] });
+    expect(await of("teams")).toEqual(["ann's", "cid's"]);
+  });
+
+  it("takes it with new records, of which nothing is stored otherwise", async () => {
+    const create = (teamsIds: string[]) => ann().create({ name: "New", teamsIds });
+    await expect(create(["ann's", "bob's"])).rejects.toMatchObject(FORBIDDEN);
+    expect(await database.driver.count("user", { name: "New" })).toBe(0);
+    expect(await of("teams", (await create(["ann's"])).id)).toEqual(["ann's"]);
+  });
+
+  it("takes it in imports, which store nothing of refused rows", async () => {
+    const row = (name: string, ...teamsIds: string[]) => ({ name, teamsIds });
+    const rows = [row("one", "ann's"), row("two", "bob's"), row("three"), row("ann", "cid's", "bob's"), row("ann")];
+    const result = await ann().import([...rows, row("ann", "ann's", "cid's")]);
+    expect(result).toMatchObject({ created: 2, updated: 1, failed: [{ row: 2 }, { row: 4 }, { row: 5 }] });
+    const users = await database.driver.findMany("user", { where: { id: { nin: ["bob", "cid"] } } });
+    expect(users.map(({ name }) => name).sort()).toEqual(["ann", "one", "three"]);
+    expect(await of("teams")).toEqual(["ann's", "cid's"]);
+  });
+
+  it("is decided target by target between records of one entity", async () => {
+    await expect(ann().update("ann", { followsIds: ["bob"] })).rejects.toMatchObject(FORBIDDEN);
+    await ann().update("ann", { followsIds: ["ann"] });
+    expect(await of("followers")).toEqual(["ann"]);
+  });
+
+  it("is guarded by one side where only that side declares it", async () => {
+    await ann().update("ann", { badgesIds: ["gold"], friendsIds: ["bob"] });
+    expect([await of("badges"), await of("friends")]).toEqual([["gold"], ["bob"]]);
+  });
+
+  it("with a target that may not be read is refused like one with a missing target", async () => {
+    const refused = (id: string) => ({ status: 400, errors: { secretsIds: `secret "${id}" does not exist` } });
+    for (const id of ["s", "missing"])
+      await expect(ann().update("ann", { secretsIds: [id] })).rejects.toMatchObject(refused(id));
+  });
+
+  it("is the system's to change", async () => {
+    await api.asSystem().user.update("ann", { teamsIds: ["ann's"], secretsIds: ["s"] });
+    expect([await of("teams"), await of("secrets")]).toEqual([["ann's"], ["s"]]);
+  });
+
+  it.runIf(name === "PostgreSQL")("is decided after waiting for the target", async () => {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin");
+    await other.query(`update "team" set "bossId" = 'bob' where "id" = 'ann''s'`);
+    const adding = ann().update("ann", { teamsIds: ["ann's", "cid's"] });
+    const waiting = `select 1 from pg_locks where not granted and pid in
+      (select pid from pg_stat_activity where datname = current_database())`;
+    const refused = expect(adding).rejects.toMatchObject(FORBIDDEN);
+    while ((await other.query(waiting)).rows.length === 0) await nextTurn();
+    await other.query("commit");
+    await other.end();
+    await refused;
+    expect(await of("teams")).toEqual(["cid's"]);
+  });
+});

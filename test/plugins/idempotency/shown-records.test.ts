@@ -1,0 +1,124 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  action,
+  belongsTo,
+  bool,
+  datetime,
+  defineRule,
+  entity,
+  hasMany,
+  idempotency,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../../src/index.ts";
+
+const everyone = ["everyone"] as const;
+const member = defineRule("member", ({ user }) => ({ members: { userId: user?.id ?? "" } }));
+const published = defineRule("published", ({ record }) => record?.published === true);
+const employee = defineRule("employee", ({ user }) => user?.role === "employee");
+
+const org = entity("org", { name: string, members: hasMany(() => membership) }).rules({ read: [member] });
+const membership = entity("membership", { userId: string, org: belongsTo(() => org) }).rules({ read: everyone });
+const price = entity("price", { amount: string }).rules({ read: [employee] });
+const file = entity("file", {
+  name: string,
+  boss: string,
+  secret: string.readable("boss"),
+  deletedAt: datetime.optional(),
+})
+  .softDelete()
+  .rules({ read: everyone });
+const page = entity("page", {
+  title: string,
+  published: bool.default(true),
+  org: belongsTo(() => org),
+  price: belongsTo(() => price),
+  file: belongsTo(() => file),
+})
+  .rules({ read: [published], create: everyone, update: everyone })
+  .actions({
+    names: action()
+      .rules("everyone")
+      .handler(({ driver }) => driver.findMany("org", { select: ["name"] })),
+  });
+
+const boss = defineRule("boss", ({ user }) => ({ boss: user?.id ?? "" }));
+const driver = memoryDriver();
+let role = "employee";
+const api = keelson({
+  entities: [org, membership, price, file, page],
+  driver,
+  logger: noopLogger,
+  rules: [member, published, employee, boss],
+  plugins: [idempotency()],
+  getUser: () => ({ id: "ann", role }),
+});
+afterAll(() => api.close());
+beforeEach(async () => {
+  await api.ready;
+  role = "employee";
+  for (const name of ["page", "file", "price", "membership", "org"] as const)
+    await driver.deleteMany(name, { id: { null: false } });
+  const system = api.asSystem();
+  await system.org.create({ id: "o", name: "Org" });
+  await system.membership.create({ id: "m", userId: "ann", orgId: "o" });
+  await system.price.create({ id: "p", amount: "9" });
+  await system.file.create({ id: "f", name: "File", boss: "ann", secret: "x" });
+});
+
+/** Sends the same keyed request again. */
+function keyed(include: string) {
+  const key = crypto.randomUUID();
+  return async () => {
+    const headers = { "content-type": "application/json", "idempotency-key": key };
+    const body = JSON.stringify({ title: "Page", orgId: "o", priceId: "p", fileId: "f" });
+    const url = `http://localhost/api/pages${include === "" ? "" : `?include=${include}`}`;
+    const response = await api.fetch(new Request(url, { method: "POST", headers, body }));
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+}
+
+describe("a response that is repeated", () => {
+  it("shows the same while the caller may read the same", async () => {
+    const send = keyed("org,price,file");
+    const first = await send();
+    expect(first).toMatchObject({
+      status: 201,
+      json: { org: { name: "Org" }, price: { amount: "9" }, file: { secret: "x" } },
+    });
+    expect(await send()).toEqual(first);
+    expect(await driver.count("page")).toBe(1);
+  });
+
+  it.each<[string, string, () => unknown]>([
+    ["an included record that a related one hides now", "org", () => driver.deleteMany("membership", { id: "m" })],
+    ["an included entity that the caller may not read at all now", "price", () => (role = "guest")],
+    [
+      "an included record that is softly deleted",
+      "file",
+      () => driver.update("file", { id: "f" }, { deletedAt: new Date() }),
+    ],
+    ["an included record whose field is hidden now", "file", () => driver.update("file", { id: "f" }, { boss: "bob" })],
+    [
+      "a record that a rule hides by looking at it",
+      "",
+      () => driver.updateMany("page", { title: "Page" }, { published: false }),
+    ],
+  ])("is refused where it would show %s", async (_, include, change) => {
+    const send = keyed(include);
+    expect((await send()).status).toBe(201);
+    await change();
+    expect(await send()).toMatchObject({ status: 403, json: { code: "FORBIDDEN" } });
+  });
+
+  it("is not given again where it hides which records it shows", async () => {
+    const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
+    const send = () =>
+      api.fetch(new Request("http://localhost/api/pages/names", { method: "POST", headers, body: "{}" }));
+    expect(await (await send()).json()).toEqual([{ name: "Org" }]);
+    await api.asSystem().membership.delete("m");
+    expect((await send()).status).toBe(403);
+  });
+});

@@ -1,0 +1,199 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  all,
+  belongsTo,
+  bool,
+  bulkDeleteAction,
+  bulkUpdateAction,
+  defineRule,
+  entity,
+  hasMany,
+  memoryDriver,
+  string,
+  toggleAction,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
+
+/** What happens once while a rule looks at a record. */
+let between: (() => Promise<unknown>) | undefined;
+const me = (user: { id: string } | null): string => String(user?.id);
+const member = defineRule("rrMember", ({ user }) => ({ folder: { members: { userId: me(user) } } }));
+const unlocked = defineRule("rrUnlocked", async ({ record }) => {
+  const isUnlocked = record?.locked === false;
+  const meanwhile = between;
+  between = undefined;
+  await meanwhile?.();
+  return isUnlocked;
+});
+const holdsOpen = defineRule("rrHoldsOpen", () => ({ notes: { folder: { open: true } } }));
+const isLeaf = defineRule("rrIsLeaf", () => ({ NOT: { children: {} } }));
+const reading = { read: ["everyone"], create: ["everyone"] };
+const actions = { bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction };
+
+const folder = entity("folder", {
+  name: string,
+  open: bool.default(true),
+  notes: hasMany(() => note),
+  plans: hasMany(() => plan),
+  members: hasMany(() => access),
+})
+  .rules({ ...reading, update: [holdsOpen] })
+  .actions({ ...actions, toggle: toggleAction("open") });
+const access = entity("access", { userId: string, folder: belongsTo(() => folder) }).rules(reading);
+const fields = {
+  text: string,
+  locked: bool.default(false),
+};
+const note = entity("note", { ...fields, folder: belongsTo(() => folder) })
+  .rules({ ...reading, update: [member], delete: [member] })
+  .actions(actions);
+const plan = entity("plan", {
+  ...fields,
+  budget: string.optional().readable([unlocked]),
+  goal: string.optional().writable([all(member, unlocked)]),
+  folder: belongsTo(() => folder),
+})
+  .rules({ read: ["everyone"], create: ["everyone"], update: [all(member, unlocked)], delete: [all(member, unlocked)] })
+  .actions(actions);
+const branch = entity("branch", {
+  name: string,
+  parent: belongsTo(() => branch)
+    .optional()
+    .inverse("children"),
+  children: hasMany(() => branch).inverse("parent"),
+}).rules({ ...reading, update: [isLeaf] });
+const entities = [folder, access, note, plan, branch];
+
+type App = ReturnType<typeof createTestApp<typeof entities>>;
+/** ann is a member of f1, where all notes and plans are. */
+async function plant({ api }: App): Promise<void> {
+  between = undefined;
+  for (const name of ["access", "note", "plan", "folder", "branch"])
+    await api.driver.deleteMany(name, { id: { null: false } });
+  const system = api.asSystem();
+  await system.folder.create({ id: "f1", name: "one" });
+  await system.access.create({ id: "m1", userId: "ann", folderId: "f1" });
+  for (const id of ["a", "b"]) {
+    await system.note.create({ id, text: "old", folderId: "f1" });
+    await system.plan.create({ id, text: "old", budget: "7", folderId: "f1" });
+  }
+}
+
+const databases: readonly (readonly [
+  string,
+  () => Promise<Pick<SqlDatabase, "driver" | "drop"> & { url: string | undefined }>,
+])[] = [["memory", async () => ({ driver: memoryDriver(), url: undefined, drop: async () => {} })], ...SQL_DATABASES];
+
+describe.each(databases)("a rule about related records, on %s", (name, open) => {
+  let database: Awaited<ReturnType<typeof open>>;
+  let app: App;
+  const ask = (method: string, path: string, body?: unknown) =>
+    app.as({ id: "ann" }).request(method, `/api/${path}`, body);
+  const statusOf = async (...request: Parameters<typeof ask>): Promise<number> => (await ask(...request)).status;
+  const one = (entityName: string, id: string) => app.api.driver.findOne(entityName, { id });
+  const revoke = () => app.api.driver.delete("access", { id: "m1" });
+
+  beforeAll(async () => {
+    database = await open();
+    app = createTestApp({ entities, driver: database.driver });
+    await app.api.ready;
+  });
+  beforeEach(() => plant(app));
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  describe("that must pass together with one that looks at the record", () => {
+    it("holds until the record is written", async () => {
+      expect(await statusOf("PATCH", "plans/a", { text: "new" })).toBe(200);
+      for (const [method, body] of [
+        ["PATCH", { text: "late" }],
+        ["DELETE", undefined],
+      ] as const) {
+        await plant(app);
+        between = revoke;
+        expect(await statusOf(method, "plans/a", body), method).toBe(403);
+        expect(await one("plan", "a")).toMatchObject({ text: "old" });
+      }
+    });
+
+    it("holds for a field until the record is written", async () => {
+      expect((await ask("PATCH", "plans/a", { goal: "up" })).body).toMatchObject({ goal: "up" });
+      await app.api.asSystem().plan.update("a", { locked: true });
+      expect(await statusOf("PATCH", "plans/a", { goal: "down" })).toBe(403);
+    });
+
+    it("is asked again after a change of what it looks at", async () => {
+      await app.api.asSystem().folder.create({ id: "f2", name: "two" });
+      expect(await statusOf("PATCH", "plans/a", { folderId: "f2" })).toBe(403);
+      expect(await one("plan", "a")).toMatchObject({ folderId: "f1" });
+    });
+  });
+
+  it("shows a field that it decides about in the answer to a write, with and without includes", async () => {
+    for (const query of ["", "?include=folder"]) {
+      const { body } = await ask("PATCH", `plans/a${query}`, { text: "new" });
+      expect(body, query).toMatchObject({ text: "new", budget: "7" });
+    }
+  });
+
+  describe("on a path that comes back to the record", () => {
+    it("must hold after a change, by whatever operation", async () => {
+      const tries = [
+        ["PATCH", "folders/f1", { open: false }],
+        ["POST", "folders/f1/toggle-open", undefined],
+        ["PUT", "folders/bulk", { ids: ["f1"], data: { open: false } }],
+      ] as const;
+      for (const [method, path, body] of tries) {
+        expect.soft(await statusOf(method, path, body), path).toBe(403);
+        expect.soft(await one("folder", "f1"), path).toMatchObject({ open: true });
+      }
+      expect(await statusOf("PATCH", "folders/f1", { name: "new" })).toBe(200);
+    });
+
+    it("must hold after a change of the key at its other end", async () => {
+      await app.api.asSystem().branch.create({ id: "x", name: "x" });
+      expect(await statusOf("PATCH", "branches/x", { parentId: "x" })).toBe(403);
+      expect(await statusOf("PATCH", "branches/x", { name: "y" })).toBe(200);
+    });
+  });
+
+  describe.runIf(name === "PostgreSQL")("after waiting for the record", () => {
+    /** Sends a request while somebody holds note or plan "a", and revokes the right before letting go. */
+    async function whileHeld(table: string, request: Parameters<typeof ask>) {
+      const other = new pg.Client({ connectionString: database.url });
+      await other.connect();
+      await other.query("begin");
+      await other.query(`select 1 from "${table}" where "id" = 'a' for update`);
+      const answer = ask(...request);
+      const waiting = `select 1 from pg_locks where not granted and pid in
+        (select pid from pg_stat_activity where datname = current_database())`;
+      while ((await other.query(waiting)).rows.length === 0) await nextTurn();
+      await other.query(`delete from "access"`);
+      await other.query("commit");
+      await other.end();
+      return answer;
+    }
+
+    it.each(["note", "plan"])("is decided again: %s", async (table) => {
+      const tries = [
+        ["PATCH", `${table}s/a`, { text: "late" }],
+        ["DELETE", `${table}s/a`],
+        ["PUT", `${table}s/bulk`, { ids: ["a", "b"], data: { text: "late" } }],
+        ["DELETE", `${table}s/bulk`, { ids: ["a", "b"] }],
+      ] as const;
+      for (const request of tries) {
+        await plant(app);
+        const { status, body } = await whileHeld(table, [...request]);
+        const [method, path] = request;
+        if (path.endsWith("bulk")) expect.soft(Object.values(body as object), `${method} ${path}`).toEqual([0]);
+        else expect.soft(status, `${method} ${path}`).toBe(403);
+        expect.soft(await app.api.driver.count(table, { text: "old" }), `${method} ${path}`).toBe(2);
+      }
+    });
+  });
+});

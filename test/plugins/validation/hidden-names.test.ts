@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  bulkUpdateAction,
+  entity,
+  importAction,
+  int,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../../src/index.ts";
+
+const everyone = ["everyone"] as const;
+const task = entity("task", {
+  title: string,
+  wages: int.optional().readable("admin").writable("admin"),
+  rating: int.optional().writable("admin"),
+  origin: string.optional().omit().readonly(),
+})
+  .rules({ read: everyone, create: everyone, update: everyone })
+  .actions({ bulk: bulkUpdateAction, import: importAction });
+const payment = entity("payment", { note: string, wages: int.readable("admin").writable("admin") }).rules({
+  read: everyone,
+  create: everyone,
+});
+
+let role: string | undefined;
+const api = keelson({
+  entities: [task, payment],
+  driver: memoryDriver(),
+  logger: noopLogger,
+  getUser: () => ({ id: "ann", role }),
+});
+beforeAll(async () => {
+  await api.ready;
+  await api.asSystem().task.create({ id: "1", title: "First" });
+});
+afterAll(() => api.close());
+
+async function send(method: string, path: string, body: unknown, type = "application/json") {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const headers = { "content-type": type };
+  const response = await api.fetch(new Request(`http://localhost/api${path}`, { method, headers, body: text }));
+  const { requestId: _, ...json } = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, ignored: response.headers.get("x-ignored-fields"), json };
+}
+
+const SURFACES: readonly (readonly [string, (name: string) => ReturnType<typeof send>])[] = [
+  ["a create", (name) => send("POST", "/tasks", { title: "New", [name]: 1 })],
+  ["an update", (name) => send("PATCH", "/tasks/1", { [name]: 1 })],
+  ["a bulk update", (name) => send("POST", "/tasks/bulk-update", { ids: ["1"], data: { [name]: 1 } })],
+  ["an import of JSON", (name) => send("POST", "/tasks/import", [{ title: "New", [name]: 1 }])],
+  [
+    "an import of lines",
+    (name) => send("POST", "/tasks/import", `${JSON.stringify({ title: "New", [name]: 1 })}\n`, "application/x-ndjson"),
+  ],
+  ["an import of CSV", (name) => send("POST", "/tasks/import", `title,${name}\nNew,1\n`, "text/csv")],
+];
+
+describe.each(SURFACES)("%s", (_surface, ask) => {
+  it("takes a field that may neither be read nor written for an unknown name", async () => {
+    role = undefined;
+    const told = async (name: string) => JSON.stringify(await ask(name)).replaceAll(name, "NAME");
+    const unknown = await told("qqqqq");
+    expect(unknown).toContain("is not a field");
+    expect([await told("wages"), await told("origin")]).toEqual([unknown, unknown]);
+  });
+
+  it("names a field that may be read and not written", async () => {
+    role = undefined;
+    expect(await ask("rating")).toMatchObject({ ignored: "rating" });
+  });
+
+  it("takes both from callers who may write them", async () => {
+    role = "admin";
+    for (const name of ["wages", "rating"]) {
+      const { status, ignored, json } = await ask(name);
+      expect([200, 201]).toContain(status);
+      expect([ignored, json.failed ?? []]).toEqual([null, []]);
+    }
+  });
+});
+
+describe("a required field that may neither be read nor written", () => {
+  it("is missing without its name", async () => {
+    role = undefined;
+    const { status, json } = await send("POST", "/payments", { note: "x" });
+    expect(status).toBe(400);
+    expect(JSON.stringify(json)).not.toContain("wages");
+  });
+});

@@ -1,0 +1,28 @@
+import { entity, memoryDriver, string, versions } from "keelson";
+import { createFakeKernel } from "keelson/testing";
+import { describe, expect, it } from "vitest";
+
+const note = entity("note", { text: string }).versioned();
+
+describe("versions alone", () => {
+  it("offers conditions of requests, and provides versions", async () => {
+    const kernel = await createFakeKernel().withEntities(note).withDriver(memoryDriver()).use(versions());
+    expect(kernel.seen).toEqual({
+      services: ["versions.requests"],
+      hooks: [],
+      routes: [],
+      requires: [],
+      provides: ["versioned"],
+      problems: [],
+    });
+    await kernel.close();
+  });
+
+  it("tells the documentation about its headers where there is one", async () => {
+    const notes: unknown[] = [];
+    const kernel = createFakeKernel().withDriver(memoryDriver());
+    await kernel.given("openapi.routes", { add: (note: unknown) => notes.push(note) }).use(versions());
+    expect(notes).toHaveLength(1);
+    await kernel.close();
+  });
+});
