@@ -31,6 +31,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const { predicate, guard } = decision;
   const isDecided = predicate === undefined && guard === undefined && operation.expected === undefined;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
+  await operation.whenHeld?.(data);
   operation.records = [
     where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
   ];

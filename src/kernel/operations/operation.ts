@@ -98,8 +98,8 @@ export interface Operation {
    */
   isUnchanged?: ((record: Row) => boolean) | undefined;
   /**
-   * Given the stored record just before the statement, which it is locked for from then on: what the write replaces, when
-   * `transactional` is set as well. It stays for further attempts. Update and delete.
+   * Called just before the statement, in its transaction when `transactional` is set as well: with the stored record, which is
+   * locked from then on, or with the new one, which is not stored yet. It stays for further attempts. Create, update, delete.
    */
   whenHeld?: ((record: Row) => void | Promise<void>) | undefined;
   /**

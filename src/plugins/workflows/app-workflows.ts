@@ -47,7 +47,9 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       const caller = asSystem === true ? "system" : callerOf(scope, user);
       return (isList ? local : engine).run({ workflow, caller, input, data, runId });
     },
-    async execute(workflow, { scope, user = null, asSystem, input, data, signal, log }) {
+    async execute(workflow, options) {
+      const { scope, user = null, asSystem, input, data, signal, log } = options;
+      refuseOtherDriver(options);
       const app = host as EngineHost;
       const state = newState({ ...workflow.data, ...data });
       const run = (own: OperationScope): Promise<WorkflowResult> => {
@@ -81,6 +83,18 @@ export function appOf({ scope, resolve }: ExecuteOptions): AppWorkflows | undefi
   } catch {
     return undefined; // services of something other than an app
   }
+}
+
+/**
+ * The steps write through the scope, so another driver would be left out: a transaction's would wait for them, and they for it.
+ * @throws ConfigurationError
+ */
+function refuseOtherDriver({ scope, driver }: ExecuteOptions): void {
+  if (scope === undefined || driver === undefined || driver === scope.driver) return;
+  throw new ConfigurationError(
+    "A workflow in a handler runs on the driver of its context, so leave `driver` out; to join a transaction, pass the " +
+      "context that `ctx.transaction((inner) => …)` gives",
+  );
 }
 
 /** On whose behalf a scope works. */

@@ -7,7 +7,7 @@ export interface ExecuteOptions {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** The scope of a handler's context: its caller, its driver and its transaction. @default none */
   readonly scope?: OperationScope | undefined;
-  /** Ignored where there is a `scope` or an app. @default none: entity steps, and steps that use a driver, fail */
+  /** With a `scope`, only its own; in an app it is ignored. @default none: entity steps, and steps that use a driver, fail */
   readonly driver?: Driver | undefined;
   /** On whose behalf, where there is no `scope`. @default null, the anonymous caller */
   readonly user?: User | null | undefined;

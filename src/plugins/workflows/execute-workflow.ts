@@ -18,7 +18,7 @@ import type { WorkflowResult } from "./workflow-result.ts";
  * @param workflow steps, or a definition
  * @param options a handler's context, or input, driver, services and user
  * @returns how it ended; a step that fails is no exception
- * @throws ConfigurationError for a `scope` of an app without the plugin "workflows"
+ * @throws ConfigurationError for a `scope` of an app without the plugin "workflows", and for another driver than the scope's
  * @example
  * const { success, results, error } = await executeWorkflow([reserve, charge, ship], { resolve: api.resolve, user, input })
  */

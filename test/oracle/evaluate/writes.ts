@@ -100,17 +100,7 @@ export function create(setting: Setting, data: Input, id: string, include?: read
     key !== undefined && row[key] !== null && rowOf(world, keyTarget(entity, key), row[key]) === undefined;
   if (isRefused) return [refused(by), ...wrong, ...unsure];
   const hidden = hiddenTargets(setting, read);
-  // Pairs are made when the record is there: what the database says of it may come first. Who may create records of this
-  // kind learns nothing by that.
-  if (next === "refused")
-    return [
-      refused(by),
-      ...hidden,
-      ...wrong,
-      ...unsure,
-      ...(ownerless ? [INVALID] : []),
-      ...(collides(world, entity, row) ? [CONFLICT] : []),
-    ];
+  if (next === "refused") return [refused(by), ...hidden, ...wrong, ...unsure];
   if (wrong.length > 0 || next === "invalid") return wrong;
   // That the caller has no record is found by the database, which may find the unique value first.
   if (ownerless) return collides(world, entity, row) ? [INVALID, CONFLICT] : [INVALID];
@@ -170,25 +160,21 @@ export function change(setting: Setting, row: Row, data: Input, include?: readon
   const changed: Row = { ...row, ...stored(entity.fields, values) };
   if (wrong.length === 0 && !isCoherent(setting, { ...row, ...values })) wrong.push(INVALID);
   const stands = withRow(world, entity.name, changed);
-  const settled = (next: ReturnType<typeof linked>): Outcome[] => {
-    const all = next === "invalid" ? [...wrong, INVALID] : wrong;
-    const taken = collides(world, entity, changed) ? [CONFLICT] : [];
-    if (next === "refused")
-      return [refused(by), refusedOne(setting), ...hiddenTargets(setting, read), ...all, ...taken];
-    if (isTaken) return [refused(by), refusedOne(setting), ...all];
-    if (all.length > 0 || next === "invalid") return all;
-    // The record must still satisfy the rule, as the database is with the change.
-    const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
-    if (!still(next)) return [...lost(by), ...taken, ...unsure];
-    // What the new values show by themselves is refused before the statement, and links are written after the record.
-    const early = still(world) && still(stands) ? [] : lost(by);
-    if (taken.length > 0) return [...taken, ...early, ...unsure];
-    return [answer(setting, next, id, 200, include), ...early, ...unsure];
-  };
-  const before = settled(linked(setting, stands, id, read.links));
-  if (read.links.length === 0) return before;
-  // Whether the caller sees the records at the other ends is decided before or after the change of this one.
-  return [...before, ...settled(linked({ ...setting, world: stands }, stands, id, read.links))];
+  const next = linked(setting, stands, id, read.links);
+  if (next === "invalid") wrong.push(INVALID);
+  // A list of ids replaces all pairs, so its answer tells which were stored.
+  if (next === "refused" || (read.links.length > 0 && !seesRecord))
+    return [refused(by), refusedOne(setting), ...hiddenTargets(setting, read), ...wrong];
+  if (isTaken) return [refused(by), refusedOne(setting), ...wrong];
+  if (wrong.length > 0 || next === "invalid") return wrong;
+  const taken = collides(world, entity, changed) ? [CONFLICT] : [];
+  // The record must still satisfy the rule, as the database is with the change.
+  const still = (of: World): boolean => passes(model, of, entity, changed, entity.rules.update, by, "stored");
+  if (!still(next)) return [...lost(by), ...taken, ...unsure];
+  // What the new values show by themselves is refused before the statement, and links are written after the record.
+  const early = still(world) && still(stands) ? [] : lost(by);
+  if (taken.length > 0) return [...taken, ...early, ...unsure];
+  return [answer(setting, next, id, 200, include), ...early, ...unsure];
 }
 
 export function update(setting: Setting, { id, data, include }: Of<"update">): Outcome[] {

@@ -7,6 +7,7 @@ import {
   defineRule,
   embedded,
   entity,
+  hasMany,
   importAction,
   keelson,
   manyToMany,
@@ -51,9 +52,27 @@ const club = entity("club", { name: string, members: manyToMany(() => user) }).r
 /** Does not declare the relation. */
 const badge = entity("badge", { name: string }).rules({ read: everyone });
 const secret = entity("secret", { name: string, holders: manyToMany(() => user) });
-const entities = [user, team, circle, club, badge, secret] as const;
+const inRedGroup = defineRule("inRedGroup", () => ({ groups: { name: "red" } }));
+/** May be changed by everyone while a red group refers to it. */
+const guest = entity("guest", {
+  groups: hasMany(() => group).inverse("guest"),
+  linked: manyToMany(() => group).inverse("guests"),
+}).rules({ read: everyone, update: [inRedGroup] });
+const group = entity("group", {
+  name: string,
+  guest: belongsTo(() => guest)
+    .optional()
+    .inverse("groups"),
+  guests: manyToMany(() => guest).inverse("linked"),
+}).rules({ read: everyone, create: everyone, update: everyone });
+/** May be changed by everyone, and read by administrators. */
+const box = entity("box", { name: string, holders: manyToMany(() => team) }).rules({
+  create: everyone,
+  update: everyone,
+});
+const entities = [user, team, circle, club, badge, secret, guest, group, box] as const;
 
-const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules: [chief, member] });
+const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules: [chief, member, inRedGroup] });
 
 const DATABASES: readonly (readonly [
   string,
@@ -90,7 +109,7 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
   });
   beforeEach(async () => {
     const { driver } = database;
-    for (const { name: stored } of [team, circle, club, badge, secret, user].map((one) => one.build()))
+    for (const { name: stored } of entities.toReversed().map((one) => one.build()))
       await driver.deleteMany(stored, { id: { null: false } });
     const system = api.asSystem();
     for (const id of ["ann", "bob", "cid"]) await system.user.create({ id, name: id });
@@ -103,6 +122,11 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
     await system.club.create({ id: "bob's", name: "B", membersIds: ["bob"] });
     await system.badge.create({ id: "gold", name: "Gold" });
     await system.secret.create({ id: "s", name: "S" });
+    for (const id of ["green", "red"]) await system.guest.create({ id });
+    await system.group.create({ id: "blue", name: "blue" });
+    await system.group.create({ id: "red", name: "red", guestId: "red" });
+    await system.box.create({ id: "full", name: "F", holdersIds: ["bob's"] });
+    await system.box.create({ id: "empty", name: "E" });
   });
 
   const ann = () => api.as({ id: "ann" }).user;
@@ -154,6 +178,49 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
     const users = await database.driver.findMany("user", { where: { id: { nin: ["bob", "cid"] } } });
     expect(users.map(({ name }) => name).sort()).toEqual(["ann", "one", "three"]);
     expect(await of("teams")).toEqual(["ann's", "cid's"]);
+  });
+
+  it("is not granted by the record it is written from, new or changed", async () => {
+    const groups = api.as({ id: "ann" }).group;
+    const grants = { name: "red", guestId: "green" };
+    await expect(groups.create({ ...grants, guestsIds: ["green", "red"] })).rejects.toMatchObject(FORBIDDEN);
+    await expect(groups.update("blue", { ...grants, guestsIds: ["green"] })).rejects.toMatchObject(FORBIDDEN);
+    expect(await database.driver.count("group", { guestId: "green" })).toBe(0);
+    await groups.update("blue", { guestId: "green", guestsIds: ["red"] });
+    expect(await database.driver.links("group", "guests", ["blue"])).toEqual([{ source: "blue", target: "red" }]);
+  });
+
+  it("may be written with a new record, and later only by callers who may read it", async () => {
+    const boxes = api.as({ id: "ann" }).box;
+    for (const holdersIds of [[], ["bob's"], ["ann's"]])
+      for (const id of ["full", "empty"])
+        await expect(boxes.update(id, { name: "N", holdersIds })).rejects.toMatchObject({
+          ...FORBIDDEN,
+          message: "Changing relations of a record takes the right to read it as well",
+        });
+    expect(await database.driver.count("box", { name: "N" })).toBe(0);
+    await boxes.create({ name: "N", holdersIds: ["ann's"] });
+    const [stored] = await database.driver.findMany("box", { where: { name: "N" } });
+    expect(await database.driver.links("box", "holders", [String(stored?.id)])).toMatchObject([{ target: "ann's" }]);
+  });
+
+  it("may be one of more than a list has records when they are taken away", async () => {
+    const now = new Date();
+    const many = Array.from({ length: 1_100 }, (_, index) => ({
+      id: `b${index}`,
+      name: "B",
+      createdAt: now,
+      updatedAt: now,
+    }));
+    for (const data of many) await database.driver.create("badge", data);
+    await database.driver.link(
+      user.build(),
+      "badges",
+      "ann",
+      many.map(({ id }) => id),
+    );
+    await ann().update("ann", { badgesIds: ["gold"] });
+    expect(await of("badges")).toEqual(["gold"]);
   });
 
   it("is decided target by target between records of one entity", async () => {

@@ -36,11 +36,12 @@ const note = entity("note", { text: string.min(3), secret: string.encrypted().op
   });
 const login = entity("login", { name: string, password: string.password({ cost: 8 }) });
 const plain = entity("plain", { text: string });
+const closed = entity("closed", { text: string }).rules({});
 const hidden = entity("hidden", { text: string.readable("admin") });
 
 const file = await freshSqliteFile();
 const app = createTestApp({
-  entities: [note, login, plain, hidden],
+  entities: [note, login, plain, closed, hidden],
   driver: embedded({ file: file.file }),
   encryption: { key: generateEncryptionKey() },
   logger: noopLogger,
@@ -109,6 +110,16 @@ describe("in an app", () => {
     expect(await texts()).toEqual(["old"]);
   });
 
+  it("executeWorkflow refuses a driver of another transaction, which would wait for it", async () => {
+    handle = async (context) =>
+      (context.driver as Driver)
+        .transaction((tx) => executeWorkflow([create], { ...context, driver: tx }))
+        .catch(String);
+    const { body } = await app.as(ann).request("POST", "/api/notes/run");
+    expect(body).toContain("leave `driver` out");
+    expect(await texts()).toEqual(["old"]);
+  });
+
   it("executeWorkflow runs as the user, as anonymous or as the system with the app's resolve", async () => {
     const { resolve, driver } = api;
     expect(outcome(await executeWorkflow([create], { resolve }))).toEqual(["compensated", "UNAUTHENTICATED"]);
@@ -127,6 +138,7 @@ describe("on a driver alone", () => {
     ["rules and an encrypted field", createEntityStep(note, { text: "new", secret: "pin" })],
     ["an update past rules", updateEntityStep(note, { id: "n" }, { text: "changed" })],
     ["a deletion past rules", deleteEntityStep(note, { id: "n" })],
+    ["rules that allow nothing", createEntityStep(closed, { text: "t" })],
     ["a field with rules", createEntityStep(hidden, { text: "t" })],
     ["an entity by its name only", createEntityStep("plain", { text: "t" })],
   ])("refuses %s, and says what to pass", async (_, refusedStep) => {

@@ -5,9 +5,10 @@ import {
   type OperationKind,
   type OperationScope,
   type PluginContext,
+  type Row,
   ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { assertMayUpdate } from "./other-sides.ts";
+import { assertMayRead, assertMayUpdate } from "./rights.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
 interface Links {
@@ -16,15 +17,27 @@ interface Links {
   readonly ids: readonly string[];
 }
 
+/** What a write adds to the pairs of one relation, and what it removes. */
+interface Changes {
+  readonly relation: ResolvedRelation;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Ids that one statement asks for. */
+const PORTION = 500;
+
 /**
- * Writes manyToMany relations. The lists leave the data before it is validated, are checked with it, and are stored in
- * the transaction of the record itself.
+ * Writes manyToMany relations. The lists leave the data before it is validated, and are checked with it. In the transaction
+ * of the record, all rights are decided before anything is stored, so that a record cannot grant the right to its own pairs;
+ * then the record is stored, and its pairs after it.
  */
 export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel): void {
   const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(
     model.entities.map((entity) => [entity, linkKeys(model, entity)]),
   );
   const waiting = new WeakMap<Operation, readonly Links[]>();
+  const decided = new WeakMap<Operation, readonly Changes[]>();
   const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
     (kind === "create" || kind === "update") && (keys.get(entity)?.size ?? 0) > 0;
 
@@ -42,14 +55,19 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     }
     waiting.set(operation, taken);
     operation.transactional = true;
+    const { whenHeld } = operation;
+    operation.whenHeld = async (record) => {
+      await whenHeld?.(record);
+      decided.set(operation, await decideChanges(operation, record, taken));
+    };
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
     const taken = waiting.get(operation);
     return taken === undefined ? undefined : checkTargets(operation.scope, taken);
   };
   const store: HookFunction<"operation:execute"> = (operation) => {
-    const taken = waiting.get(operation);
-    return taken === undefined ? undefined : storeLinks(operation, taken);
+    const changes = decided.get(operation);
+    return changes === undefined ? undefined : storeChanges(operation, changes);
   };
 
   hooks.on("operation:normalize", take, { appliesTo, severalRecords: true });
@@ -90,24 +108,23 @@ async function visibleIds(
   entity: AnyEntity,
   ids: readonly string[],
 ): Promise<ReadonlySet<unknown>> {
-  if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return new Set();
-  const query = { where: { id: { in: ids } }, select: ["id"], limit: ids.length };
-  const { records } = await scope.run({ kind: "list", entity, query });
-  return new Set(records.map((record) => record.id));
+  const visible = new Set<unknown>();
+  if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return visible;
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const some = ids.slice(start, start + PORTION);
+    const query = { where: { id: { in: some } }, select: ["id"], limit: some.length };
+    const { records } = await scope.run({ kind: "list", entity, query, bounded: true });
+    for (const { id } of records) visible.add(id);
+  }
+  return visible;
 }
 
-/** What a write adds to the pairs of one relation, and what it removes. */
-interface Changes {
-  readonly relation: ResolvedRelation;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
-
-/** Stores the links of a record that is written and locked. All rights are decided before the first pair changes. */
-async function storeLinks(operation: Operation, taken: readonly Links[]): Promise<void> {
-  const { entity, scope, records } = operation;
-  const id = records[0]?.id;
-  if (typeof id !== "string") return;
+/** @param record the stored record, which is locked, or the new one, which is not stored yet */
+async function decideChanges(operation: Operation, record: Row, taken: readonly Links[]): Promise<readonly Changes[]> {
+  const { entity, scope, kind } = operation;
+  const id = String(record.id);
+  // The answer tells which pairs are stored.
+  if (kind === "update") await assertMayRead(scope, entity, id);
   const changes: Changes[] = [];
   for (const links of taken) changes.push(await changesOf(operation, id, links));
   const otherSides = new Map<AnyEntity, string[]>();
@@ -118,19 +135,29 @@ async function storeLinks(operation: Operation, taken: readonly Links[]): Promis
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
-  for (const { relation, added, removed } of changes) {
-    if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
-    if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
-  }
+  return changes;
 }
 
 async function changesOf({ entity, kind, scope }: Operation, id: string, { relation, ids }: Links): Promise<Changes> {
   const before =
     kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
   const wanted = new Set(ids);
-  const added = ids.filter((target) => !before.includes(target));
+  const stored = new Set(before);
   const dropped = before.filter((target) => !wanted.has(target));
   // A caller who writes back the list they were shown must not remove what was hidden from them.
   const visible = await visibleIds(scope, relation.target, dropped);
-  return { relation, added, removed: dropped.filter((target) => visible.has(target)) };
+  return {
+    relation,
+    added: ids.filter((target) => !stored.has(target)),
+    removed: dropped.filter((target) => visible.has(target)),
+  };
+}
+
+async function storeChanges({ entity, scope, records }: Operation, changes: readonly Changes[]): Promise<void> {
+  const id = records[0]?.id;
+  if (typeof id !== "string") return;
+  for (const { relation, added, removed } of changes) {
+    if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
+    if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
+  }
 }

@@ -39,10 +39,11 @@ export function assertProtected(entity: EntityRef, context: StepContext): void {
   );
 }
 
-function hasAccessControl({ rules = {}, fields }: AnyEntity): boolean {
+/** An empty list of rules counts: it says that no caller may do anything. */
+function hasAccessControl({ rules, fields }: AnyEntity): boolean {
   const isGuarded = ({ password, encrypted, omit, readable, writable }: FieldDefinition): boolean =>
     omit || [password, encrypted, readable, writable].some((part) => part !== undefined);
-  return Object.keys(rules).length > 0 || Object.values(fields).some(isGuarded);
+  return rules !== undefined || Object.values(fields).some(isGuarded);
 }
 
 /** The whole stored record, hidden columns included, held until the transaction is over. */

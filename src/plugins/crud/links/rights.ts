@@ -1,4 +1,4 @@
-import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
+import { type Access, type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
 import { AuthorizationError, type OperationScope } from "../../../kernel/index.ts";
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
@@ -28,15 +28,22 @@ async function assertMayUpdateEach(scope: OperationScope, entity: AnyEntity, ids
   const { driver } = scope;
   if (driver.capabilities.concurrentTransactions) for (const id of ids) await driver.update(entity, { id }, { id }); // changes nothing, and locks the row
   for (const id of ids)
-    if (!(await mayUpdate(scope, entity, id)))
+    if (!(await passes(scope, "update", entity, id)))
       throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
 }
 
-/** A read by the rules of update, as actions on a record have it. */
-async function mayUpdate(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
+/**
+ * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * @throws AuthorizationError
+ */
+export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
+  if (scope.principal.kind === "system" || (await passes(scope, "read", entity, id))) return;
+  throw new AuthorizationError(`Changing relations of a record takes the right to read it as well`);
+}
+
+async function passes(scope: OperationScope, access: Access, entity: AnyEntity, id: string): Promise<boolean> {
   try {
-    const query = { select: ["id"] };
-    const { applied } = await scope.run({ kind: "read", access: "update", entity, id, query, ifFound: true });
+    const { applied } = await scope.run({ kind: "read", access, entity, id, query: { select: ["id"] }, ifFound: true });
     return applied;
   } catch (error) {
     if (isKeelsonError(error) && REFUSALS.has(error.status)) return false;
