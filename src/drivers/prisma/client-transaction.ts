@@ -5,5 +5,9 @@ import type { Transact } from "./run-transaction.ts";
 const PRISMA_GRACE_MS = 1_000;
 
 /** A transaction of a PrismaClient. */
-export const clientTransaction: Transact<StatementClient, Client> = (client, body, { timeout, maxWait }) =>
-  client.$transaction(body, { timeout: timeout + PRISMA_GRACE_MS, maxWait });
+export const clientTransaction: Transact<StatementClient, Client> = (client, body, limits) =>
+  client.$transaction(body, {
+    timeout: limits.timeout + PRISMA_GRACE_MS,
+    maxWait: limits.maxWait,
+    ...(limits.asksReadCommitted && { isolationLevel: "ReadCommitted" }),
+  });

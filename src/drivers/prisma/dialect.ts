@@ -23,6 +23,8 @@ export interface Dialect {
   readonly firstYear: number;
   /** Whether only one transaction at a time can write, so that ours have to queue. */
   readonly singleWriter: boolean;
+  /** Whether transactions have to ask for READ COMMITTED, by which each statement sees what was committed before it. */
+  readonly asksReadCommitted: boolean;
 }
 
 const never = (): boolean => false;
@@ -48,6 +50,7 @@ const SQLITE: Dialect = Object.freeze({
   returnsRows: true,
   writesTogether: false,
   singleWriter: true,
+  asksReadCommitted: false,
 });
 
 export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
@@ -64,6 +67,7 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     returnsRows: true,
     writesTogether: true,
     singleWriter: false,
+    asksReadCommitted: false,
   }),
   mysql: Object.freeze({
     provider: "mysql",
@@ -78,5 +82,6 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
     returnsRows: false,
     writesTogether: false,
     singleWriter: false,
+    asksReadCommitted: true,
   }),
 });

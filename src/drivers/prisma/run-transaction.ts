@@ -1,5 +1,6 @@
 import { DatabaseError } from "../../kernel/index.ts";
 import type { Connection } from "./connection.ts";
+import type { Dialect } from "./dialect.ts";
 import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
@@ -12,16 +13,16 @@ const MAX_WAIT_MS = 10_000;
  */
 export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, limits: TransactLimits) => Promise<T>;
 
-/** How long a transaction may take, in milliseconds. */
-export interface TransactLimits {
+/** How long a transaction may take, in milliseconds, and how it is isolated. */
+export interface TransactLimits extends Pick<Dialect, "asksReadCommitted"> {
   /** The body throws by itself after that. */
   readonly timeout: number;
   /** What the transaction waits for a connection; 0 as long as it takes. */
   readonly maxWait: number;
 }
 
-export function limitsOf({ maxWait = MAX_WAIT_MS }: Connection<unknown>, timeout: number): TransactLimits {
-  return { timeout, maxWait };
+export function limitsOf({ maxWait = MAX_WAIT_MS, dialect }: Connection<unknown>, timeout: number): TransactLimits {
+  return { timeout, maxWait, asksReadCommitted: dialect.asksReadCommitted };
 }
 
 /**

@@ -127,6 +127,18 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       ]);
     });
 
+    it("shows each statement of a transaction what was committed before it", async () => {
+      const { driver, url } = await connected();
+      await plantBlog(driver);
+      const isAnns = { id: "p1", author: { name: "Changed" } };
+      await driver.transaction(async (tx) => {
+        expect(await tx.count("post", isAnns)).toBe(0);
+        await askMysql(url, ["UPDATE `user` SET `name` = 'Changed'"]);
+        expect(await tx.update("post", isAnns, { id: "p1" })).toMatchObject({ id: "p1" });
+        expect(await tx.count("post", isAnns)).toBe(1);
+      });
+    });
+
     it("says what was wrong with a write, and names the fields", async () => {
       const { driver } = await connected();
       await plantBlog(driver);

@@ -1,10 +1,10 @@
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import type { Transact } from "../run-transaction.ts";
+import type { Transact, TransactLimits } from "../run-transaction.ts";
 
 /** A transaction of an adapter. */
-export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body, { maxWait }) => {
-  const transaction = await begin(adapter, maxWait);
+export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body, limits) => {
+  const transaction = await begin(adapter, limits);
   let result: Awaited<ReturnType<typeof body>>;
   try {
     result = await body(transaction);
@@ -17,11 +17,12 @@ export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = asyn
 };
 
 /** @throws DatabaseUnavailableError when no connection could be had in time */
-async function begin(adapter: SqlDriverAdapter, maxWait: number): Promise<Transaction> {
-  if (maxWait === 0) return adapter.startTransaction();
+async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: TransactLimits): Promise<Transaction> {
+  const isolation = asksReadCommitted ? "READ COMMITTED" : undefined;
+  if (maxWait === 0) return adapter.startTransaction(isolation);
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const starting = adapter.startTransaction();
+  const starting = adapter.startTransaction(isolation);
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       isLate = true;
