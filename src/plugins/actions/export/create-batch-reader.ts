@@ -11,9 +11,6 @@ import {
   type Where,
 } from "../../../kernel/index.ts";
 
-/** Bytes of a batch at most, as the records are stored. */
-const MOST_BYTES = 1_048_576;
-
 /** Some records of an export, tagged: to be masked on their way out. */
 export interface Batch {
   readonly records: readonly Row[];
@@ -56,7 +53,7 @@ export function createBatchReader(
     const isFirst = after === undefined;
     let order = totalOrder(undefined);
     let added: readonly string[] = [];
-    const bytes = new ByteBudget(MOST_BYTES);
+    const bytes = new ByteBudget(scope.limits.pageBytes);
     const { records } = await scope.run({
       kind: "list",
       entity,
