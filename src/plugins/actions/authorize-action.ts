@@ -1,8 +1,10 @@
+import type { Access } from "../../entity/index.ts";
 import {
   AuthenticationError,
   AuthorizationError,
   EntityNotFoundError,
   type OperationInput,
+  type OperationKind,
   type OperationScope,
 } from "../../kernel/index.ts";
 import type { ActionRecord } from "./action-context.ts";
@@ -22,10 +24,15 @@ export async function authorizeAction(
   if (definition.authorizes !== "operations")
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
   // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
-  const writes = access === "create" ? "create" : "update";
-  await scope.decide({ kind: onResource ? "read" : access === "read" ? "list" : writes, entity, access, rules });
+  await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
   if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
   return null;
+}
+
+function decidedAs(access: Access, onResource: boolean): OperationKind {
+  if (access === "create") return "create"; // the rules are about the new record, also where it is made of another one
+  if (onResource) return "read";
+  return access === "read" ? "list" : "update";
 }
 
 async function recordFor(

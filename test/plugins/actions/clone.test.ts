@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   belongsTo,
+  bool,
   cloneAction,
   datetime,
+  defineRule,
   entity,
   int,
   keelson,
@@ -36,8 +38,14 @@ const account = entity("account", {
   .rules(open)
   .actions({ clone: cloneAction(), remove: softDeleteAction });
 
+/** In lists it is decided by the condition, for a new record by the function. */
+const isOpen = defineRule("isOpen", ({ record }) => record?.open === true, { where: () => false });
+const door = entity("door", { open: bool })
+  .rules({ read: everyone, create: [isOpen] })
+  .actions({ clone: cloneAction() });
+
 const driver = memoryDriver();
-const api = keelson({ entities: [secret, note, page, account], driver, logger: noopLogger });
+const api = keelson({ entities: [secret, note, page, account, door], driver, logger: noopLogger });
 const ann = api.as({ id: "ann" });
 const system = api.asSystem();
 beforeAll(async () => {
@@ -50,6 +58,17 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe("a clone", () => {
+  it("is a create: the rules decide on the new record", async () => {
+    for (const [id, open] of [
+      ["opened", true],
+      ["closed", false],
+    ] as const)
+      await system.door.create({ id, open });
+    expect(await ann.door.clone("opened")).toMatchObject({ open: true });
+    await expect(ann.door.clone("closed")).rejects.toMatchObject({ status: 403 });
+    await expect(ann.door.clone("missing")).rejects.toMatchObject({ status: 404 });
+  });
+
   it("leaves out optional references to records that the caller may not read", async () => {
     const { id } = (await ann.note.clone("n")) as unknown as { id: string };
     expect(await driver.findOne("note", { id })).toMatchObject({
