@@ -6,7 +6,8 @@ import type { CallerName } from "../support/fuzz/callers.ts";
 import { FUZZ_DATABASES } from "../support/fuzz/databases.ts";
 import { headLines, joinLines, type Message } from "../support/fuzz/message.ts";
 import { changesBetween } from "../support/fuzz/stored-rows.ts";
-import { type FuzzWorld, HOSTS, type HostName, openWorld } from "../support/fuzz/world.ts";
+import { type FuzzWorld, openWorld } from "../support/fuzz/world.ts";
+import { HOSTS, type HostName } from "../support/hosts.ts";
 
 // What is sent on purpose to break something, one thing at a time, to a server that stores what it takes in a real database.
 

@@ -1,7 +1,8 @@
+import type { HostName } from "../hosts.ts";
 import { type Message, toBytes } from "./message.ts";
 import { sendBytes } from "./send-bytes.ts";
 import { readStrictly, type StrictResponse } from "./strict-responses.ts";
-import type { FuzzWorld, HostName } from "./world.ts";
+import type { FuzzWorld } from "./world.ts";
 
 /** What one request is answered, to the byte, and its body read as JSON where it is some. */
 export interface Asked extends StrictResponse {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
+import { HOSTS, type HostName } from "../hosts.ts";
 import type { CallerName } from "./callers.ts";
 import { type Message, toBytes } from "./message.ts";
-import { HOSTS, type HostName } from "./world.ts";
 
 /** What is sent, and what is known about it. */
 export interface FuzzInput {

@@ -1,6 +1,6 @@
+import type { HostName } from "../hosts.ts";
 import type { FuzzInput } from "./fuzz-input.ts";
 import type { StrictResponse } from "./strict-responses.ts";
-import type { HostName } from "./world.ts";
 
 /** What errors may say of themselves, by status (docs/reference/errors.md). */
 const CODES: Readonly<Record<number, readonly string[]>> = {

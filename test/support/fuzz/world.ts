@@ -1,21 +1,14 @@
-import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { createAdaptorServer } from "@hono/node-server";
-import express from "express";
-import { Hono } from "hono";
 import {
   createPlugin,
-  expressAdapter,
-  honoAdapter,
   idempotency,
   jwtAuth,
+  type Keelson,
   keelson,
   type Logger,
   rateLimit,
-  serve,
 } from "../../../src/index.ts";
+import { type HostName, serveOnHosts } from "../hosts.ts";
 import { TOKEN_CLAIMS, TOKEN_SECRET, TOKENS } from "./callers.ts";
 import { SECRETS } from "./canaries.ts";
 import type { FuzzDatabase } from "./databases.ts";
@@ -25,9 +18,6 @@ import { type WaitsForClient, watchServers } from "./watch-servers.ts";
 
 const KEY = "c3".repeat(32);
 const INDEX_KEY = "d4".repeat(32);
-
-export const HOSTS = ["node", "express", "hono"] as const;
-export type HostName = (typeof HOSTS)[number];
 
 /** One app behind three hosts, and its database. */
 export interface FuzzWorld {
@@ -78,28 +68,18 @@ export async function openWorld(open: () => Promise<FuzzDatabase>): Promise<Fuzz
   });
   await api.ready;
   await seed(api.asSystem());
-  const node = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
-  const others = {
-    express: express().use(expressAdapter(api)).listen(0, "127.0.0.1"),
-    hono: createAdaptorServer({ fetch: new Hono().use(honoAdapter(api)).fetch }).listen(0, "127.0.0.1") as Server,
-  };
-  for (const server of Object.values(others)) if (!server.listening) await once(server, "listening");
-  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  const hosts = await serveOnHosts(api as unknown as Keelson);
   return {
-    ports: { node: node.port, express: portOf(others.express), hono: portOf(others.hono) },
+    ports: hosts.ports,
     snapshots: await createSnapshots(database, ["user", "tag", "post", "note"]),
-    waits: watchServers([node.server, ...Object.values(others)]),
+    waits: watchServers(hosts.servers),
     async idle() {
       while (busy.size > 0) await delay(1);
     },
     takeErrors: () => errors.splice(0),
     secrets: [KEY, INDEX_KEY, TOKEN_SECRET, database.place, process.cwd(), ...Object.values(TOKENS)],
     async close() {
-      for (const server of Object.values(others)) {
-        server.close();
-        server.closeAllConnections();
-      }
-      await node.close();
+      await hosts.close();
       await database.drop();
     },
   };
