@@ -1,4 +1,4 @@
-import { createBank } from "../../examples/orders/bank.ts";
+import { type Bank, createBank } from "../../examples/orders/bank.ts";
 import { placeOrder } from "../../examples/orders/place-order.ts";
 import {
   action,
@@ -71,6 +71,10 @@ export class FixedTime implements Clock, IdGenerator {
   #request = 0;
   #made = 0;
 
+  get request(): number {
+    return this.#request;
+  }
+
   /** The number of the request that comes next. */
   set request(request: number) {
     this.#request = request;
@@ -87,10 +91,9 @@ export class FixedTime implements Clock, IdGenerator {
   }
 }
 
-/** The app, started, with some records of each caller. */
-export async function openCorpusApp(driver: Driver, time: FixedTime): Promise<Keelson> {
-  const bank = createBank();
-  const api = keelson({
+/** The app, not yet started. */
+export function createCorpusApp(driver: Driver, time: FixedTime, bank: Bank = createBank()) {
+  return keelson({
     driver,
     clock: time,
     ids: { next: () => time.next() },
@@ -108,6 +111,11 @@ export async function openCorpusApp(driver: Driver, time: FixedTime): Promise<Ke
       echo,
     ],
   });
+}
+
+/** The app, started, with some records of each caller. */
+export async function openCorpusApp(driver: Driver, time: FixedTime, bank?: Bank): Promise<Keelson> {
+  const api = createCorpusApp(driver, time, bank);
   await api.ready;
   const system = api.asSystem();
   for (const id of ["t1", "t2"]) await system.tag.create({ id, name: `tag ${id}` });
