@@ -25,7 +25,7 @@ async function openSqlite(): Promise<StoredDatabase> {
   return {
     provider: "sqlite",
     url: `file:${file}`,
-    driver: () => embedded({ file, push: false }),
+    driver: () => embedded({ file, push: "off" }),
     run: (sql) => client.executeMultiple(sql),
     async dump() {
       const tables = await all(`select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`);
@@ -58,7 +58,7 @@ async function openPostgres(): Promise<StoredDatabase> {
   return {
     provider: "postgresql",
     url,
-    driver: () => postgres(url, { push: false }),
+    driver: () => postgres(url, { push: "off" }),
     run: async (sql) => void (await client.query(sql)),
     async dump() {
       const { rows: tables } = await client.query(
