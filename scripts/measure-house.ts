@@ -1,0 +1,273 @@
+/**
+ * `npm run measure:house`: the size and the shape of the source, as tables. Calls per
+ * request are counted by a probe at the beginning of each function of the compiled source: a call counts where it enters
+ * another file than the one before.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import ts from "typescript";
+import { codeLines } from "../test/support/code-lines.ts";
+import { repositoryRoot, sourceFiles } from "../test/support/source-files.ts";
+
+const files = sourceFiles("src").filter(({ path }) => path.endsWith(".ts"));
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+/** Files and lines of each room. */
+function rooms(): string {
+  const lines = new Map(files.map(({ path, text }) => [path, codeLines(text)]));
+  const allLines = new Map(files.map(({ path, text }) => [path, text.split("\n").length - 1]));
+  const names = [...new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")))].filter(
+    (name) => !name.endsWith(".ts"),
+  );
+  const row = (name: string, isIn: (path: string) => boolean): (string | number)[] => {
+    const own = files.map(({ path }) => path).filter(isIn);
+    const countsOf = (of: ReadonlyMap<string, number>): number[] => own.map((path) => of.get(path) ?? 0);
+    const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+    const counts = countsOf(allLines);
+    return [name, own.length, sum(counts), sum(countsOf(lines)), median(counts), Math.max(...counts)];
+  };
+  const all = row("src", () => true);
+  return table(
+    ["room", "files", "lines", "of code", "median of a file", "longest"],
+    [all, ...names.map((name) => row(name, (path) => path.startsWith(`${name}/`)))],
+  );
+}
+
+/** Names that several files have, and folders with many files. */
+function names(): string {
+  const counts = new Map<string, number>();
+  const folders = new Map<string, number>();
+  for (const { path } of files) {
+    const name = path.split("/").at(-1) as string;
+    if (name !== "index.ts") counts.set(name, (counts.get(name) ?? 0) + 1);
+    folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
+  }
+  return table(
+    ["what", "count"],
+    [
+      ["file names that are used twice", [...counts.values()].filter((count) => count > 1).length],
+      ["folders with more than twelve files", [...folders.values()].filter((count) => count > 12).length],
+    ],
+  );
+}
+
+/** Files that each file imports, types included. */
+function importsOf(): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    files.map(({ path, text }) => {
+      const { importedFiles } = ts.preProcessFile(text);
+      const own = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith("."));
+      return [path, own.map((name) => relative(repositoryRoot, join(repositoryRoot, dirname(path), name)))];
+    }),
+  );
+}
+
+/** Groups of folders that import each other in a circle. */
+function cycles(): readonly (readonly string[])[] {
+  const graph = new Map<string, Set<string>>();
+  for (const [path, imported] of importsOf())
+    for (const other of imported) {
+      const [from, to] = [dirname(path), dirname(other)];
+      const targets = graph.get(from) ?? new Set();
+      graph.set(from, targets);
+      if (from !== to) targets.add(to);
+    }
+  return stronglyConnected(graph).filter((group) => group.length > 1);
+}
+
+/** Tarjan's algorithm. */
+function stronglyConnected(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = [];
+  const numbers = new Map<string, { index: number; low: number }>();
+  const stack: string[] = [];
+  const visit = (node: string): { index: number; low: number } => {
+    const own = { index: numbers.size, low: numbers.size };
+    numbers.set(node, own);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      const known = numbers.get(next);
+      if (known === undefined) own.low = Math.min(own.low, visit(next).low);
+      else if (stack.includes(next)) own.low = Math.min(own.low, known.index);
+    }
+    if (own.low === own.index) found.push(stack.splice(stack.indexOf(node)));
+    return own;
+  };
+  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
+  return found;
+}
+
+/** Members of the types that people who extend Keelson read first, and exported names of each door. */
+function surfaces(): string {
+  const { exports: doors } = JSON.parse(ts.sys.readFile(join(repositoryRoot, "package.json")) ?? "{}") as {
+    exports: Record<string, unknown>;
+  };
+  const entries = Object.keys(doors)
+    .filter((door) => door !== "./package.json")
+    .map((door) => [door, doorFile(door)] as const);
+  const config = ts.readConfigFile(join(repositoryRoot, "tsconfig.json"), ts.sys.readFile).config as object;
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryRoot);
+  const program = ts.createProgram(
+    entries.map(([, file]) => file),
+    { ...options, noEmit: true },
+  );
+  const checker = program.getTypeChecker();
+  const exportsOf = (file: string): readonly ts.Symbol[] => {
+    const source = program.getSourceFile(file);
+    const module = source && checker.getSymbolAtLocation(source);
+    return module === undefined ? [] : checker.getExportsOfModule(module);
+  };
+  const all = entries.flatMap(([, file]) => exportsOf(file));
+  const members = (name: string): number => {
+    const found = all.find((symbol) => symbol.getName() === name);
+    if (found === undefined) return 0;
+    const target = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
+    return checker.getDeclaredTypeOfSymbol(target).getProperties().length;
+  };
+  const types = ["Operation", "OperationScope", "Driver", "HookOptions"];
+  return table(
+    ["what", "count"],
+    [
+      ...types.map((name) => [`members of ${name}`, members(name)]),
+      ...entries.map(([door, file]) => [`names exported from ${door}`, exportsOf(file).length]),
+      ["names exported in all", new Set(all.map((symbol) => symbol.getName())).size],
+    ],
+  );
+}
+
+function doorFile(door: string): string {
+  const name = door === "." ? "index" : door.slice(2);
+  const candidates = [`${name}.ts`, `${name}/index.ts`, `adapters/${name}/index.ts`, `drivers/${name}/index.ts`];
+  const found = candidates.map((path) => join(repositoryRoot, "src", path)).find((path) => ts.sys.fileExists(path));
+  if (found === undefined) throw new Error(`no file for the door ${door}`);
+  return found;
+}
+
+/** A call of the probe at the beginning of each function. */
+function withProbes(path: string): ts.TransformerFactory<ts.SourceFile> {
+  const { factory } = ts;
+  const probe = (): ts.Expression =>
+    factory.createCallExpression(factory.createIdentifier("globalThis.__entered"), undefined, [
+      factory.createStringLiteral(path),
+    ]);
+  return (context) => {
+    const visit = (node: ts.Node): ts.Node => {
+      const seen = ts.visitEachChild(node, visit, context);
+      if (ts.isArrowFunction(seen) && !ts.isBlock(seen.body)) {
+        const body = factory.createParenthesizedExpression(factory.createComma(probe(), seen.body));
+        const { modifiers, typeParameters, parameters, type, equalsGreaterThanToken } = seen;
+        return factory.updateArrowFunction(
+          seen,
+          modifiers,
+          typeParameters,
+          parameters,
+          type,
+          equalsGreaterThanToken,
+          body,
+        );
+      }
+      if (ts.isBlock(seen) && ts.isFunctionLike(node.parent) && !ts.isConstructorDeclaration(node.parent))
+        return factory.updateBlock(seen, [factory.createExpressionStatement(probe()), ...seen.statements]);
+      return seen;
+    };
+    return (source) => ts.visitNode(source, visit, ts.isSourceFile);
+  };
+}
+
+/** The source as JavaScript with probes, in a folder of its own. */
+async function compileWithProbes(): Promise<string> {
+  const folder = await mkdtemp(join(repositoryRoot, ".cache/house-"));
+  for (const { path, text } of files) {
+    const { outputText } = ts.transpileModule(text, {
+      fileName: path,
+      compilerOptions: {
+        module: ts.ModuleKind.ESNext,
+        target: ts.ScriptTarget.ES2022,
+        rewriteRelativeImportExtensions: true,
+        verbatimModuleSyntax: true,
+        experimentalDecorators: true,
+      },
+      transformers: { before: [withProbes(path)] },
+    });
+    const out = join(folder, path.replace(/\.ts$/, ".js"));
+    await mkdir(dirname(out), { recursive: true });
+    await writeFile(out, outputText);
+  }
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  return folder;
+}
+
+interface Entered {
+  readonly files: number;
+  readonly calls: number;
+}
+
+/** Files and calls of a request that was made before, when everything is compiled and cached. */
+async function requests(): Promise<string> {
+  await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
+  const folder = await compileWithProbes();
+  try {
+    let order: string[] = [];
+    Object.assign(globalThis, { __entered: (path: string) => void order.push(path) });
+    const library = (await import(
+      pathToFileURL(join(folder, "src/index.js")).href
+    )) as typeof import("../src/index.ts");
+    const { belongsTo, entity, hasMany, int, keelson, memoryDriver, noopLogger, string } = library;
+    const user = entity("user", { name: string, posts: hasMany(() => post) })
+      .ownedBy("id")
+      .rules({ read: ["everyone"] });
+    const post = entity("post", { title: string, views: int.default(0), author: belongsTo(() => user) })
+      .ownedBy("author")
+      .rules({ read: ["everyone"], update: ["owner"] });
+    const api = keelson({
+      entities: [user, post],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      getUser: () => ({ id: "ann" }),
+    });
+    await api.ready;
+    await api.asSystem().user.create({ id: "ann", name: "Ann" });
+    await api.asSystem().post.create({ id: "p", title: "One", authorId: "ann" });
+    const body = JSON.stringify({ title: "Two", views: 1 });
+    const put = { method: "PUT", body, headers: { "content-type": "application/json" } };
+    const ask = async (path: string, init?: RequestInit): Promise<Entered> => {
+      for (let round = 0; round < 3; round += 1) {
+        order = [];
+        const response = await api.fetch(new Request(`http://house.invalid${path}`, init));
+        if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+        await response.text();
+      }
+      const calls = order.filter((file, index) => file !== order[index - 1]).length;
+      return { files: new Set(order).size, calls };
+    };
+    const row = (name: string, { files: entered, calls }: Entered): (string | number)[] => [name, entered, calls];
+    const rows = [
+      row("GET one", await ask("/api/posts/p")),
+      row("list with include", await ask("/api/posts?include=author")),
+      row("PUT under owner", await ask("/api/posts/p", put)),
+    ];
+    await api.close();
+    return table(["request", "files", "calls between files"], rows);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const circles = cycles();
+const sections = [
+  rooms(),
+  names(),
+  surfaces(),
+  table(
+    ["folders that import each other in a circle, types included", "count"],
+    [["groups", circles.length], ...circles.map((group) => [group.join(", "), group.length])],
+  ),
+  await requests(),
+];
+process.stdout.write(`${sections.join("\n\n")}\n`);
+process.exit(0);
