@@ -119,7 +119,7 @@ export { baseMask, type FieldMask, type Guard, type RowAccess } from "./records/
 export { markShown, satisfiesAlone } from "./records/row-access.ts";
 export { mostBytes, mostRowBytes, rowBytes } from "./records/row-bytes.ts";
 export { present, presentSettled } from "./records/serialize.ts";
-export { ShownRecords } from "./records/shown-records.ts";
+export { type RecordUse, ShownRecords } from "./records/shown-records.ts";
 export { entityOfRecord, knownOf, tagRecord } from "./records/tag-record.ts";
 export { taggingDriver } from "./records/tagging-driver.ts";
 export { forDecisions, noteUndecryptable } from "./records/undecryptable.ts";

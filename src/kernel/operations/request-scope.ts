@@ -17,6 +17,7 @@ import { deniedError } from "./denied.ts";
 import { lateTransaction } from "./late-transaction.ts";
 import { mayUse } from "./may-use.ts";
 import { newOperation } from "./new-operation.ts";
+import { OpenTransaction } from "./open-transaction.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
@@ -30,9 +31,6 @@ export interface ScopeInit {
   /** @default none: work in the process */
   readonly exchange?: HttpExchange | undefined;
 }
-
-/** Work that waits for the outermost transaction to commit. */
-type AfterCommit = ((outermost: RequestScope) => Promise<void>)[];
 
 /** What services of a request find by name. Made when asked for: a signal, say, costs more than most requests. */
 class RequestValues {
@@ -61,7 +59,7 @@ export class RequestScope implements OperationScope {
   idempotencyKey: string | undefined;
   shown: ShownRecords | undefined;
   readonly #init: ScopeInit;
-  readonly #afterCommit: AfterCommit | undefined;
+  readonly #open: OpenTransaction<RequestScope> | undefined;
   /** Whether the transaction of its driver may not have begun. */
   readonly #isLate: boolean;
   #driver: Driver | undefined;
@@ -73,7 +71,7 @@ export class RequestScope implements OperationScope {
     runtime: OperationRuntime,
     init: ScopeInit,
     store: Driver = runtime.driver,
-    afterCommit?: AfterCommit,
+    open?: OpenTransaction<RequestScope>,
     isLate = false,
   ) {
     this.runtime = runtime;
@@ -81,7 +79,7 @@ export class RequestScope implements OperationScope {
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.#init = init;
-    this.#afterCommit = afterCommit;
+    this.#open = open;
     this.#isLate = isLate;
   }
 
@@ -103,7 +101,7 @@ export class RequestScope implements OperationScope {
     return this.#init.exchange?.signal;
   }
   get isTransaction(): boolean {
-    return this.#afterCommit !== undefined;
+    return this.#open !== undefined;
   }
   get isExpired(): boolean {
     return this.#init.exchange?.isExpired === true;
@@ -167,7 +165,7 @@ export class RequestScope implements OperationScope {
 
   async asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
     const init: ScopeInit = { principal: SYSTEM, requestId: this.requestId };
-    const system = new RequestScope(this.runtime, init, this.store, this.#afterCommit, this.#isLate);
+    const system = new RequestScope(this.runtime, init, this.store, this.#open, this.#isLate);
     try {
       return await work(system);
     } finally {
@@ -179,17 +177,20 @@ export class RequestScope implements OperationScope {
     work: (scope: OperationScope) => Promise<T>,
     { around = (driver: Driver) => driver, late }: ScopeTransactionOptions = {},
   ): Promise<T> {
-    if (this.#afterCommit !== undefined) return this.#isLate ? this.store.transaction(() => work(this)) : work(this); // a late one begins now
-    const afterCommit: AfterCommit = [];
+    if (this.#open !== undefined)
+      return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late one begins now
+    let open = new OpenTransaction<RequestScope>();
     let left: Precondition | undefined;
     const run = async (driver: Driver, isLate = false): Promise<T> => {
-      afterCommit.length = 0; // the driver may have rolled back and tried again
-      const inner = new RequestScope(this.runtime, this.#init, around(driver), afterCommit, isLate);
+      open = new OpenTransaction(); // the driver may have rolled back and tried again
+      const inner = new RequestScope(this.runtime, this.#init, open.watch(around(driver)), open, isLate);
       inner.precondition = this.precondition;
       inner.idempotencyKey = this.idempotencyKey;
       inner.shown = this.shown;
       try {
-        return await work(inner);
+        const result = await work(inner);
+        open.assertWhole();
+        return result;
       } finally {
         left = inner.precondition;
         await inner.close();
@@ -200,7 +201,7 @@ export class RequestScope implements OperationScope {
       ? driver.transaction((inner) => run(inner))
       : lateTransaction(driver, { work: run, around: late }));
     this.precondition = left;
-    for (const task of afterCommit) await task(this);
+    for (const task of open.afterCommit) await task(this);
     return result;
   }
 
@@ -216,8 +217,8 @@ export class RequestScope implements OperationScope {
    * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is given
    * the scope outside all transactions, because a transaction that is over answers nobody.
    */
-  async whenCommitted(task: AfterCommit[number]): Promise<void> {
-    if (this.#afterCommit === undefined) await task(this);
-    else this.#afterCommit.push(task);
+  async whenCommitted(task: (outermost: RequestScope) => Promise<void>): Promise<void> {
+    if (this.#open === undefined) await task(this);
+    else this.#open.afterCommit.push(task);
   }
 }

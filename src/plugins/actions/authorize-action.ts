@@ -41,7 +41,9 @@ async function recordFor(
   id: string,
 ): Promise<ActionRecord> {
   const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
-  return (await scope.run(input)).records[0] as ActionRecord;
+  const { records } = await scope.run(input);
+  scope.shown?.uses.push({ entity, id, access, rules });
+  return records[0] as ActionRecord;
 }
 
 async function authorizeCollection({ entity, access, rules }: CompiledAction, scope: OperationScope): Promise<null> {

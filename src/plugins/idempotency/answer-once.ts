@@ -19,7 +19,7 @@ import { IdempotencyKeyRequiredError } from "./idempotency-errors.ts";
 import type { IdempotencySettings } from "./idempotency-options.ts";
 import type { KeyRules } from "./key-rules-of.ts";
 import { readKey } from "./read-key.ts";
-import { rightsOf } from "./rights-of.ts";
+import { rightsOf, usesNow } from "./rights-of.ts";
 import { readAnswer, writeAnswer } from "./stored-answer.ts";
 import { type TransactionSlots, transactionSlots } from "./transaction-slots.ts";
 import { whileClaimed } from "./while-claimed.ts";
@@ -108,7 +108,12 @@ export function answerOnce(
     const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
     const seen = [...scope.masked, ...(entity === undefined ? [] : [entity])];
     const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records);
-    return { response, write: () => writeAnswer(response, added, rights, settings.answerBytes) };
+    const uses = await usesNow(
+      scope,
+      shown.uses.map((use) => ({ ...use, entity: use.entity.name })),
+    );
+    const kept = uses.length === 0 ? rights : { ...rights, uses };
+    return { response, write: () => writeAnswer(response, added, kept, settings.answerBytes) };
   }
 }
 

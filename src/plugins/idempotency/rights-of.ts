@@ -1,6 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
-import { type OperationInput, type OperationScope, presentSettled, type Row } from "../../kernel/index.ts";
+import {
+  type OperationInput,
+  type OperationScope,
+  presentSettled,
+  type RecordUse,
+  type Row,
+} from "../../kernel/index.ts";
 
 /** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
 export interface Rights {
@@ -11,7 +17,12 @@ export interface Rights {
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Of each of these records: whether it may be read, and which fields it shows. */
   readonly seen?: string | undefined;
+  /** Records of actions, and whether the caller might still use them. */
+  readonly uses?: readonly KeptUse[] | undefined;
 }
+
+/** A use of a record, by the name of its entity. */
+type KeptUse = Omit<RecordUse, "entity"> & { readonly entity: string; readonly allowed: boolean };
 
 /** Ids of records, by the names of their entities. */
 export type RecordIds = ReadonlyMap<string, Iterable<string>>;
@@ -84,4 +95,18 @@ async function readable(scope: OperationScope, input: OperationInput): Promise<r
     if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
     throw error;
   }
+}
+
+/** Whether the caller may use each of these records now. */
+export async function usesNow(
+  scope: OperationScope,
+  uses: readonly Omit<KeptUse, "allowed">[],
+): Promise<readonly KeptUse[]> {
+  const found: KeptUse[] = [];
+  for (const { entity, id, access, rules } of uses) {
+    const query = { select: ["id"] };
+    const records = await readable(scope, { kind: "read", entity, id, access, rules, query, ifFound: true });
+    found.push({ entity, id, access, rules, allowed: records.length > 0 });
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import { AuthorizationError, BadRequestError, type KernelResponse, type OperationScope } from "../../kernel/index.ts";
-import { type Rights, rightsOf } from "./rights-of.ts";
+import { type Rights, rightsOf, usesNow } from "./rights-of.ts";
 
 /** An answer as it is kept. */
 interface KeptAnswer extends Pick<KernelResponse, "status" | "headers"> {
@@ -46,7 +46,9 @@ function unkept(why: string): Error {
 export async function readAnswer(text: string, scope: OperationScope): Promise<KernelResponse> {
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;
   const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})));
-  if (now.digest !== rights.digest || (rights.records !== undefined && now.seen !== rights.seen))
+  const uses = await usesNow(scope, rights.uses ?? []);
+  const isLost = uses.some(({ allowed }, index) => !allowed && rights.uses?.[index]?.allowed === true);
+  if (isLost || now.digest !== rights.digest || (rights.records !== undefined && now.seen !== rights.seen))
     throw new AuthorizationError(
       "The request was carried out before; what you may see has changed since, so its answer is not repeated",
     );

@@ -44,14 +44,24 @@ const page = entity("page", {
       .handler(({ driver }) => driver.findMany("org", { select: ["name"] })),
   });
 
+const contract = entity("contract", { text: string, org: belongsTo(() => org) })
+  .rules({ read: ["admin"], create: everyone })
+  .actions({
+    share: action()
+      .onResource()
+      .rules("ofOrg")
+      .handler(({ record }) => ({ link: `/shared/${record.text}` })),
+  });
+const ofOrg = defineRule("ofOrg", ({ user }) => ({ org: { members: { userId: user?.id ?? "" } } }));
+
 const boss = defineRule("boss", ({ user }) => ({ boss: user?.id ?? "" }));
 const driver = memoryDriver();
 let role = "employee";
 const api = keelson({
-  entities: [org, membership, price, file, page],
+  entities: [org, membership, price, file, page, contract],
   driver,
   logger: noopLogger,
-  rules: [member, published, employee, boss],
+  rules: [member, published, employee, boss, ofOrg],
   plugins: [idempotency()],
   getUser: () => ({ id: "ann", role }),
 });
@@ -59,7 +69,7 @@ afterAll(() => api.close());
 beforeEach(async () => {
   await api.ready;
   role = "employee";
-  for (const name of ["page", "file", "price", "membership", "org"] as const)
+  for (const name of ["page", "contract", "file", "price", "membership", "org"] as const)
     await driver.deleteMany(name, { id: { null: false } });
   const system = api.asSystem();
   await system.org.create({ id: "o", name: "Org" });
@@ -111,6 +121,15 @@ describe("a response that is repeated", () => {
     expect((await send()).status).toBe(201);
     await change();
     expect(await send()).toMatchObject({ status: 403, json: { code: "FORBIDDEN" } });
+  });
+
+  it("is refused where an action on a record made it, and the caller may not use that record any more", async () => {
+    await api.asSystem().contract.create({ id: "c", text: "secret", orgId: "o" });
+    const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
+    const send = () => api.fetch(new Request("http://localhost/api/contracts/c/share", { method: "POST", headers }));
+    for (let times = 0; times < 2; times++) expect(await (await send()).json()).toEqual({ link: "/shared/secret" });
+    await api.asSystem().membership.delete("m");
+    expect((await send()).status).toBe(403);
   });
 
   it("is not given again where it hides which records it shows", async () => {

@@ -22,7 +22,8 @@ export async function importRow(
   try {
     const id = await existing(job, writes, data);
     if (id === TAKEN_BACK) return { ...(await create(job, scope, data)), kind: "updated" };
-    const updated = id === undefined ? undefined : await change(job, scope, id, data);
+    const updated =
+      id === undefined || !(await mayKnow(job, scope, id)) ? undefined : await change(job, scope, id, data);
     return updated ?? (await create(job, scope, data));
   } catch (error) {
     const found = rowErrors(error);
@@ -43,6 +44,21 @@ async function existing(
   // A record that a dry run has taken back cannot be changed: what it would be changed to is checked as a new one.
   if (id === TAKEN_BACK) owners.release(upsertBy, values);
   return id ?? undefined;
+}
+
+/**
+ * Whether the caller may know that a record has the values of its row: they may write these values, and so learn it from a
+ * conflict, or find the record by them in a list.
+ */
+async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationScope, id: string): Promise<boolean> {
+  if (scope.principal.kind === "system") return true;
+  const { filterable, writable, writablePerRow, readablePerRow } = scope.mask(entity);
+  if (upsertBy.every((name) => writable.has(name) && writablePerRow?.has(name) !== true)) return true;
+  const shows = upsertBy.filter((name) => readablePerRow?.has(name));
+  const { allowed } = await scope.readDecision(entity);
+  if (!allowed || !upsertBy.every((name) => filterable.has(name))) return false;
+  const query = { where: { id, ...Object.fromEntries(shows.map((name) => [name, { null: false }])) }, select: ["id"] };
+  return (await scope.run({ kind: "list", entity, query: { ...query, limit: 1 } })).records.length > 0;
 }
 
 /**

@@ -103,6 +103,16 @@ async function checkTargets(scope: OperationScope, taken: readonly Links[]): Pro
   if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
 }
 
+/** Relations whose targets may have become invisible while the write waited for a lock. */
+async function seenOnConditions(scope: OperationScope, taken: readonly Links[]): Promise<readonly Links[]> {
+  const found: Links[] = [];
+  for (const links of taken) {
+    const { predicate, guard } = await scope.readDecision(links.relation.target);
+    if (predicate !== undefined || guard !== undefined) found.push(links);
+  }
+  return found;
+}
+
 async function visibleIds(
   scope: OperationScope,
   entity: AnyEntity,
@@ -135,6 +145,7 @@ async function decideChanges(operation: Operation, record: Row, taken: readonly 
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
+  if (scope.driver.capabilities.concurrentTransactions) await checkTargets(scope, await seenOnConditions(scope, taken));
   return changes;
 }
 

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  action,
+  belongsTo,
+  bool,
+  type Driver,
+  defineRule,
+  deleteEntityStep,
+  embedded,
+  entity,
+  executeWorkflow,
+  hasMany,
+  idempotency,
+  type KeelsonError,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  postgres,
+  type RunOptions,
+  string,
+  updateEntityStep,
+} from "../../../src/index.ts";
+import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+// What is refused after it was stored is taken back, also where the error is caught in a transaction that goes on.
+
+const everyone = ["everyone"] as const;
+/** Passes before the record is changed, and no longer afterwards. */
+const hasOpenFolder = defineRule("hasOpenFolder", () => ({ notes: { folder: { open: true } } }));
+
+const caught = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "done",
+    (error: KeelsonError) => error.code,
+  );
+
+const folder = entity("folder", { name: string, open: bool.default(true), notes: hasMany(() => note) })
+  .rules({ read: everyone, create: everyone, update: [hasOpenFolder], delete: everyone })
+  .actions({
+    close: action()
+      .rules("everyone")
+      .handler(async (ctx) => ({ result: await caught(ctx.client("folder").update("f", { open: false })) })),
+    closeTogether: action()
+      .rules("everyone")
+      .handler((ctx) =>
+        ctx.transaction(async (inner) => {
+          await inner.client("folder").update("g", { name: "before" });
+          return { result: await caught(inner.client("folder").update("f", { open: false })) };
+        }),
+      ),
+    tryOut: action()
+      .rules("everyone")
+      .handler((ctx) =>
+        ctx.transaction(async (inner) => {
+          const result = await caught(inner.client("folder").update("f", { name: 1 as never }));
+          await inner.client("folder").update("g", { name: "after" });
+          return { result };
+        }),
+      ),
+    closeStep: action()
+      .rules("everyone")
+      .handler(async (ctx) => {
+        const steps = [updateEntityStep("folder", { id: "f" }, { open: false })];
+        return { result: (await executeWorkflow(steps, ctx as RunOptions)).status };
+      }),
+    removeStep: action()
+      .rules("everyone")
+      .handler(async (ctx) => {
+        const steps = [deleteEntityStep("folder", { id: "f" })];
+        return { result: (await executeWorkflow(steps, ctx as RunOptions)).status };
+      }),
+  });
+const note = entity("note", { text: string, folder: belongsTo(() => folder).onDelete("cascade") }).rules({
+  read: everyone,
+  create: everyone,
+});
+
+const DATABASES: readonly (readonly [string, () => Promise<{ driver: Driver; drop(): Promise<void> }>])[] = [
+  ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
+  [
+    "SQLite",
+    async () => {
+      const { file, remove } = await freshSqliteFile();
+      return { driver: embedded({ file }), drop: remove };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      const { url, drop } = await freshPostgres();
+      return { driver: postgres(url), drop };
+    },
+  ],
+];
+
+describe.each(DATABASES)("what is refused after it was stored, on %s", (_, open) => {
+  let database: Awaited<ReturnType<typeof open>>;
+  let api: ReturnType<typeof appOn>;
+  const appOn = (driver: Driver) =>
+    keelson({
+      entities: [folder, note],
+      driver,
+      logger: noopLogger,
+      rules: [hasOpenFolder],
+      plugins: [idempotency()],
+      getUser: () => ({ id: "ann" }),
+    });
+  beforeAll(async () => {
+    database = await open();
+    api = appOn(database.driver);
+    await api.ready;
+  });
+  afterAll(async () => {
+    await api.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    await database.driver.deleteMany("note", { id: { null: false } });
+    await database.driver.deleteMany("folder", { id: { null: false } });
+    for (const id of ["f", "g"]) {
+      await api.asSystem().folder.create({ id, name: id });
+      await api.asSystem().note.create({ id: `of ${id}`, text: "t", folderId: id });
+    }
+  });
+
+  let keys = 0;
+  async function post(path: string, hasKey: boolean): Promise<unknown> {
+    const headers = hasKey ? { "idempotency-key": `k${keys++}` } : undefined;
+    const response = await api.fetch(
+      new Request(`http://test.invalid/api/folders/${path}`, { method: "POST", headers }),
+    );
+    const { result, code } = (await response.json()) as { result?: string; code?: string };
+    return [response.status, result ?? code];
+  }
+  const stored = async () => {
+    const [f, g] = await database.driver.findMany("folder", { sort: [{ field: "id", direction: "asc" }] });
+    return [f?.open, g?.name, await database.driver.count("note")];
+  };
+  const UNTOUCHED = [true, "g", 2];
+
+  it("is taken back alone where each operation has its own transaction", async () => {
+    expect(await post("close", false)).toEqual([200, "FORBIDDEN"]);
+    expect(await post("closeStep", false)).toEqual([200, "compensated"]);
+    expect(await post("removeStep", false)).toEqual([200, "compensated"]);
+    expect(await stored()).toEqual(UNTOUCHED);
+  });
+
+  it("fails the transaction it joined, although the handler caught the error", async () => {
+    expect(await post("closeTogether", false)).toEqual([403, "FORBIDDEN"]);
+    expect(await stored()).toEqual(UNTOUCHED);
+  });
+
+  it.each(["close", "closeTogether", "closeStep", "removeStep"])("fails %s with an idempotency key", async (path) => {
+    expect(await post(path, true)).toEqual(path === "removeStep" ? [409, "CONFLICT"] : [403, "FORBIDDEN"]);
+    expect(await stored()).toEqual(UNTOUCHED);
+  });
+
+  it.each([false, true])("is nothing to a transaction when nothing was stored yet (key: %s)", async (hasKey) => {
+    expect(await post("tryOut", hasKey)).toEqual([200, "VALIDATION_FAILED"]);
+    expect(await stored()).toEqual([true, "after", 2]);
+  });
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defineRule, entity, importAction, keelson, memoryDriver, noopLogger, string } from "../../../src/index.ts";
+
+const signedIn = ["authenticated"] as const;
+const boss = defineRule("boss", ({ user }) => ({ boss: user?.id ?? "" }));
+const rights = { create: signedIn, update: signedIn };
+const upsert = { import: importAction({ upsertBy: "code" }) };
+const ticket = entity("ticket", { code: string.unique().optional().writable("admin"), note: string })
+  .rules({ ...rights, read: ["admin"] })
+  .actions(upsert);
+const order = entity("order", { code: string.unique().optional().readonly(), note: string })
+  .rules({ ...rights, read: ["admin"] })
+  .actions(upsert);
+const person = entity("person", {
+  code: string.unique().optional().readable("boss").writable("admin"),
+  boss: string,
+  note: string,
+})
+  .rules({ ...rights, read: signedIn })
+  .actions(upsert);
+
+const driver = memoryDriver();
+const api = keelson({
+  entities: [ticket, order, person],
+  driver,
+  logger: noopLogger,
+  rules: [boss],
+  getUser: ({ headers }) => ({ id: headers.get("x-user") ?? "" }),
+});
+beforeAll(async () => {
+  await api.ready;
+  const system = api.asSystem();
+  await system.ticket.create({ code: "taken", note: "n" });
+  await system.order.create({ code: "taken", note: "n" });
+  await system.person.create({ code: "taken", boss: "ann", note: "n" });
+});
+afterAll(() => api.close());
+
+async function imported(path: string, caller: string, code: string): Promise<unknown> {
+  const headers = { "content-type": "application/json", "x-user": caller };
+  const body = JSON.stringify([{ code, note: "m", boss: "ann" }]);
+  const request = new Request(`http://test.invalid/api/${path}/import?dryRun=true`, { method: "POST", headers, body });
+  return (await api.fetch(request)).json();
+}
+
+describe("an import that changes the records with its values", () => {
+  it.each(["tickets", "orders", "people"])("tells nothing of values that %s hide and do not take", async (path) => {
+    const free = await imported(path, "eve", "free");
+    expect(await imported(path, "eve", "taken")).toEqual(free);
+  });
+
+  it("finds records by values that they show the caller", async () => {
+    expect(await imported("people", "ann", "taken")).toMatchObject({ created: 0, updated: 1 });
+    expect(await imported("people", "ann", "free")).toMatchObject({ created: 1, updated: 0 });
+  });
+});
