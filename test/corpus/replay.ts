@@ -62,7 +62,9 @@ async function ask(port: number, { bytes, isHead }: Sent): Promise<Answer> {
     .map(([name, value]) => `${name}: ${value}`);
   return {
     status: response.status,
-    headers: headers.map((line) => line.replaceAll(UUID, "<uuid>")).sort(),
+    headers: headers
+      .map((line) => line.replaceAll(UUID, "<uuid>").replace(/^(ratelimit: .*;t=)\d+$/, "$1<seconds>"))
+      .sort(),
     body: shortened(response.body.toString("latin1").replaceAll(UUID, "<uuid>")),
   };
 }

@@ -125,7 +125,7 @@ describe.each(DATABASES)("what is refused after it was stored, on %s", (_, open)
 
   let keys = 0;
   async function post(path: string, hasKey: boolean): Promise<unknown> {
-    const headers = hasKey ? { "idempotency-key": `k${keys++}` } : undefined;
+    const headers: Record<string, string> = hasKey ? { "idempotency-key": `k${keys++}` } : {};
     const response = await api.fetch(
       new Request(`http://test.invalid/api/folders/${path}`, { method: "POST", headers }),
     );
