@@ -12,6 +12,7 @@ import type {
   RuleModel,
   Value,
 } from "./model.ts";
+import { reportAction } from "./report-action.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
 const k = library;
@@ -23,6 +24,7 @@ export interface Interruption {
 
 export interface OracleApp {
   readonly api: Keelson;
+  readonly model: Model;
   readonly entities: ReadonlyMap<string, AnyEntity>;
   readonly interruption: Interruption;
   /** How many scenarios ran on it: keys of requests are never used again. */
@@ -175,6 +177,7 @@ function actionsOf(model: EntityModel, self: () => AnyEntity): Record<string, un
   const { name } = model;
   return {
     ...attached,
+    ...(model.report && { report: reportAction(model.report, (rule) => ruleOf(rule, NEVER)) }),
     handled: open().handler(async (context: Within) => {
       const call = context.input as HandlerCall;
       return { result: (await runCall(context.client(self()) as never, call)) ?? null };
@@ -288,6 +291,7 @@ export async function buildApp(model: Model, driver: Driver, options: { replays:
   await api.ready;
   return {
     api,
+    model,
     entities,
     interruption,
     scenarios: 0,

@@ -9,6 +9,7 @@ export const FEATURES = [
   "steps",
   "guesses",
   "replays",
+  "handlers",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

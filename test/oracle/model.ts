@@ -83,6 +83,13 @@ export type ActionName =
   | "export"
   | "import";
 
+/** An action `report`, whose handler returns records that it has read itself. Without rules it has those of its entity. */
+export interface ReportModel {
+  readonly method: "GET" | "POST";
+  readonly onResource?: true;
+  readonly rules?: readonly RuleModel[];
+}
+
 export interface EntityModel {
   readonly name: string;
   readonly fields: readonly FieldModel[];
@@ -94,6 +101,7 @@ export interface EntityModel {
   readonly rules: { readonly [A in Access]?: readonly RuleModel[] };
   readonly validators: readonly ValidatorModel[];
   readonly actions: readonly ActionName[];
+  readonly report?: ReportModel;
 }
 
 export interface Model {
@@ -133,6 +141,23 @@ export type Input = { readonly [name: string]: Scalar | readonly string[] };
 /** Where a call comes in. */
 export type Surface = "http" | "client" | "handler" | "steps";
 
+/** What a handler reads: the action's own record, or records of any entity, as the app or as the caller. */
+export type HandlerRead =
+  | { readonly from: "record" }
+  | {
+      readonly from: "driver";
+      readonly entity: string;
+      readonly where: Condition;
+      /** Reads one record; `where` names its id. */
+      readonly one?: true;
+      readonly select?: readonly string[];
+      readonly inTransaction?: true;
+    }
+  | { readonly from: "client"; readonly entity: string; readonly call: Extract<Call, { do: "get" | "list" }> };
+
+/** What a handler makes of what it has read: nothing, copies, copies that say they are the caller's, or parts of something. */
+export type Handling = "asIs" | "copied" | "claimed" | "nested";
+
 /** One question or change; `uid` names the ids that it makes, so that they stay the same when other steps go. */
 export type Call =
   | { readonly do: "get"; readonly id: string; readonly query: ListQuery }
@@ -152,7 +177,8 @@ export type Call =
   | { readonly do: "archive"; readonly id: string }
   | { readonly do: "unarchive"; readonly id: string }
   | { readonly do: "softDelete"; readonly id: string }
-  | { readonly do: "restore"; readonly id: string };
+  | { readonly do: "restore"; readonly id: string }
+  | { readonly do: "report"; readonly id?: string; readonly read: HandlerRead; readonly handling: Handling };
 
 /** A change made past the framework. */
 export type Meanwhile =
@@ -192,6 +218,13 @@ export const keyOf = (relation: RelationModel): string => `${relation.name}Id`;
 /** The column with the owner's id. */
 export const ownerColumn = (entity: EntityModel): string | undefined =>
   entity.ownedBy === undefined || entity.ownedBy === "id" ? entity.ownedBy : `${entity.ownedBy}Id`;
+
+/** What a copy of a record says of itself that would make it the caller's. */
+export function claimsOf(entity: EntityModel, by: Principal): Row {
+  const owner = ownerColumn(entity);
+  const hasTeam = entity.fields.some(({ name, readable }) => name === "team" && readable === undefined);
+  return { ...(owner && { [owner]: by?.id ?? "u1" }), ...(hasTeam && { team: by?.team ?? "red" }) };
+}
 
 /** Where a many-to-many relation keeps its pairs, and whether this side's ids come second. */
 export function pairsOf(model: Model, entity: EntityModel, relation: RelationModel): { at: string; flipped: boolean } {

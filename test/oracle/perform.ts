@@ -1,7 +1,9 @@
 /** Carries a step out on the app, through the surface that it names, and says what came back. */
-import { type OracleApp, statusOfRun, stepsFor } from "./build-app.ts";
+import { type OracleApp, statusOfRun, stepsFor, whereOf } from "./build-app.ts";
 import { library } from "./library.ts";
-import type { Call, EntityModel, ListQuery, Principal, Step } from "./model.ts";
+import type { Call, EntityModel, ListQuery, Model, Principal, Step } from "./model.ts";
+import { claimsOf, entityOf } from "./model.ts";
+import type { ReportInput } from "./report-action.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
 /** What came back, in one form for all surfaces. */
@@ -33,7 +35,7 @@ async function send(
   const text = body === undefined ? undefined : JSON.stringify(body);
   const answer = await app.api.handle({
     method,
-    url: `/api${url}`,
+    url,
     headers: {
       host: "localhost",
       ...(by !== null && { "x-caller": JSON.stringify(by) }),
@@ -115,6 +117,46 @@ function parseCsv(text: string): Record<string, string>[] {
   const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
   const names = cells(head);
   return lines.map((line) => Object.fromEntries(cells(line).map((cell, at) => [names[at] as string, cell])));
+}
+
+/** What the handler of a `report` is sent. */
+function reportInput(
+  model: Model,
+  own: EntityModel,
+  by: Principal,
+  { read, handling }: Extract<Call, { do: "report" }>,
+): ReportInput {
+  const entity = read.from === "record" ? own : entityOf(model, read.entity);
+  const shared = { entity: entity.name, handling, claims: claimsOf(entity, by) };
+  if (read.from === "record") return { ...read, ...shared };
+  if (read.from === "client") return { ...read, ...shared, call: clientCall(entity, read.call) as HandlerCall };
+  return { ...read, ...shared, where: whereOf(read.where, by) };
+}
+
+interface ReportClient {
+  report(...given: readonly unknown[]): Promise<{ readonly result: unknown }>;
+}
+
+/** The action whose handler reads by itself, over HTTP or as a method of the client. */
+async function overReport(
+  app: OracleApp,
+  entity: EntityModel,
+  { by, call, surface }: Step & { call: Extract<Call, { do: "report" }> },
+): Promise<Observed> {
+  const read = JSON.stringify(reportInput(app.model, entity, by, call));
+  if (surface === "client")
+    try {
+      const clients = app.api.as(by as never) as unknown as Record<string, ReportClient>;
+      const given = call.id === undefined ? [{ read }] : [call.id, { read }];
+      const { result } = await (clients[entity.name] as ReportClient).report(...given);
+      return { status: 200, body: JSON.parse(JSON.stringify(result)) as unknown };
+    } catch (error) {
+      return failed(error);
+    }
+  const at = call.id === undefined ? "" : `/${call.id}`;
+  const url = `/api/${entity.name}s${at}/report?read=${encodeURIComponent(read)}`;
+  const { status, body } = await send(app, by, entity.report?.method as string, url);
+  return { status, body: status === 200 ? (body as { result: unknown }).result : body };
 }
 
 async function overHttp(app: OracleApp, path: string, by: Principal, call: Call, key?: string): Promise<Observed> {
@@ -253,8 +295,9 @@ async function overSteps(app: OracleApp, path: string, step: Step): Promise<Obse
 
 /** @throws whatever the library throws that is no answer */
 export async function perform(app: OracleApp, entity: EntityModel, step: Step, by = step.by): Promise<Observed> {
-  const path = `/${entity.name}s`;
+  const path = `/api/${entity.name}s`;
   const { call } = step;
+  if (call.do === "report") return overReport(app, entity, { ...step, by, call });
   switch (step.surface) {
     case "client":
       return overClient(app, entity, by, call);
@@ -275,6 +318,6 @@ export async function seed(
   later: readonly [string, Record<string, unknown>][],
 ): Promise<void> {
   if (rows.length === 0 && later.length === 0) return;
-  const { status, text } = await send(app, null, "POST", `/${entity.name}s/seed`, { rows, later });
+  const { status, text } = await send(app, null, "POST", `/api/${entity.name}s/seed`, { rows, later });
   if (status !== 200) throw new Error(`cannot store the rows of a scenario: ${text}`);
 }

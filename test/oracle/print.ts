@@ -6,6 +6,7 @@ import type {
   FieldModel,
   Principal,
   RelationModel,
+  ReportModel,
   RuleModel,
   Scenario,
   Step,
@@ -64,6 +65,9 @@ const relation = (of: RelationModel): string =>
     of.inverse ? `.inverse("${of.inverse}")` : "",
   ].join("");
 
+const report = (of: ReportModel): string =>
+  `${of.method}${of.onResource ? " on a record" : ""}, ${of.rules ? `rules [${rules(of.rules)}]` : "inherits its rules"}`;
+
 const who = (by: Principal): string =>
   by === null ? "anonymous" : `${by.id} (team ${by.team}${by.role ? `, ${by.role}` : ""})`;
 
@@ -71,15 +75,14 @@ function printStep(scenario: Scenario, step: Step): string {
   const { call } = step;
   const entity = entityOf(scenario.model, step.on);
   const about = "id" in call ? ` ${call.id}` : "";
+  const given = step.surface === "steps" ? undefined : clientCall(entity, call);
   const search = "query" in call ? searchOf(call.query) : "";
   const { do: kind, ...rest } = call as Step["call"] & Record<string, unknown>;
   const sent = Object.entries(rest).filter(([name]) => !["id", "query"].includes(name));
   return [
     `  ${step.uid} ${who(step.by)}: ${kind} ${entity.name}${about}${search}`,
     sent.length > 0 ? ` ${JSON.stringify(Object.fromEntries(sent))}` : "",
-    step.surface === "http"
-      ? ""
-      : ` through ${step.surface}${step.surface === "steps" ? "" : ` ${JSON.stringify(clientCall(entity, call))}`}`,
+    step.surface === "http" ? "" : ` through ${step.surface}${given === undefined ? "" : ` ${JSON.stringify(given)}`}`,
     step.meanwhile ? `\n    meanwhile: ${JSON.stringify(step.meanwhile)}` : "",
     step.again ? `\n    again, with the same key, as ${who(step.again)}` : "",
   ].join("");
@@ -92,6 +95,7 @@ const printEntity = (one: EntityModel): string =>
     ...one.relations.map((each) => `    ${relation(each)}`),
     `  }${one.ownedBy ? ` .ownedBy("${one.ownedBy}")` : ""}${one.softDelete ? " .softDelete()" : ""}${one.hideForbidden ? " .hideForbidden()" : ""}`,
     ...one.validators.map(({ holds }) => `    .validate(record meets { ${condition(holds)} })`),
+    ...(one.report ? [`    report: ${report(one.report)}`] : []),
     ...Object.entries(one.rules).map(([access, list]) => `    ${access}: [${rules(list ?? [])}]`),
   ].join("\n");
 

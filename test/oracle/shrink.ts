@@ -10,9 +10,11 @@ import {
   keyOf,
   keysOf,
   type Model,
+  type ReportModel,
   type RuleModel,
   relationOf,
   type Scenario,
+  type Step,
 } from "./model.ts";
 import { type Finding, runScenario } from "./run-scenario.ts";
 
@@ -22,7 +24,7 @@ export async function shrink(found: Found, database: DatabaseName, features: Fea
   const databases = await openDatabases(database);
   const { call: cause } = found.finding.step;
   const attempt = async (scenario: Scenario): Promise<Least | undefined> => {
-    if (!isSound(scenario.model)) return undefined;
+    if (!isSound(scenario)) return undefined;
     try {
       return await withApp(databases, scenario.model, features, async (app, opened) => {
         const { steps, finding } = await runScenario(
@@ -64,8 +66,8 @@ export async function shrink(found: Found, database: DatabaseName, features: Fea
   }
 }
 
-/** Whether all rules and validators are about columns and relations that there are. */
-function isSound(model: Model): boolean {
+/** Whether all rules, validators and reads of handlers are about columns and relations that there are. */
+function isSound({ model, steps }: Scenario): boolean {
   const meets = (entity: EntityModel, of: Condition): boolean => {
     if (of.is === "not") return meets(entity, of.of);
     if (of.is === "related") {
@@ -73,8 +75,15 @@ function isSound(model: Model): boolean {
       return relation !== undefined && meets(entityOf(model, relation.target), of.matches);
     }
     if (of.is !== "column") return of.of.every((one) => meets(entity, one));
-    const known = ["id", ...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)];
-    return known.includes(of.column);
+    return columnsOf(entity).includes(of.column);
+  };
+  const reads = ({ call }: Step): boolean => {
+    if (call.do !== "report" || call.read.from === "record") return true;
+    const { entity: name } = call.read;
+    const entity = model.entities.find((one) => one.name === name);
+    if (entity === undefined || call.read.from === "client") return entity !== undefined;
+    const { where, select = [] } = call.read;
+    return meets(entity, where) && select.every((column) => columnsOf(entity).includes(column));
   };
   const fits = (entity: EntityModel, rule: RuleModel): boolean => {
     if (rule.rule === "all") return rule.of.every((one) => fits(entity, one));
@@ -82,14 +91,22 @@ function isSound(model: Model): boolean {
     if (rule.rule === "record") return meets(entity, rule.test);
     return rule.rule !== "guarded" || (meets(entity, rule.test) && meets(entity, rule.where));
   };
-  return model.entities.every(
+  const isModelSound = model.entities.every(
     (entity) =>
       [
         ...Object.values(entity.rules).flat(),
+        ...(entity.report?.rules ?? []),
         ...entity.fields.flatMap(({ readable = [], writable = [] }) => [...readable, ...writable]),
       ].every((rule) => fits(entity, rule)) && entity.validators.every(({ holds }) => meets(entity, holds)),
   );
+  return isModelSound && steps.every(reads);
 }
+
+const columnsOf = (entity: EntityModel): string[] => [
+  "id",
+  ...entity.fields.map(({ name }) => name),
+  ...keysOf(entity).map(keyOf),
+];
 
 const without = <T>(list: readonly T[], at: number, count = 1): T[] => [
   ...list.slice(0, at),
@@ -162,6 +179,14 @@ function withoutParts(scenario: Scenario): Scenario[] {
         ...one,
         actions: one.actions.filter((action) => steps.some(({ call }) => call.do === action)),
       }));
+    if (entity.report !== undefined && !steps.some(({ on, call }) => on === name && call.do === "report"))
+      same(({ report: _, ...rest }) => rest);
+    entity.report?.rules?.forEach((_, at) => {
+      same((one) => ({
+        ...one,
+        report: { ...entity.report, rules: without(entity.report?.rules ?? [], at) } as ReportModel,
+      }));
+    });
     for (const [access, list] of Object.entries(entity.rules))
       list?.forEach((rule, at) => {
         same((one) => ({ ...one, rules: { ...one.rules, [access]: without(list, at) } }));

@@ -7,6 +7,7 @@ import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
+import { report } from "./reports.ts";
 import type { World } from "./world.ts";
 import * as writes from "./writes.ts";
 
@@ -87,5 +88,7 @@ function ends(setting: Setting, step: Step): Outcome[] {
       return actions.softDelete(setting, call);
     case "restore":
       return actions.restore(setting, call);
+    case "report":
+      return report(setting, call);
   }
 }

@@ -99,9 +99,12 @@ export function passes(
 export const allowed = (model: Model, world: World, entity: EntityModel, row: Row, access: Access, by: Principal) =>
   passes(model, world, entity, row, entity.rules[access], by, "stored");
 
+/** Whether a rule is code that looks at the record, or has such a part. */
+export const looksAtRecord = (rule: RuleModel): boolean =>
+  rule.rule === "record" || (rule.rule === "all" && rule.of.some(looksAtRecord));
+
 /** Whether code has to look at the record before this list of rules can say anything. */
 export function needsCode(rules: readonly RuleModel[] | undefined, entity: EntityModel, by: Principal): boolean {
   const undecided = (rules ?? []).filter((one) => reachOfRule(entity, one, by, "stored") === "some");
-  const looks = (rule: RuleModel): boolean => rule.rule === "record" || (rule.rule === "all" && rule.of.some(looks));
-  return reachOf(entity, rules, by, "stored") !== "all" && undecided.some(looks);
+  return reachOf(entity, rules, by, "stored") !== "all" && undecided.some(looksAtRecord);
 }

@@ -8,6 +8,7 @@ import {
   type FieldModel,
   type Model,
   type RelationModel,
+  type ReportModel,
   type RuleModel,
   relationOf,
   type Value,
@@ -156,6 +157,23 @@ function fieldRules(random: Random, entity: Draft, except: readonly string[]): R
   return [roll < 8 ? { rule: "where", where: test } : { rule: "record", test }];
 }
 
+/** With handlers that read by themselves, it matters what else than its own columns a field's rule asks for. */
+function readableRules(random: Random, features: Features, drafts: readonly Draft[], entity: Draft): RuleModel[] {
+  const plain = fieldRules(random, entity, []);
+  if (!features.has("handlers") || random.chance(0.6)) return plain;
+  const other = oneRule(random, features, drafts, entity, "read");
+  return random.chance(0.5) ? [other] : [...plain, other];
+}
+
+/** An action whose handler reads by itself. */
+function reportOf(random: Random, features: Features, drafts: readonly Draft[], entity: Draft): ReportModel {
+  const method = random.pick(["GET", "POST"] as const);
+  const rules = random.chance(0.6) ? ruleList(random, features, drafts, entity, "read") : undefined;
+  // An action for owners alone does not start without a record.
+  const isOwners = rules !== undefined && rules.length > 0 && rules.every(({ rule }) => rule === "owner");
+  return { method, ...((isOwners || random.chance(0.5)) && { onResource: true }), ...(rules && { rules }) };
+}
+
 function fieldsOf(random: Random, name: string): FieldModel[] {
   const fields: FieldModel[] = [
     {
@@ -288,13 +306,14 @@ export function makeModel(random: Random, features: Features): Model {
       if (narrowed.includes(field.name) && plainColumns(draft).length > narrowed.length)
         next = { ...next, writable: fieldRules(random, draft, narrowed) };
       if (!field.omit && !field.password && field.kind !== "datetime" && random.chance(0.15))
-        next = { ...next, readable: fieldRules(random, draft, []) };
+        next = { ...next, readable: readableRules(random, features, drafts, draft) };
       return next;
     });
     const rules: { -readonly [A in Access]?: readonly RuleModel[] } = {};
     for (const access of ["create", "read", "update", "delete"] as const)
       if (random.chance(0.96)) rules[access] = ruleList(random, features, drafts, draft, access);
     draft.rules = rules;
+    if (features.has("handlers") && random.chance(0.8)) draft.report = reportOf(random, features, drafts, draft);
     if (random.chance(0.2) && (features.has("guesses") || !draft.softDelete))
       draft.validators = [{ holds: ownCondition(random, draft, { me: false }), at: "name" }];
   }

@@ -6,6 +6,7 @@ import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
 import { idsOf, inputOf, type Making, PRINCIPALS, pathsOf, queryOf, shapeOf, someId } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
+import { reportFrom } from "./reports.ts";
 
 function callOf(making: Making): Call {
   const { random, world, entity } = making;
@@ -56,6 +57,7 @@ function callOf(making: Making): Call {
     [tableIsFull ? 0 : 3, () => (has("clone") ? { do: "clone", id: id() } : undefined)],
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
+    [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
@@ -66,6 +68,7 @@ function callOf(making: Making): Call {
     if (call !== undefined) return call;
   }
 }
+
 function pagesOf(making: Making): ListQuery {
   const { page: _, ...query } = queryOf(making);
   return { ...query, limit: 1 + making.random.below(3) };
@@ -89,6 +92,7 @@ function surfaceOf(making: Making, call: Call): Surface {
   const roll = random.below(100);
   const isPlainWrite = call.do === "create" || call.do === "update" || call.do === "delete";
   if (features.has("steps") && isPlainWrite && !("include" in call) && roll < 25) return "steps";
+  if (call.do === "report") return roll < 30 && by !== null ? "client" : "http";
   if (roll >= 40 || clientCall(entity, call) === undefined) return "http";
   return by !== null && roll % 2 === 0 ? "client" : "handler";
 }
