@@ -9,6 +9,7 @@ export const FEATURES = [
   "steps",
   "guesses",
   "replays",
+  "documents",
   "handlers",
 ] as const;
 export type Feature = (typeof FEATURES)[number];

@@ -158,6 +158,9 @@ export type HandlerRead =
 /** What a handler makes of what it has read: nothing, copies, copies that say they are the caller's, or parts of something. */
 export type Handling = "asIs" | "copied" | "claimed" | "nested";
 
+/** Whose document of OpenAPI is asked for. */
+export type Reader = "own" | "public" | "system";
+
 /** One question or change; `uid` names the ids that it makes, so that they stay the same when other steps go. */
 export type Call =
   | { readonly do: "get"; readonly id: string; readonly query: ListQuery }
@@ -178,7 +181,8 @@ export type Call =
   | { readonly do: "unarchive"; readonly id: string }
   | { readonly do: "softDelete"; readonly id: string }
   | { readonly do: "restore"; readonly id: string }
-  | { readonly do: "report"; readonly id?: string; readonly read: HandlerRead; readonly handling: Handling };
+  | { readonly do: "report"; readonly id?: string; readonly read: HandlerRead; readonly handling: Handling }
+  | { readonly do: "document"; readonly of: Reader };
 
 /** A change made past the framework. */
 export type Meanwhile =

@@ -1,8 +1,9 @@
 /** Carries a step out on the app, through the surface that it names, and says what came back. */
 import { type OracleApp, statusOfRun, stepsFor, whereOf } from "./build-app.ts";
 import { library } from "./library.ts";
-import type { Call, EntityModel, ListQuery, Model, Principal, Step } from "./model.ts";
+import type { Call, EntityModel, ListQuery, Model, Principal, Reader, Step } from "./model.ts";
 import { claimsOf, entityOf } from "./model.ts";
+import { listedIn, type OpenApi } from "./read-document.ts";
 import type { ReportInput } from "./report-action.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
@@ -159,6 +160,21 @@ async function overReport(
   return { status, body: status === 200 ? (body as { result: unknown }).result : body };
 }
 
+/** The document of OpenAPI of a caller, of callers without a name, or of the system: over HTTP, or made in the process. */
+async function documentOf(app: OracleApp, by: Principal, of: Reader, surface: Step["surface"]): Promise<Observed> {
+  let status = 200;
+  let document: OpenApi | undefined;
+  if (surface === "http") {
+    const answer = await send(app, by, "GET", `/openapi.json${of === "public" ? "?as=public" : ""}`);
+    status = answer.status;
+    document = answer.body as OpenApi | undefined;
+  } else {
+    const reader = of === "own" ? (by ?? "public") : of;
+    document = (await library.openapiDocument(app.api, { as: reader as never })) as unknown as OpenApi;
+  }
+  return { status, body: document === undefined || status !== 200 ? document : listedIn(document, app.model, of) };
+}
+
 async function overHttp(app: OracleApp, path: string, by: Principal, call: Call, key?: string): Promise<Observed> {
   const [method, url, body] = requestOf(path, call);
   if (call.do === "walk") return walk(app, by, url);
@@ -298,6 +314,7 @@ export async function perform(app: OracleApp, entity: EntityModel, step: Step, b
   const path = `/api/${entity.name}s`;
   const { call } = step;
   if (call.do === "report") return overReport(app, entity, { ...step, by, call });
+  if (call.do === "document") return documentOf(app, by, call.of, step.surface);
   switch (step.surface) {
     case "client":
       return overClient(app, entity, by, call);

@@ -25,7 +25,7 @@ export interface Finding {
   readonly got: string;
 }
 
-const READS = ["get", "list", "walk", "count", "exists", "export", "report"];
+const READS = ["get", "list", "walk", "count", "exists", "export", "report", "document"];
 
 /** Stores the data of a scenario in an empty database. */
 export async function prepare(app: OracleApp, database: Database, model: Model, data: Data): Promise<void> {
@@ -88,7 +88,7 @@ async function settle(
   got: Observed,
 ): Promise<Ran> {
   const fitting = outcomes.filter((one) => answers(step, one, got));
-  if (fitting.length === 0) return { finding: { step, expected: told(outcomes), got: JSON.stringify(got) } };
+  if (fitting.length === 0) return { finding: { step, ...toldApart(step, outcomes, got) } };
   if (READS.includes(step.call.do)) return { world };
   const stored = await database.read(app.api);
   let wrong: string | undefined;
@@ -129,6 +129,15 @@ const told = (outcomes: readonly Outcome[]): string =>
         .trim(),
     )
     .join("  or  ");
+
+/** Of documents, which are long: what only one of the two lists. */
+function toldApart({ call }: Step, outcomes: readonly Outcome[], got: Observed): { expected: string; got: string } {
+  const [expected, routes] = [outcomes[0]?.body, got.body] as [readonly string[], readonly string[]];
+  if (call.do !== "document" || got.status !== 200) return { expected: told(outcomes), got: JSON.stringify(got) };
+  const only = (list: readonly string[], other: readonly string[]): string =>
+    JSON.stringify(list.filter((one) => !other.includes(one)));
+  return { expected: `besides ${only(expected, routes)}`, got: `besides ${only(routes, expected)}` };
+}
 
 /** A write that others get in the way of: it has to be decided on what they leave. */
 async function runRace(

@@ -5,6 +5,7 @@
 import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
+import { document } from "./documents.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
 import { report } from "./reports.ts";
@@ -90,5 +91,7 @@ function ends(setting: Setting, step: Step): Outcome[] {
       return actions.restore(setting, call);
     case "report":
       return report(setting, call);
+    case "document":
+      return document(setting, call);
   }
 }

@@ -1,8 +1,11 @@
-/** Calls of actions whose handlers read by themselves. */
-import { type Call, type HandlerRead, keyOf, keysOf } from "../model.ts";
+/** Calls of actions whose handlers read by themselves, and readers of documents. */
+import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
 import { clientCall } from "../perform.ts";
+import type { Random } from "../random.ts";
 import { ownCondition } from "./model.ts";
 import { type Making, queryOf, shapeOf, someId } from "./parts.ts";
+
+export const readerFrom = (random: Random): Reader => (random.chance(0.8) ? "own" : random.pick(["public", "system"]));
 
 /** A call of the action whose handler reads by itself. */
 export function reportFrom(making: Making): Call | undefined {

@@ -6,7 +6,7 @@ import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
 import { idsOf, inputOf, type Making, PRINCIPALS, pathsOf, queryOf, shapeOf, someId } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
-import { reportFrom } from "./reports.ts";
+import { readerFrom, reportFrom } from "./reports.ts";
 
 function callOf(making: Making): Call {
   const { random, world, entity } = making;
@@ -58,6 +58,7 @@ function callOf(making: Making): Call {
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
     [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
+    [2, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
@@ -93,6 +94,7 @@ function surfaceOf(making: Making, call: Call): Surface {
   const isPlainWrite = call.do === "create" || call.do === "update" || call.do === "delete";
   if (features.has("steps") && isPlainWrite && !("include" in call) && roll < 25) return "steps";
   if (call.do === "report") return roll < 30 && by !== null ? "client" : "http";
+  if (call.do === "document") return call.of === "system" || roll < 20 ? "client" : "http";
   if (roll >= 40 || clientCall(entity, call) === undefined) return "http";
   return by !== null && roll % 2 === 0 ? "client" : "handler";
 }
