@@ -69,15 +69,21 @@ export function softDelete(setting: Setting, { id }: Of<"softDelete">): Outcome[
   // Twice is fine, and does not move the time.
   const row = target(setting, id, "delete", true);
   if (isOutcome(row)) return [row];
-  if ((row.deletedAt ?? null) !== null) return [{ status: 200, body: SUCCESS }];
+  if ((row.deletedAt ?? null) !== null) return asItIs(setting, row);
   if (!isCoherent(setting, row)) return [INVALID];
   return [{ status: 200, body: SUCCESS, world: withRow(world, entity.name, { ...row, deletedAt: SOME_MOMENT }) }];
 }
 
+/** Nothing to change. Whether a record is validated that no longer fits, since it was changed past the framework, is not said. */
+const asItIs = (setting: Setting, row: Row): Outcome[] => [
+  { status: 200, body: SUCCESS },
+  ...(isCoherent(setting, row) ? [] : [INVALID]),
+];
+
 export function restore(setting: Setting, { id }: Of<"restore">): Outcome[] {
   const row = target(setting, id, "update", true);
   if (isOutcome(row)) return [row];
-  if ((row.deletedAt ?? null) === null) return [{ status: 200, body: SUCCESS }];
+  if ((row.deletedAt ?? null) === null) return asItIs(setting, row);
   return setState(setting, row, "deletedAt", null, SUCCESS);
 }
 
