@@ -46,7 +46,14 @@ async function recordFor(
   return records[0] as ActionRecord;
 }
 
-async function authorizeCollection({ entity, access, rules }: CompiledAction, scope: OperationScope): Promise<null> {
+/**
+ * Asks the rules of an action that is about no record.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function authorizeCollection(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+): Promise<null> {
   // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";

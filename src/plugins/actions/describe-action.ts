@@ -10,13 +10,18 @@ import type {
 } from "../../kernel/index.ts";
 import { answerWith } from "./answer-with.ts";
 import type { CompiledAction } from "./compile-action.ts";
+import { mayUseAction } from "./usable-action.ts";
 
 /** What documentation says about an action: what it says itself, or else what it declares. */
 export function describeAction({ services }: PluginContext, action: CompiledAction): DescribeRoute {
   const { entity, definition } = action;
   const { resolve } = services;
-  return (reader) =>
-    definition.describe === undefined ? declared(action, reader) : definition.describe(reader, { entity, resolve });
+  return async (reader) => {
+    if (!(await mayUseAction(action, reader.scope))) return undefined;
+    return definition.describe === undefined
+      ? declared(action, reader)
+      : definition.describe(reader, { entity, resolve });
+  };
 }
 
 function declared(action: CompiledAction, reader: RouteReader): RouteDescription {

@@ -12,6 +12,7 @@ import {
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext, ActionRecord } from "../action-context.ts";
 import { definitionOf } from "../definition-of.ts";
+import { mayReadSome } from "../usable-action.ts";
 
 /** Values for a copy, in place of those of the original. */
 type Overrides = Readonly<Record<string, unknown>>;
@@ -38,8 +39,8 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
       const unknown = fieldsToExclude.find((name) => !Object.hasOwn(entity.columns, name));
       return unknown === undefined ? undefined : `there is no field "${unknown}" to leave out`;
     },
-    describe({ reads, record }, { entity }) {
-      if (!reads(entity)) return undefined;
+    async describe({ scope, record }, { entity }) {
+      if (!(await mayReadSome(scope, entity))) return undefined;
       const content = { "application/json": record(entity, "record") };
       const headers = {
         Location: "Where it is.",

@@ -1,5 +1,6 @@
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import { SUCCESS } from "../answer-with.ts";
+import { maySet } from "../usable-action.ts";
 import { columnProblem } from "./column-problem.ts";
 
 /** Types of an action that sets a flag. */
@@ -15,7 +16,8 @@ export function setFlag(verb: string, field: string, value: boolean): ActionBuil
     readsBody: false,
     authorizes: "operations",
     check: (entity) => columnProblem(entity, field, { kind: "bool" }),
-    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
+    describe: ({ scope }, { entity }) =>
+      maySet(scope, entity, field) ? { answers: SUCCESS, errors: [404, 409] } : undefined,
     async handler({ scope, entity, params, rules }) {
       const when = { [field]: { ne: value } };
       await scope.run({ kind: "update", entity, id: params.id, rules, set: { [field]: value }, when });

@@ -10,6 +10,7 @@ import {
 import { ActionBuilder, type PlainShape } from "../action.ts";
 import type { ActionContext } from "../action-context.ts";
 import { answerWith } from "../answer-with.ts";
+import { mayReadSome, maySet } from "../usable-action.ts";
 import { columnProblem } from "./column-problem.ts";
 
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;
@@ -30,8 +31,9 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
     readsBody: false,
     authorizes: "operations",
     check: (entity) => columnProblem(entity, field, { kind: "bool", shown: true }),
-    describe(reader, { entity }) {
-      if (!reader.scope.mask(entity).readable.has(field)) return undefined;
+    async describe({ scope }, { entity }) {
+      const isUsable = scope.mask(entity).readable.has(field) && maySet(scope, entity, field);
+      if (!isUsable || !(await mayReadSome(scope, entity))) return undefined;
       const answers = answerWith(200, "The new value.", { [field]: { type: "boolean" } });
       return { answers, errors: [403, 404, 409] };
     },
