@@ -1,7 +1,71 @@
 import { styleText } from "node:util";
 import { type Table, toTableText } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
-import { type ReportProgress, withProgress } from "./with-progress.ts";
+
+/** Tells how far work is. @param text what is being done, for a line of its own */
+type ReportProgress = (done: number, total: number, text: string) => void;
+
+interface Progress {
+  readonly report: ReportProgress;
+  end(text: string): void;
+}
+
+/**
+ * Runs long work and shows how far it is: a bar for a person; for a log a line per tenth of the work, because a line per
+ * step would bury everything else.
+ */
+export async function withProgress<T>(
+  terminal: Terminal,
+  title: string,
+  work: (report: ReportProgress) => Promise<T>,
+): Promise<T> {
+  const { report, end } = terminal.interactive ? bar(terminal, title) : lines(terminal, title);
+  let said = title;
+  try {
+    return await work((done, total, text) => {
+      said = text;
+      report(done, total, text);
+    });
+  } finally {
+    end(said);
+  }
+}
+
+/** Characters of a full bar. */
+const BAR = 24;
+
+/**
+ * One line that is written over. Not a prompt of a library: those take the keyboard, and Ctrl-C would no longer be the
+ * signal that ends the work, or lets it end between two steps.
+ */
+function bar({ stderr }: Terminal, title: string): Progress {
+  // Some terminals say that they have no columns.
+  const columns = (stderr as Partial<NodeJS.WriteStream>).columns || 80;
+  const overwrite = (text: string): void => void stderr.write(`\r\u001B[2K${text}`);
+  return {
+    report(done, total, text) {
+      const filled = Math.round((BAR * done) / Math.max(1, total));
+      const drawn = `${"█".repeat(filled)}${"░".repeat(Math.max(0, BAR - filled))}`;
+      // A line that wraps could not be written over.
+      overwrite(`${drawn}  ${title}: ${text}`.slice(0, Math.max(BAR, columns - 1)));
+    },
+    end: (text) => overwrite(`${text}\n`),
+  };
+}
+
+function lines({ stderr }: Terminal, title: string): Progress {
+  let tenths = 0;
+  stderr.write(`${title}\n`);
+  return {
+    report(done, total, text) {
+      const reached = total === 0 ? 10 : Math.floor((10 * done) / total);
+      if (reached <= tenths) return;
+      tenths = reached;
+      stderr.write(`${text}\n`);
+    },
+    end: () => undefined,
+  };
+}
 
 type Style = "bold" | "dim" | "red" | "yellow" | "green" | "cyan";
 

@@ -1,11 +1,9 @@
-import { parseArgs } from "citty";
-import { checkArguments } from "./check-arguments.ts";
-import type { ExitCode } from "./command.ts";
-import { findCommand } from "./find-command.ts";
-import { commandHelp, treeHelp } from "./help.ts";
-import { createOutput } from "./output.ts";
+import { stripVTControlCharacters } from "node:util";
+import { type ArgDef, type ArgsDef, parseArgs, renderUsage } from "citty";
+import type { Command, ExitCode } from "./command.ts";
+import { COMMANDS, type CommandEntry, type CommandTree } from "./command-tree.ts";
+import { createOutput, type Output } from "./output.ts";
 import { keelsonVersion } from "./package-root.ts";
-import { suggest } from "./suggest.ts";
 import type { Terminal } from "./terminal.ts";
 
 const HELP = new Set(["--help", "-h"]);
@@ -59,4 +57,112 @@ export async function runCli(words: readonly string[], terminal: Terminal): Prom
     reportFailure(output, error);
     return 1;
   }
+}
+
+/** What the words of a command line mean. */
+type FoundCommand =
+  | { readonly entry: CommandEntry; readonly path: readonly string[]; readonly rest: readonly string[] }
+  | { readonly tree: CommandTree; readonly path: readonly string[] }
+  | { readonly unknown: string; readonly tree: CommandTree; readonly path: readonly string[] };
+
+/** The command that a line begins with, or the group it stops in. */
+export function findCommand(words: readonly string[], tree: CommandTree = COMMANDS): FoundCommand {
+  let current = tree;
+  const path: string[] = [];
+  for (const [index, word] of words.entries()) {
+    if (word.startsWith("-")) break;
+    const next = Object.hasOwn(current, word) ? current[word] : undefined;
+    if (next === undefined) return { unknown: word, tree: current, path };
+    path.push(word);
+    if ("load" in next) return { entry: next, path, rest: words.slice(index + 1) };
+    current = next.entries;
+  }
+  return { tree: current, path };
+}
+
+/** Help of all commands, or of those under one word; loads none of them. */
+function treeHelp(output: Output, path: readonly string[], tree: CommandTree, version: string): string {
+  const called = ["keelson", ...path].join(" ");
+  const width = Math.max(...Object.keys(tree).map((name) => name.length));
+  const entries = Object.entries(tree).map(
+    ([name, { description }]) => `  ${output.style("cyan", name.padEnd(width))}  ${description}`,
+  );
+  return [
+    `${output.style("bold", called)} ${path.length === 0 ? version : ""}`.trimEnd(),
+    "",
+    `Usage: ${called} <command> [options]`,
+    "",
+    ...entries,
+    "",
+    `"${called} <command> --help" explains a command, with examples.`,
+  ].join("\n");
+}
+
+/** Help of one command. */
+async function commandHelp(output: Output, path: readonly string[], command: Command): Promise<string> {
+  const { description, args, examples } = command;
+  const usage = await renderUsage({ meta: { name: ["keelson", ...path].join(" "), description }, args });
+  const lines = [
+    usage.trimEnd(),
+    "",
+    output.style("bold", "EXAMPLES"),
+    "",
+    ...examples.map((line) => `  keelson ${line}`),
+  ];
+  // The library colours its text whoever reads it.
+  const text = lines.join("\n");
+  return output.colors ? text : stripVTControlCharacters(text);
+}
+
+/**
+ * What is wrong with the arguments of a command, as a sentence; undefined when nothing is. The parser itself ignores what
+ * it does not know, and a misspelled `--acept-data-loss` has to be heard of.
+ */
+export async function checkArguments(given: readonly string[], args: ArgsDef): Promise<string | undefined> {
+  const options = Object.entries(args).filter(([, { type }]) => type !== "positional");
+  const positionals = Object.entries(args).filter(([, { type }]) => type === "positional");
+  const seen = new Set<string>();
+  for (let i = 0; i < given.length; i++) {
+    const argument = given[i] as string;
+    if (!argument.startsWith("-")) {
+      const next = positionals.find(([name]) => !seen.has(name));
+      if (next === undefined) return `"${argument}" is one argument too many.`;
+      seen.add(next[0]);
+      continue;
+    }
+    const [flag = "", value] = argument.split(/=(.*)/s);
+    const [name, definition] = options.find(([one, { type }]) => isFlagOf(flag, one, type)) ?? [];
+    if (name === undefined || definition === undefined) {
+      const known = [...options.map(([one]) => `--${one}`), "--help"];
+      return `There is no option "${flag}".${await suggest(flag, known)}`;
+    }
+    seen.add(name);
+    if (definition.type === "boolean") {
+      // The parser takes any other word for a yes, `--accept-data-loss=no` too.
+      if (value === undefined || (flag === `--${name}` && /^(true|false)$/.test(value))) continue;
+      return `"${flag}" takes no value; leave out "=${value}".`;
+    }
+    const next = value ?? given[++i];
+    if (next === undefined || next === "" || (value === undefined && next.startsWith("-")))
+      return `"${flag}" needs a value: ${usageOf([name, definition])}.`;
+    const { options: choices } = definition as { readonly options?: readonly string[] };
+    if (choices !== undefined && !choices.includes(next))
+      return `"${flag}" is one of ${choices.join(", ")}, not "${next}".${await suggest(next, choices)}`;
+  }
+  const missing = [...positionals, ...options].filter(([name, { required }]) => required === true && !seen.has(name));
+  return missing.length === 0 ? undefined : `It needs ${missing.map(usageOf).join(" ")}.`;
+}
+
+function isFlagOf(flag: string, name: string, type: ArgDef["type"]): boolean {
+  return flag === `--${name}` || (type === "boolean" && flag === `--no-${name}`);
+}
+
+function usageOf([name, { type, valueHint }]: readonly [string, ArgDef]): string {
+  return type === "positional" ? `<${name}>` : `--${name}=<${valueHint ?? name}>`;
+}
+
+/** ` Did you mean "x"?`, or nothing. The kernel is loaded for it only now: help and version do without. */
+async function suggest(word: string, candidates: readonly string[]): Promise<string> {
+  const { didYouMean } = await import("../kernel/index.ts");
+  return didYouMean(word, candidates);
 }

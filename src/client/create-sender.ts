@@ -3,7 +3,6 @@ import { badCall } from "./bad-call.ts";
 import type { CallOptions, ClientOptions } from "./client-options.ts";
 import { type ClientErrorContent, KeelsonClientError } from "./keelson-client-error.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A request below the API's root. */
 export interface Outgoing {
@@ -89,5 +88,18 @@ function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
     requestId: requestId ?? headers.get("x-request-id") ?? undefined,
     details,
     headers,
+  });
+}
+
+/** What is waited for, unless the call is given up before. @throws the reason of the signal */
+async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work;
+  return await new Promise<T>((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason);
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp);
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", giveUp));
   });
 }

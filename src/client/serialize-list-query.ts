@@ -1,5 +1,4 @@
 import { encode } from "./encode.ts";
-import { joinList } from "./join-list.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
 export type ListValue = string | number | boolean | Date | null;
@@ -125,4 +124,11 @@ function text(name: string, value: unknown): string {
   if (typeof value === "boolean" || Number.isFinite(value)) return String(value);
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   throw new TypeError(`"${name}" cannot be compared with ${String(value)} in a query string`);
+}
+
+/** Joins values for `field_in` and `field_nin`: by commas, with commas and backslashes inside a value escaped. */
+function joinList(values: readonly string[]): string {
+  // No text at all is the empty list, so the list of one empty text says it twice, which means the same.
+  if (values.length === 1 && values[0] === "") return ",";
+  return values.map((value) => value.replace(/[\\,]/g, "\\$&")).join(",");
 }

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { checkNode } from "../../src/cli/doctor/check-node.ts";
-import type { Diagnosis } from "../../src/cli/doctor/diagnosis.ts";
+import type { Diagnosis } from "../../src/cli/doctor/examine.ts";
+import { checkNode } from "../../src/cli/doctor/examine.ts";
 import { builtPackage } from "./built-package.ts";
 import { noteConfig, openProject } from "./project.ts";
 

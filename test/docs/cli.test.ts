@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkArguments } from "../../src/cli/check-arguments.ts";
 import { COMMANDS, type CommandTree } from "../../src/cli/command-tree.ts";
-import { findCommand } from "../../src/cli/find-command.ts";
 import { LINT_RULES } from "../../src/cli/lint/lint-rules.ts";
+import { checkArguments, findCommand } from "../../src/cli/run-cli.ts";
 import { openPage, type Page } from "../support/page.ts";
 
 let guide: Page;

@@ -1,6 +1,6 @@
+import { ConfigurationError } from "../../entity/index.ts";
 import type { Keelson } from "../../index.ts";
 import type { Project } from "../project/project.ts";
-import { portFrom } from "./port-from.ts";
 
 /** A project's app that is being served. */
 export interface ServedProject {
@@ -25,4 +25,11 @@ export async function serveProject(
     await app.close();
     throw error;
   }
+}
+
+/** The port that was asked for. @throws ConfigurationError for what is none */
+function portFrom(given: string | undefined): number {
+  const text = given ?? (process.env.PORT || "3000");
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new ConfigurationError(`The port is a number from 0 (any free one) to 65535, not "${text}"`);
 }

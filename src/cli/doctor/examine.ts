@@ -1,15 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { isKeelsonError } from "../../entity/index.ts";
 import { lintApp } from "../lint/lint-rules.ts";
+import { keelsonVersion, packageManifest } from "../package-root.ts";
 import { partsOf } from "../project/app-parts.ts";
 import { loadProject } from "../project/load-project.ts";
 import type { Project } from "../project/project.ts";
+import { withDriver } from "../project/with-driver.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
-import { checkCopies } from "./check-copies.ts";
-import { checkDatabase } from "./check-database.ts";
-import { checkIgnored } from "./check-ignored.ts";
-import { checkNode } from "./check-node.ts";
-import { checkPackages } from "./check-packages.ts";
-import type { Diagnosis } from "./diagnosis.ts";
+
+/** Packages that make and change tables, whatever the database. */
+const TABLES = ["@prisma/driver-adapter-utils", "@prisma/get-dmmf", "@prisma/schema-engine-wasm"];
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  embedded: [...TABLES, "@prisma/adapter-libsql"],
+  postgres: [...TABLES, "@prisma/adapter-pg"],
+};
+
+/** Whether the packages that the project's driver needs are there, in the one version that fits. */
+async function checkPackages({ config, file }: Project): Promise<Diagnosis> {
+  const { peerDependencies } = packageManifest();
+  const wrong: string[] = [];
+  for (const name of PACKAGES[config.driver?.name ?? "embedded"] ?? []) {
+    const version = await installedVersion(name, file);
+    if (version !== peerDependencies[name]) wrong.push(`${name}@${peerDependencies[name]}`);
+  }
+  if (wrong.length === 0) return { check: "Packages", state: "good", found: "all there" };
+  return {
+    check: "Packages",
+    state: "bad",
+    found: `${wrong.length} missing, or of a version that does not fit`,
+    fix: `Run: npm i ${wrong.join(" ")}`,
+  };
+}
+
+/** The version of a package as the project would load it; by folder, because packages need not export their manifest. */
+async function installedVersion(name: string, file: string): Promise<string | undefined> {
+  for (const folder of createRequire(file).resolve.paths(name) ?? []) {
+    const text = await readFile(join(folder, name, "package.json"), "utf8").catch(() => undefined);
+    if (text !== undefined) return (JSON.parse(text) as { readonly version: string }).version;
+  }
+  return undefined;
+}
 
 /** All checks, as far as they can be made: what comes later needs what comes before. */
 export async function examine(config: string | undefined): Promise<readonly Diagnosis[]> {
@@ -41,4 +76,87 @@ async function checkApp(project: Project): Promise<Diagnosis> {
     found: `${found}, ${warnings} warnings`,
     fix: "Run: keelson lint",
   };
+}
+
+/** Whether this Node.js is one that the package runs on. */
+export function checkNode(version: string = process.versions.node): Diagnosis {
+  const [wanted = ""] = /\d+\.\d+/.exec(packageManifest().engines.node ?? "") ?? [];
+  const [major = 0, minor = 0] = wanted.split(".").map(Number);
+  const [ownMajor = 0, ownMinor = 0] = version.split(".").map(Number);
+  const isEnough = ownMajor > major || (ownMajor === major && ownMinor >= minor);
+  if (isEnough) return { check: "Node.js", state: "good", found: version };
+  return { check: "Node.js", state: "bad", found: version, fix: `Install Node.js ${wanted} or newer` };
+}
+
+/** Whether the command is of the same version as the library that the project uses. */
+async function checkCopies({ file }: Project): Promise<Diagnosis> {
+  const own = keelsonVersion();
+  // Beside `dist`, where the main entry is.
+  const manifest = join(dirname(createRequire(file).resolve("keelson")), "../package.json");
+  const { version } = JSON.parse(await readFile(manifest, "utf8")) as { readonly version: string };
+  if (version === own) return { check: "Keelson", state: "good", found: version };
+  return {
+    check: "Keelson",
+    state: "doubtful",
+    found: `the project uses ${version}, this command is ${own}`,
+    fix: "Run the project's own command: npx keelson",
+  };
+}
+
+/** Whether the database answers, and fits the entities. */
+async function checkDatabase(project: Project): Promise<readonly Diagnosis[]> {
+  try {
+    return await withDriver(project, async ({ driver }) => {
+      await driver.ping();
+      const answers: Diagnosis = { check: "Database", state: "good", found: `${driver.name} answers` };
+      if (driver.schema === undefined) return [answers];
+      const differences = await driver.schema.pending();
+      if (differences.length === 0)
+        return [answers, { check: "Tables", state: "good", found: "they fit the entities" }];
+      const found = `${differences.length} differences: ${differences.slice(0, 3).join("; ")}${differences.length > 3 ? "; …" : ""}`;
+      return [
+        answers,
+        { check: "Tables", state: "doubtful", found, fix: "Run: keelson dev, keelson db push or keelson migrate dev" },
+      ];
+    });
+  } catch (error) {
+    if (!isKeelsonError(error)) throw error;
+    return [{ check: "Database", state: "bad", found: error.message, fix: "Check that it runs, and its address" }];
+  }
+}
+
+/** Whether git would take in what is secret or private: the variables, and the embedded database. */
+async function checkIgnored(): Promise<readonly Diagnosis[]> {
+  const present = [".env", ".keelson"].filter((name) => existsSync(name));
+  const ignored = await Promise.all(present.map(isIgnored));
+  // No git, or no repository of git's.
+  if (ignored.includes(undefined)) return [];
+  const open = present.filter((_, index) => ignored[index] === false);
+  if (open.length === 0) return [{ check: "Secrets", state: "good", found: "git ignores them" }];
+  return [
+    {
+      check: "Secrets",
+      state: "bad",
+      found: `git would take in ${open.join(" and ")}`,
+      fix: `Add to .gitignore: ${open.join(", ")}`,
+    },
+  ];
+}
+
+/** What git itself says: its patterns come from several files, and later ones take back what earlier ones said. */
+async function isIgnored(name: string): Promise<boolean | undefined> {
+  const child = spawn("git", ["check-ignore", "--quiet", name], { stdio: "ignore" });
+  const [code] = (await once(child, "close").catch(() => [])) as readonly unknown[];
+  return code === 0 || code === 1 ? code === 0 : undefined;
+}
+
+/** What a check found. */
+export interface Diagnosis {
+  /** What was looked at, in a word or two. */
+  readonly check: string;
+  /** "bad" fails the command. */
+  readonly state: "good" | "doubtful" | "bad";
+  readonly found: string;
+  /** What to do about it, unless it is good. */
+  readonly fix?: string;
 }

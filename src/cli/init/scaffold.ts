@@ -3,9 +3,35 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 import { generateEncryptionKey } from "../../index.ts";
-import { packageRoot } from "../package-root.ts";
-import type { HostName } from "./host.ts";
-import { projectManifest } from "./project-manifest.ts";
+import { packageManifest, packageRoot } from "../package-root.ts";
+import { HOSTS, type HostName } from "./host.ts";
+
+/** Packages of the embedded default: SQLite, and what makes its tables. */
+const DATABASE = [
+  "@prisma/adapter-libsql",
+  "@prisma/driver-adapter-utils",
+  "@prisma/get-dmmf",
+  "@prisma/schema-engine-wasm",
+];
+const DEVELOPMENT = ["@types/node", "typescript", "vitest"];
+
+/** The package.json of a new project, with the exact versions that this package is tested with. */
+function projectManifest(name: string, host: HostName): string {
+  const { version, engines, devDependencies } = packageManifest();
+  const { scripts, dependencies, devDependencies: types } = HOSTS[host];
+  const pinned = (names: readonly string[]): Record<string, string> =>
+    Object.fromEntries([...names].sort().map((one) => [one, devDependencies[one] as string]));
+  const manifest = {
+    name,
+    private: true,
+    type: "module",
+    engines,
+    scripts: { ...scripts, test: "vitest run", check: "tsc --noEmit && keelson lint" },
+    dependencies: { ...pinned([...DATABASE, ...dependencies]), keelson: version },
+    devDependencies: pinned([...DEVELOPMENT, ...types]),
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
 
 /** Stands for the project's name in templates. */
 const NAME = "__NAME__";

@@ -1,16 +1,186 @@
-import type { Keelson, KeelsonConfig } from "../../index.ts";
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { Keelson, KeelsonConfig, RemoteService } from "../../index.ts";
+import { isPromiseLike } from "../../kernel/index.ts";
+import { OPERATIONS, type Operation } from "../access/access-matrix.ts";
 import { createMatrix } from "../access/create-matrix.ts";
+import { ALWAYS, isCovered } from "../access/grant.ts";
+import { ROLES } from "../access/role.ts";
 import { partsOf } from "../project/app-parts.ts";
-import { anonymousWrite } from "./anonymous-write.ts";
-import { entityWithoutRules } from "./entity-without-rules.ts";
-import type { Finding, LintRule } from "./finding.ts";
-import { openProtectedEntity } from "./open-protected-entity.ts";
-import { ownersOfSeveralEntities } from "./owners-of-several-entities.ts";
-import { remoteServicesOf } from "./remote-services-of.ts";
-import { routeWithoutRules } from "./route-without-rules.ts";
-import { serviceWithoutTimeout } from "./service-without-timeout.ts";
-import { stricterInclude } from "./stricter-include.ts";
-import { writableAdminFlag } from "./writable-admin-flag.ts";
+import type { Finding, LintRule, LintSubject, Place } from "./finding.ts";
+
+/** Entities with protected fields that anybody may read or change. */
+const openProtectedEntity: LintRule = {
+  id: "open-protected-entity",
+  title: "Protected fields on an entity that is open to everybody",
+  why: "Encryption protects the database's files, not the answers: who may read the record reads its encrypted fields too.",
+  fix: 'Give the field rules of its own, .readable("owner"), or the entity a stricter rule than everyone.',
+  level: "warning",
+  find: (subject) =>
+    subject.model.entities.flatMap((entity) => [...readOpenly(subject, entity), ...changedOpenly(subject, entity)]),
+};
+
+function isOpen({ matrix }: LintSubject, { name }: AnyEntity, operation: Operation): boolean {
+  const grants = matrix.entities[name]?.operations[operation];
+  return grants !== undefined && isCovered(ALWAYS, grants.anonymous);
+}
+
+function readOpenly({ matrix }: LintSubject, entity: AnyEntity): Place[] {
+  return Object.entries(entity.fields).flatMap(([name, { encrypted }]) => {
+    const read = matrix.entities[entity.name]?.fields[name]?.read.anonymous;
+    if (encrypted === undefined || read === undefined || !isCovered(ALWAYS, read)) return [];
+    return [{ at: `${entity.name}.${name}`, what: "everybody may read this encrypted field" }];
+  });
+}
+
+function changedOpenly(subject: LintSubject, entity: AnyEntity): Place[] {
+  const fields = Object.entries(entity.fields).filter(
+    ([, { password, omit, encrypted, readable, writable }]) => password || omit || encrypted || readable || writable,
+  );
+  if (fields.length === 0) return [];
+  return (["update", "delete"] as const)
+    .filter((operation) => isOpen(subject, entity, operation))
+    .map((operation) => ({
+      at: `${entity.name}.rules.${operation}`,
+      what: `everybody may ${operation} it, and it has protected fields (${fields.map(([name]) => name).join(", ")})`,
+    }));
+}
+
+/** Relations whose other end fewer people may read. */
+const stricterInclude: LintRule = {
+  id: "stricter-include",
+  title: "Relation to an entity with stricter rules",
+  why: "An include of it is null, or has fewer records, for callers who may read the record itself. Nothing leaks; clients may be surprised.",
+  fix: "If that is meant, nothing. Otherwise give both entities the same rule for read.",
+  level: "note",
+  find: ({ model, matrix }) =>
+    [...model.entities, ...model.foreign].flatMap((entity) =>
+      model.relationsOf(entity).flatMap(({ name, target }) => {
+        const [from, to] = [entity, target].map((one) => matrix.entities[one.name]?.operations.read);
+        if (from === undefined || to === undefined) return [];
+        const fewer = ROLES.filter((role) => !isCovered(from[role], to[role]));
+        if (fewer.length === 0) return [];
+        return [
+          {
+            at: `${entity.name}.${name}`,
+            what: `${fewer.join(", ")} may read ${entity.name}, and not every ${target.name} it leads to`,
+          },
+        ];
+      }),
+    ),
+};
+
+/** Names that the default `isAdmin` looks at. */
+const FLAGS = ["role", "roles", "isAdmin"];
+
+/** Fields that make an administrator, and that others than administrators may write. */
+const writableAdminFlag: LintRule = {
+  id: "writable-admin-flag",
+  title: "A field that makes an administrator can be written by others",
+  why: "Who may change their own record could make themselves an administrator.",
+  fix: 'Add .readonly(), or .writable("admin"), to the field.',
+  level: "warning",
+  find: ({ matrix }) =>
+    Object.entries(matrix.entities).flatMap(([name, { fields }]) =>
+      FLAGS.flatMap((flag) => {
+        const access = fields[flag];
+        if (access === undefined) return [];
+        const others = ROLES.filter(
+          (role) => role !== "admin" && (access.create[role].length > 0 || access.update[role].length > 0),
+        );
+        return others.length === 0 ? [] : [{ at: `${name}.${flag}`, what: `${others.join(", ")} may write it` }];
+      }),
+    ),
+};
+
+/** Records whose owners belong to another entity than the callers do. */
+const ownersOfSeveralEntities: LintRule = {
+  id: "owners-of-several-entities",
+  title: "Owners of several entities",
+  why: "A caller has one id. Where records of two entities can be owners, a caller owns what the record of the other one with the same id owns.",
+  fix: "Let .ownedBy() lead to the entity that getUser() gives callers of. Ids that never repeat, such as UUIDs, make it harmless.",
+  level: "note",
+  find({ model }) {
+    const owned = model.entities.flatMap((entity) => {
+      const { name, ownedBy } = entity;
+      if (ownedBy === undefined) return [];
+      const owner = ownedBy === "id" ? entity : model.relation(entity, ownedBy)?.target;
+      return owner === undefined ? [] : [{ name, owner: owner.name, isSelf: ownedBy === "id" }];
+    });
+    const callers = (owned.find(({ isSelf }) => isSelf) ?? owned[0])?.owner;
+    return owned
+      .filter(({ owner }) => owner !== callers)
+      .map(({ name, owner }) => ({
+        at: name,
+        what: `it is owned by records of ${owner}, and others by those of ${callers}`,
+      }));
+  },
+};
+
+/** Entities that let nobody use their routes, or, where they live in another service, see their records. */
+const entityWithoutRules: LintRule = {
+  id: "entity-without-rules",
+  title: "Entity without rules",
+  why: "What is not allowed is denied, so nobody can use its routes. Often the rules were only forgotten.",
+  fix: "Add .rules({ read: [...], create: [...], update: [...], delete: [...] }), or .internal() when only code uses it.",
+  level: "warning",
+  find: ({ matrix, model }) =>
+    Object.entries(matrix.entities).flatMap(([name, { operations }]) => {
+      if (model.get(name)?.internal) return [];
+      const isClosed = OPERATIONS.every((operation) => ROLES.every((role) => operations[operation][role].length === 0));
+      if (!isClosed) return [];
+      const isForeign = model.get(name) === undefined;
+      const what = isForeign ? "nobody may read it: includes are null" : "nobody may create, read, update or delete it";
+      return [{ at: name, what }];
+    }),
+};
+
+/** Services of remote relations that only the deadline of the whole join ends. */
+const serviceWithoutTimeout: LintRule = {
+  id: "service-without-timeout",
+  title: "Service without a timeout of its own",
+  why: "While it hangs, every answer that joins it takes as long as the whole join may, and what would come after it is null.",
+  fix: "Give httpService a `timeout` below that of remoteJoins. A service of your own ends its calls itself, and says after how many milliseconds in its member `timeout`.",
+  level: "note",
+  find: ({ services }) =>
+    [...services].flatMap(([name, { timeout }]) =>
+      isTimeout(timeout) ? [] : [{ at: name, what: "only the deadline of the whole join ends a call to this service" }],
+    ),
+};
+
+function isTimeout(timeout: unknown): boolean {
+  return typeof timeout === "number" && Number.isFinite(timeout) && timeout > 0;
+}
+
+/** Endpoints and actions that nobody may call. Operations of entities may well be closed on purpose. */
+const routeWithoutRules: LintRule = {
+  id: "route-without-rules",
+  title: "Endpoint without rules",
+  why: "It answers 401 and 403 to everybody, because what is not allowed is denied.",
+  fix: "Add `rules` to the endpoint, or .rules(...) to the action.",
+  level: "warning",
+  find: ({ routes, model }) =>
+    routes
+      .filter(({ rules, entity, action }) => {
+        if (rules.length > 0) return false;
+        return entity === undefined || Object.hasOwn(model.get(entity)?.actions ?? {}, action);
+      })
+      .map(({ method, path, plugin }) => ({ at: `${method} ${path}`, what: `nobody may call it (plugin ${plugin})` })),
+};
+
+/** Records that anybody may change or delete without being known. */
+const anonymousWrite: LintRule = {
+  id: "anonymous-write",
+  title: "Anybody may change or delete records",
+  why: "Without a login there is nobody to hold to account, and a single request can empty a list.",
+  fix: 'Use "authenticated", "owner" or a rule of your own for update and delete.',
+  level: "warning",
+  find: ({ matrix }) =>
+    Object.entries(matrix.entities).flatMap(([name, { operations }]) =>
+      (["update", "delete"] as const)
+        .filter((operation) => isCovered(ALWAYS, operations[operation].anonymous))
+        .map((operation) => ({ at: `${name}.rules.${operation}`, what: `everybody may ${operation} every record` })),
+    ),
+};
 
 /** Every rule of the linter; warnings first. */
 export const LINT_RULES: readonly LintRule[] = [
@@ -29,4 +199,28 @@ export function lintApp(app: Keelson, config: KeelsonConfig): readonly Finding[]
   const parts = partsOf(app);
   const subject = { ...parts, matrix: createMatrix(parts, config), services: remoteServicesOf(app, parts.model) };
   return LINT_RULES.flatMap(({ id, level, find }) => find(subject).map((place) => ({ id, level, ...place })));
+}
+
+/**
+ * The services that remote relations name, made as their first use would make them, and asked nothing. What a factory only
+ * promises is not waited for, and one that throws tells whoever uses it.
+ */
+function remoteServicesOf(
+  { hasService, resolve }: Pick<Keelson, "hasService" | "resolve">,
+  { entities, foreign }: EntityModel,
+): ReadonlyMap<string, RemoteService> {
+  const relations = [...entities, ...foreign].flatMap((entity) => Object.values(entity.relations));
+  const names = new Set(relations.flatMap(({ remote }) => remote?.service ?? []));
+  const services = new Map<string, RemoteService>();
+  for (const name of names) {
+    if (!hasService(name)) continue;
+    try {
+      const service = resolve(name);
+      if (isPromiseLike(service)) service.then(undefined, () => {});
+      else if (typeof service === "object" && service !== null) services.set(name, service as RemoteService);
+    } catch {
+      // Not a matter of definitions.
+    }
+  }
+  return services;
 }

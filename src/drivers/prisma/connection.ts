@@ -1,7 +1,6 @@
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { type DriverContext, EntityNotFoundError, type EntityRef } from "../../kernel/index.ts";
 import type { Client } from "./client-shape.ts";
-import { importDbNull } from "./db-null.ts";
 import { compilePlans, type EntityPlan, jsonColumnsOf } from "./entity-plan.ts";
 import type { OpenedClient } from "./opened-client.ts";
 import type { WhereContext } from "./to-prisma-where.ts";
@@ -48,4 +47,16 @@ export async function createClientConnection(
 /** What a driver says that is used before its app has started. */
 export function notConnected(name: string): ConfigurationError {
   return new ConfigurationError(`the ${name} driver is not connected; start the app first (await api.ready)`);
+}
+
+/**
+ * Prisma's value for “no value” in a JSON column, where `null` would be stored as a JSON value. Generated clients take it
+ * from the same place; Prisma recognises it by a shared symbol, so another copy of the package is as good.
+ */
+async function importDbNull(): Promise<unknown> {
+  try {
+    return (await import("@prisma/client/runtime/client")).DbNull;
+  } catch (cause) {
+    throw new ConfigurationError('json fields need "@prisma/client". Run: npm i @prisma/client', { cause });
+  }
 }

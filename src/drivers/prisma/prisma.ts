@@ -1,16 +1,70 @@
-import { ConfigurationError, type Provider } from "../../entity/index.ts";
-import type { Driver, DriverCapabilities } from "../../kernel/index.ts";
+import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provider } from "../../entity/index.ts";
+import { DatabaseUnavailableError, type Driver, type DriverCapabilities, type Logger } from "../../kernel/index.ts";
 import { ADAPTER_PROVIDERS, type AnyAdapterFactory } from "./adapter-shape.ts";
-import { checkClient } from "./check-client.ts";
 import { checkCollation } from "./check-collation.ts";
-import { CLIENT_PATH } from "./client-path.ts";
-import type { AnyPrismaClient, Client } from "./client-shape.ts";
-import { createPrismaDriver } from "./create-prisma-driver.ts";
-import { detectProvider } from "./detect-provider.ts";
+import { type AnyPrismaClient, type Client, modelApi, type StatementClient } from "./client-shape.ts";
+import { type ClientConnection, createClientConnection } from "./connection.ts";
+import { createPrismaDriver, type Path } from "./create-prisma-driver.ts";
 import { DIALECTS } from "./dialect.ts";
+import { compilePlans } from "./entity-plan.ts";
+import type { Transact } from "./run-transaction.ts";
+import { printedUniqueKeys } from "./schema/unique-keys.ts";
+import { sessionStatements } from "./session-driver.ts";
 import { shareAdapter } from "./sql/share-adapter.ts";
 import { FOREIGN_SQL_PATH } from "./sql/sql-path.ts";
-import { warnOfTakenValues } from "./warn-of-taken-values.ts";
+import { toKeelsonError } from "./to-keelson-error.ts";
+
+/** What databases answer to `version()`; those that speak PostgreSQL's protocol behave like it here. */
+const ANSWERS: readonly (readonly [RegExp, Provider])[] = [
+  [/PostgreSQL|CockroachDB|Yugabyte/i, "postgresql"],
+  [/MariaDB|^\d+\.\d+/i, "mysql"],
+];
+
+async function answerTo(client: StatementClient, sql: string): Promise<string | undefined> {
+  try {
+    return String((await client.$queryRawUnsafe(sql))[0]?.version);
+  } catch (error) {
+    const known = toKeelsonError(error, { operation: "connect" });
+    if (known instanceof DatabaseUnavailableError) throw known;
+    return undefined;
+  }
+}
+
+/**
+ * The database behind a client. Prisma tells nobody, so the database is asked for its version.
+ * @throws DatabaseUnavailableError; ConfigurationError when the answer means nothing to us
+ */
+async function detectProvider(client: StatementClient): Promise<Provider> {
+  const version = await answerTo(client, "SELECT version() AS version");
+  if (version === undefined) {
+    if ((await answerTo(client, "SELECT sqlite_version() AS version")) !== undefined) return "sqlite";
+  } else {
+    const found = ANSWERS.find(([pattern]) => pattern.test(version));
+    if (found !== undefined) return found[1];
+  }
+  throw new ConfigurationError(
+    'prisma() cannot tell which database the client talks to; say so: prisma(client, { provider: "postgresql" })',
+  );
+}
+
+/** Prisma keeps its own, later clock, so that ours decides what the error says. */
+const PRISMA_GRACE_MS = 1_000;
+
+/** A transaction of a PrismaClient. */
+const clientTransaction: Transact<StatementClient, Client> = (client, body, limits) =>
+  client.$transaction(body, {
+    timeout: limits.timeout + PRISMA_GRACE_MS,
+    maxWait: limits.maxWait,
+    ...(limits.asksReadCommitted && { isolationLevel: "ReadCommitted" }),
+  });
+
+/** Statements through the public API of a PrismaClient. */
+const CLIENT_PATH: Path<StatementClient, Client, ClientConnection> = Object.freeze({
+  prepare: createClientConnection,
+  transact: clientTransaction,
+  isSql: false,
+  statements: sessionStatements,
+});
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
@@ -100,4 +154,60 @@ function throughAdapter(client: Client, given: AnyAdapterFactory, said: Provider
     },
     FOREIGN_SQL_PATH,
   );
+}
+
+/** Says that deleted records keep their unique values, where a database has no indexes over some of the rows. */
+function warnOfTakenValues(model: EntityModel, log: Logger): void {
+  for (const entity of model.entities) {
+    const keys = entity.softDelete === undefined ? [] : printedUniqueKeys(model, entity);
+    if (keys.length === 0) continue;
+    log.warn("MySQL cannot free the unique values of records that are softly deleted", {
+      entity: entity.name,
+      fields: keys.map((columns) => columns.join(", ")),
+    });
+  }
+}
+
+/** What a client says of a field. */
+interface ClientField {
+  readonly typeName?: string;
+  readonly isList?: boolean;
+  readonly isEnum?: boolean;
+}
+
+/** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
+function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found: ClientField): string | undefined {
+  const { scalar } = kind.column;
+  const { typeName, isList = false, isEnum = false } = found;
+  if (typeName === undefined || (!isList && (typeName === scalar || (isEnum && scalar === "String")))) return undefined;
+  const remedy = field === undefined ? "" : ", or declare another field";
+  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
+}
+
+/**
+ * Compares a client's models with the entities.
+ * @throws ConfigurationError naming every model and field that the client does not have, or has with another type
+ */
+function checkClient(client: StatementClient, model: EntityModel): void {
+  const problems: string[] = [];
+  for (const { entity, delegate } of compilePlans(model).values()) {
+    const fields = modelApi(client, delegate)?.fields;
+    if (fields === undefined) {
+      problems.push(`the Prisma client has no model "${entity.name}"`);
+      continue;
+    }
+    const known = new Set(Object.keys(fields)); // a proxy that says yes to any name it is asked for
+    for (const column of Object.values(entity.columns)) {
+      const at = `model ${entity.name} of the Prisma client has`;
+      const problem = known.has(column.name)
+        ? typeProblem(at, column, fields[column.name] as ClientField)
+        : `${at} no field "${column.name}"`;
+      if (problem !== undefined) problems.push(problem);
+    }
+  }
+  if (problems.length === 0) return;
+  throw new ConfigurationError([
+    ...problems,
+    "toPrismaSchema(entities, { provider }) prints a schema that fits; run `prisma generate` after changing yours",
+  ]);
 }

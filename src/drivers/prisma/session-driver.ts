@@ -1,31 +1,79 @@
-import type { ResolvedRelation } from "../../entity/index.ts";
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import {
+  allOf,
   BadRequestError,
   type Condition,
   compileWhere,
   type Driver,
   type EntityRef,
   type FindManyQuery,
+  keysetWhere,
   mostRowBytes,
   type Row,
+  rowBytes,
+  type SortKey,
   soleId,
   streamByKeyset,
+  totalOrder,
   type Where,
 } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { Statements } from "./create-prisma-driver.ts";
+import type { Dialect } from "./dialect.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { countLongList, findLongList, isTooLong } from "./find-long-list.ts";
 import { connectLinks, disconnectLinks, needsSeveralPortions } from "./link-statements.ts";
 import { selectLinks } from "./links/select-links.ts";
 import { oneRecord, pairsOf, someRecords } from "./port-checks.ts";
 import { byId, createReadById } from "./read-by-id.ts";
-import { readInPortions } from "./read-in-portions.ts";
 import type { Session } from "./session.ts";
 import { toPrismaData } from "./to-prisma-data.ts";
-import { toPrismaSort } from "./to-prisma-sort.ts";
 import { prismaWhere, saysAll } from "./where-for.ts";
 import { deleteRows, insertRow, insertRows, needsSeveralInserts, updateRow, updateRows } from "./write-statements.ts";
+
+/** Rows of the first portion, whose size nobody knows yet. */
+const FIRST = 20;
+/** A portion has at most this many times the rows that have been seen before it. */
+const GROWTH = 4;
+
+type FindMany = (query: FindManyQuery) => Promise<Row[]>;
+
+/**
+ * The rows of a list that fit, where the database cannot be asked how long values are: a small portion first, and as many
+ * more as fit by the longest row so far.
+ */
+async function readInPortions({ entity }: EntityPlan, query: FindManyQuery, read: FindMany): Promise<Row[]> {
+  const { bytes, limit = Number.POSITIVE_INFINITY, select, where } = query;
+  const order = totalOrder(query.sort);
+  const hasOrder = select === undefined || order.every(({ field }) => select.includes(field));
+  if (bytes === undefined || limit <= FIRST || !hasOrder) return countBytes(await read(query), bytes);
+  const rows: Row[] = [];
+  let longest = 0;
+  let seen = 0;
+  let position = where;
+  for (let size = FIRST; ; ) {
+    const offset = seen === 0 ? query.offset : undefined;
+    const portion = await read({ ...query, where: position, limit: size, offset });
+    for (const row of portion) longest = Math.max(longest, rowBytes(row));
+    seen += portion.length;
+    rows.push(...countBytes(portion, bytes));
+    const last = portion.at(-1);
+    if (last === undefined || portion.length < size || bytes.isCut || seen >= limit) return rows;
+    position = allOf(
+      where,
+      keysetWhere(
+        entity,
+        order,
+        order.map(({ field }) => last[field] ?? null),
+      ),
+    );
+    size = Math.min(limit - seen, seen * GROWTH, Math.max(1, Math.floor(bytes.left / Math.max(1, longest))));
+  }
+}
+
+function countBytes(rows: Row[], bytes: FindManyQuery["bytes"]): Row[] {
+  return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map(rowBytes)));
+}
 
 function selection({ entity, columns }: EntityPlan, select: readonly string[] | undefined): Args {
   if (select === undefined) return columns;
@@ -172,4 +220,17 @@ export function sessionStatements(session: Session, transaction: Driver["transac
       return transaction((driver) => driver.unlink(ref, relation, id, ids));
     },
   };
+}
+
+/**
+ * An order in Prisma's words, total by ending with the id; null is the smallest value.
+ * @throws BadRequestError for what is no sortable column
+ */
+function toPrismaSort(entity: AnyEntity, sort: readonly SortKey[] | undefined, dialect: Dialect): Args[] {
+  return totalOrder(sort).map(({ field, direction }) => {
+    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
+    if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
+    if (!column.optional || !dialect.ordersNulls) return { [field]: direction };
+    return { [field]: { sort: direction, nulls: direction === "asc" ? "first" : "last" } };
+  });
 }

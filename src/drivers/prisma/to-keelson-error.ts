@@ -6,8 +6,16 @@ import {
   ReferencedError,
   ValidationFailedError,
 } from "../../kernel/index.ts";
-import { foreignKeyColumn, uniqueColumns } from "./constraint-columns.ts";
-import { constraintOf, isTransactionStartTimeout, PrismaFailure, type Statement } from "./prisma-failure.ts";
+import {
+  type Constraint,
+  constraintOf,
+  isTransactionStartTimeout,
+  PrismaFailure,
+  type Statement,
+} from "./prisma-failure.ts";
+import { constraintName } from "./schema/constraint-name.ts";
+import { liveUniqueName } from "./schema/live-unique.ts";
+import { printedUniqueKeys } from "./schema/unique-keys.ts";
 
 /** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
 const UNAVAILABLE = new Set(
@@ -71,4 +79,32 @@ export function isWriteConflict(error: unknown): boolean {
 /** Whether another process is writing to the SQLite file. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P1008";
+}
+
+/** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
+function bareName(index: string): string {
+  return index.replace(/"/g, "").split(".").at(-1) as string;
+}
+
+/** The columns of a unique constraint; empty when its name is not one of ours. */
+function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
+  if (fields !== undefined) return fields.filter((field) => Object.hasOwn(entity.columns, field));
+  if (index === undefined) return [];
+  const name = bareName(index);
+  if (name === `${entity.name}_pkey` || name === "PRIMARY") return ["id"];
+  const namesOf = (columns: readonly string[]): readonly string[] => [
+    constraintName(entity, columns, "_key"),
+    liveUniqueName(entity, columns),
+  ];
+  return printedUniqueKeys(model, entity).find((columns) => namesOf(columns).includes(name)) ?? [];
+}
+
+/** The column of a foreign key constraint; undefined when it cannot be told. */
+function foreignKeyColumn(entity: AnyEntity, { fields, index }: Constraint): string | undefined {
+  const keys = Object.values(entity.columns).filter(({ role }) => role === "foreignKey");
+  const found = keys.find(
+    ({ name }) =>
+      fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index)),
+  );
+  return found?.name;
 }

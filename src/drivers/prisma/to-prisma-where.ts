@@ -1,7 +1,6 @@
 import type { EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import type { CompareOperator, Condition } from "../../kernel/index.ts";
 import type { Args } from "./client-shape.ts";
-import { complement } from "./complement.ts";
 import type { Dialect } from "./dialect.ts";
 import { exactNumber } from "./exact-number.ts";
 import { isPrintedAsList, printedRelation } from "./schema/relation-sides.ts";
@@ -123,4 +122,18 @@ function existence(relation: ResolvedRelation, exists: boolean): Args {
   if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
   const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };
   return exists ? { NOT: missing } : missing;
+}
+
+/** The condition that holds exactly where another does not; two-valued, so null counts as “does not”. */
+function complement(condition: Condition): Condition {
+  switch (condition.kind) {
+    case "and":
+      return { kind: "or", parts: condition.parts.map(complement) };
+    case "or":
+      return { kind: "and", parts: condition.parts.map(complement) };
+    case "related":
+      return { ...condition, quantifier: condition.quantifier === "some" ? "none" : "some" };
+    default:
+      return { ...condition, negated: !condition.negated };
+  }
 }

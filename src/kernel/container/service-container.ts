@@ -1,8 +1,20 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
 import { closeAll } from "./close-all.ts";
-import { type Making, PENDING, wayTo } from "./making.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
+
+/** A service that is being made, and those whose factories asked for it. */
+type Making = { readonly id: string; readonly askedBy: Set<Making> };
+
+/** What is being made, by the promise that a cache holds of it. */
+const PENDING = new WeakMap<object, Making>();
+
+/** Ids from a service that waits for another one, by way of others or not, down to that one; none when it does not. */
+function wayTo({ id, askedBy }: Making, from: string): readonly string[] {
+  if (id === from) return [id];
+  const way = [...askedBy].map((asker) => wayTo(asker, from)).find(({ length }) => length > 0);
+  return way === undefined ? [] : [...way, id];
+}
 
 /** How long an instance lives: with the container, never (a new one per resolve), or with the scope that asks for it. */
 export type ServiceLifecycle = "singleton" | "transient" | "scoped";

@@ -1,8 +1,14 @@
-import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  ConfigurationError,
+  type EntityModel,
+  newDefault,
+} from "../../entity/index.ts";
 import { ConflictError } from "../errors/errors.ts";
+import type { Clock, IdGenerator } from "../ports/clock.ts";
 import type { Driver, EntityRef, Row, Where } from "../ports/driver.ts";
 import { overlayDriver } from "../ports/overlay-driver.ts";
-import { changedRow, newRow, type RowSources } from "./complete-row.ts";
 import { findEntity } from "./find-entity.ts";
 import { tagRecord } from "./tag-record.ts";
 
@@ -72,4 +78,35 @@ function namesId(where: Where | undefined): boolean {
   if (typeof where?.id === "string") return true;
   const { AND: all } = where ?? {};
   return Array.isArray(all) && all.some((part) => namesId(part as Where));
+}
+
+/** Where ids and moments come from. */
+interface RowSources {
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+}
+
+/** A new record as it is stored: what nobody said is an id, a moment, the field's default, or null where that is allowed. */
+function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
+  const row: Row = { ...data };
+  const now = sources.clock.now();
+  for (const column of Object.values(entity.columns)) {
+    if (row[column.name] !== undefined) continue;
+    const value = valueOfNew(column, now, sources);
+    if (value !== undefined) row[column.name] = value;
+  }
+  return row;
+}
+
+function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { ids }: RowSources): unknown {
+  if (role === "id") return ids.next();
+  if (role === "createdAt" || role === "updatedAt") return now;
+  if (role === "blindIndex") return undefined; // made of the value it finds
+  return (field && newDefault(field)) ?? (optional ? null : undefined);
+}
+
+/** Changes as they are stored: with the moment, unless nothing is changed but looked at and held. */
+function changedRow(entity: AnyEntity, data: Row, { clock }: RowSources): Row {
+  const isChange = Object.keys(data).some((name) => name !== "id");
+  return entity.timestamps && isChange && data.updatedAt === undefined ? { ...data, updatedAt: clock.now() } : data;
 }

@@ -8,10 +8,26 @@ import {
   type InferFieldValues,
   type RuleRef,
 } from "../../entity/index.ts";
+import type { WorkflowRunner } from "../../kernel/index.ts";
+import { Accepted } from "./accepted.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";
 import { noHandler } from "./no-handler.ts";
-import { runWorkflowAction } from "./run-workflow-action.ts";
+
+/** `Prefer: respond-async` (RFC 7240): an answer before the work is done. */
+const ASYNC = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i;
+
+/** The handler of an action that is a workflow. */
+async function runWorkflowAction(context: ActionContext): Promise<unknown> {
+  const { entity, action, input, params, query, scope, headers, root, resolve } = context;
+  const runner = resolve<WorkflowRunner>("workflows.runner");
+  const { runId, result, isRemembered } = await runner.run(`${entity.name}.${action}`, input, { params, query }, scope);
+  // The report of a run is for whoever started it: who is nobody has to wait.
+  const canAsk = isRemembered && scope.principal.kind !== "anonymous";
+  if (!canAsk || !ASYNC.test(headers.get("prefer") ?? "")) return result();
+  const location = `${root}/workflow-runs/${runId}`;
+  return new Accepted({ runId, status: "running", location }, { location, "preference-applied": "respond-async" });
+}
 
 /** A step of a workflow, as far as an action knows. */
 export interface WorkflowStepLike {

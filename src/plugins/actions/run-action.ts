@@ -1,17 +1,42 @@
+import { isKeelsonError } from "../../entity/index.ts";
 import {
   BadRequestError,
+  InternalError,
+  isWebResponse,
   type OperationScope,
   PayloadTooLargeError,
   type PluginContext,
+  presentSettled,
   type QueryParameters,
+  Reply,
+  type RequestConditions,
   type RouteContext,
   readParameters,
+  type ValidationFailedError,
 } from "../../kernel/index.ts";
+import { Accepted } from "./accepted.ts";
 import { authorizeAction } from "./authorize-action.ts";
-import { checkOutput } from "./check-output.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { createContext } from "./create-context.ts";
-import { meetConditions } from "./meet-conditions.ts";
+
+/** Service of another plugin; without it nobody keeps what requests ask of a record. */
+const REQUESTS_SERVICE = "versions.requests";
+
+/**
+ * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
+ * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
+ */
+function meetConditions(
+  services: PluginContext["services"],
+  { method, access, definition }: CompiledAction,
+  context: RouteContext,
+): Promise<void> | undefined {
+  if (!services.has(REQUESTS_SERVICE)) return undefined;
+  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
+  if (method !== "GET") conditions.expect(context);
+  const changes = method !== "GET" && (access === "update" || access === "delete");
+  return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
+}
 
 /** How an action is reached: through a route, or by a call in the process. */
 interface Call {
@@ -138,4 +163,37 @@ async function readBody({ definition, method, input }: CompiledAction, context: 
   if (input !== undefined) return input.fromObject(body === undefined ? {} : await context.body());
   const isJson = definition.readsBody === true || String(headers["content-type"] ?? "").includes("json");
   return body !== undefined && isJson ? await context.body() : undefined;
+}
+
+/**
+ * What an action with `.output()` answers: the declared fields of what its handler gave, masked for the caller first, so
+ * that declaring a field of a record shows nobody more of it. An answer without a body, a `Response`, a stream or bytes
+ * pass.
+ * @throws InternalError when the handler gives something else than it declares
+ */
+async function checkOutput(action: CompiledAction, result: unknown, scope: OperationScope): Promise<unknown> {
+  if (result instanceof Accepted) return result;
+  if (result instanceof Reply) {
+    const { status, body, headers } = result;
+    return body === undefined ? result : new Reply(status, await checkOutput(action, body, scope), headers);
+  }
+  if (isUnread(result)) return result;
+  const { name, entity, output, definition } = action;
+  const shown = (await presentSettled(result, scope, false)) as Record<string, unknown> | null | undefined;
+  try {
+    const declared = Object.keys(definition.output ?? {});
+    return output?.fromObject(Object.fromEntries(declared.map((key) => [key, shown?.[key]])));
+  } catch (error) {
+    if (!isKeelsonError(error) || error.status !== 400) throw error;
+    const fields = (error as ValidationFailedError).issues?.map(({ path, message }) => `${path.join(".")} ${message}`);
+    // For the log: the caller can do nothing about it.
+    const cause = `action "${name}" of ${entity.name} gives another output than it declares: ${fields}`;
+    throw new InternalError(undefined, { cause: new InternalError(cause) });
+  }
+}
+
+/** What leaves the app as it is (architecture.md): nothing can be checked in it. */
+function isUnread(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return isWebResponse(value) || value instanceof Uint8Array || Symbol.asyncIterator in value;
 }

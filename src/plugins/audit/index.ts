@@ -1,14 +1,64 @@
 // audit: who did what to which record. Every write of a record leaves an entry, in the transaction of the write: there is
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
-import type { AnyEntity } from "../../entity/index.ts";
-import { createPlugin, type Plugin, schemaFromEntities, unknownKeys } from "../../kernel/index.ts";
-import { auditEntry } from "./audit-entry.ts";
+
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import {
+  createPlugin,
+  type Driver,
+  describeError,
+  didYouMean,
+  type Logger,
+  type Plugin,
+  schemaFromEntities,
+  unknownKeys,
+} from "../../kernel/index.ts";
+import { auditEntry, ENTRY } from "./audit-entry.ts";
 import { auditOperations } from "./audit-operations.ts";
 import type { AuditOptions } from "./audit-options.ts";
-import { auditedEntities } from "./audited-entities.ts";
 import { auditingDriver } from "./auditing-driver.ts";
-import { type CleanUp, startCleanUp } from "./clean-up.ts";
 import { entriesDriver } from "./entries-driver.ts";
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 3_600_000;
+/** Entries of one statement: others have to have their turn. */
+const PORTION = 1_000;
+
+/** Deletes old entries while the app runs. */
+interface CleanUp {
+  stop(): Promise<void>;
+}
+
+/**
+ * Deletes entries that are older than some days, at once and every hour. Several processes may do so at the same time.
+ * @param driver the base driver: nobody deletes entries through another one
+ */
+function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
+  let isStopped = false;
+  async function run(): Promise<void> {
+    try {
+      const where = { at: { lt: new Date(Date.now() - keepDays * DAY_MS) } };
+      while (!isStopped) {
+        const rows = await driver.findMany(ENTRY, { where, select: ["id"], limit: PORTION });
+        if (rows.length === 0) return;
+        await driver.deleteMany(ENTRY, { id: { in: rows.map(({ id }) => id) } });
+      }
+    } catch (error) {
+      log.error("Old audit entries could not be deleted", describeError(error));
+    }
+  }
+  let running = run();
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+      return running;
+    },
+  };
+}
 
 export type { AuditOptions } from "./audit-options.ts";
 
@@ -48,4 +98,20 @@ export function audit(options: AuditOptions = {}): Plugin {
       await cleanUp?.stop();
     },
   });
+}
+
+/** The entities whose changes are kept. A name that no entity has is a problem: its changes would be missed. */
+function auditedEntities(
+  model: EntityModel,
+  { entities, except = [] }: AuditOptions,
+  problem: (sentence: string) => void,
+): ReadonlySet<AnyEntity> {
+  const all = model.entities.filter(({ name }) => name !== ENTRY);
+  const names = all.map(({ name }) => name);
+  for (const [option, given] of Object.entries({ entities: entities ?? [], except }))
+    for (const name of given)
+      if (!names.includes(name))
+        problem(`audit({ ${option} }): there is no entity "${name}" to keep changes of.${didYouMean(name, names)}`);
+  const isChosen = ({ name, internal }: AnyEntity): boolean => entities?.includes(name) ?? !internal;
+  return new Set(all.filter((entity) => isChosen(entity) && !except.includes(entity.name)));
 }

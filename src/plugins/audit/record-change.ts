@@ -1,7 +1,48 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import type { Row } from "../../kernel/index.ts";
 import type { AuditOperation } from "./audit-entry.ts";
-import { type Change, changeOf } from "./change-of.ts";
+
+/** What a write did to a record, as it may be kept. */
+interface Change {
+  readonly changed: readonly string[];
+  readonly before: Row | null;
+  readonly after: Row | null;
+}
+
+/** What every write changes, and none is about; and what only finds values. */
+const SILENT: ReadonlySet<ColumnDefinition["role"]> = new Set(["id", "updatedAt", "version", "blindIndex"]);
+
+/**
+ * What became of a record; null on a side where it was not there. It is the same whoever asks: of passwords, omitted and
+ * encrypted fields nothing is kept but that they changed. A copy of them would stay after the original was changed, and
+ * would have to be rotated with it.
+ * @returns undefined when nothing that is kept has changed
+ */
+function changeOf(entity: AnyEntity, before: Row | null, after: Row | null): Change | undefined {
+  const changed: string[] = [];
+  const sides = { before: {} as Row, after: {} as Row };
+  for (const column of Object.values(entity.columns)) {
+    const { name, role } = column;
+    if (SILENT.has(role) || (role === "createdAt" && before === null)) continue; // the entry has the time
+    const [old, fresh] = [before?.[name] ?? null, after?.[name] ?? null];
+    if (isDeepStrictEqual(old, fresh)) continue;
+    changed.push(name);
+    if (isWithheld(entity, column)) continue;
+    sides.before[name] = plain(column, old);
+    sides.after[name] = plain(column, fresh);
+  }
+  if (changed.length === 0 && before !== null && after !== null) return undefined;
+  return { changed, before: before && sides.before, after: after && sides.after };
+}
+
+function isWithheld({ hidden }: AnyEntity, { name, field }: ColumnDefinition): boolean {
+  return hidden.includes(name) || field?.encrypted !== undefined;
+}
+
+function plain({ kind }: ColumnDefinition, value: unknown): unknown {
+  return value === null || kind.toWire === undefined ? value : kind.toWire(value);
+}
 
 /** One record, and what became of it. */
 export interface RecordChange {

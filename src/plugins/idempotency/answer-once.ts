@@ -1,28 +1,101 @@
+import { createHash, createHmac } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   BadRequestError,
   ConflictError,
   cancelBody,
+  type Driver,
   describeError,
   type HookFunction,
+  type KernelRequest,
   type KernelResponse,
   type OperationScope,
   type PluginContext,
   type RouteCall,
+  type RouteContext,
   ShownRecords,
 } from "../../kernel/index.ts";
 import { assertMayUse } from "./assert-may-use.ts";
 import { type Claim, claimKey, forgetKey, keepAnswer, releaseKey } from "./claim-key.ts";
-import { fingerprintOf } from "./fingerprint-of.ts";
-import { idOfKey } from "./id-of-key.ts";
 import { IdempotencyKeyRequiredError } from "./idempotency-errors.ts";
 import type { IdempotencySettings } from "./idempotency-options.ts";
 import type { KeyRules } from "./key-rules-of.ts";
-import { readKey } from "./read-key.ts";
 import { rightsOf, usesNow } from "./rights-of.ts";
 import { readAnswer, writeAnswer } from "./stored-answer.ts";
-import { type TransactionSlots, transactionSlots } from "./transaction-slots.ts";
 import { whileClaimed } from "./while-claimed.ts";
+
+/** Headers that say of which record a request is, besides its path. */
+const CONDITIONS = ["if-match", "if-none-match"] as const;
+
+/**
+ * What tells a repetition from another request: method, route, parameters, query, conditions and body. A digest, since a
+ * body may hold a password, and with the key as its secret, since a short one would be found by trying.
+ * @throws BadRequestError where the handler reads the body as it comes; what reading the body throws
+ */
+async function fingerprintOf(context: RouteContext, key: string): Promise<string> {
+  const { route, request, params, search } = context;
+  const hasBody = request.body !== undefined;
+  if (hasBody && route.readsBody === "raw")
+    throw new BadRequestError("This request cannot have an Idempotency-Key: its body is not kept. Send it without");
+  const conditions = CONDITIONS.map((name) => request.headers[name] ?? null);
+  const body = hasBody ? [await context.body()] : [];
+  const said = canonical([route.method, route.path, params, search, conditions, body]);
+  return createHmac("sha256", key).update(JSON.stringify(said)).digest("base64url");
+}
+
+/** The same data in one order of members: a client may write them down in another one when it tries again. */
+function canonical(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(canonical);
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => ({ [name]: canonical(member) }));
+}
+
+/** Lets a number of transactions be open at the same time; others wait for their turn, in order. */
+type TransactionSlots = <T>(transaction: () => Promise<T>) => Promise<T>;
+
+/** Where the driver does not know how many connections it has. */
+const UNKNOWN = 4;
+
+/** @param given as the options say @default half of the driver's connections */
+function transactionSlots({ capabilities }: Driver, given: number | undefined): TransactionSlots {
+  const { transactions } = capabilities;
+  const most = given ?? (transactions === undefined ? UNKNOWN : Math.max(1, Math.floor(transactions / 2)));
+  const waiting: (() => void)[] = [];
+  let open = 0;
+  return async (transaction) => {
+    if (open < most) open += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve)); // given the place of one that ends
+    try {
+      return await transaction();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) open -= 1;
+      else next();
+    }
+  };
+}
+
+/** Visible ASCII but for what ends a text in a header, at most 255; in quotation marks or not. */
+const VALUE = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255}))$/;
+
+/**
+ * The key of a request: the draft wants it in quotation marks (RFC 9651, section 3.3.3), most clients send it without.
+ * Undefined when there is none.
+ * @throws BadRequestError for one that is malformed, and for several
+ */
+function readKey({ headers }: KernelRequest): string | undefined {
+  const value = headers["idempotency-key"];
+  if (value === undefined) return undefined;
+  const found = VALUE.exec(typeof value === "string" ? value.trim() : value.join(", "));
+  const key = found?.[1] ?? found?.[2];
+  if (key === undefined)
+    throw new BadRequestError(
+      "Idempotency-Key takes 1 to 255 visible ASCII characters without commas, quotation marks and backslashes, such as a UUID",
+    );
+  return key;
+}
 
 type Respond = RouteCall["respond"];
 
@@ -140,4 +213,23 @@ async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): 
       ...describeError(error),
     });
   }
+}
+
+/**
+ * The id of a key of a caller: a key that two of them send is two keys, and nobody learns of the other one.
+ * @throws BadRequestError for callers whom nothing tells apart
+ */
+function idOfKey(
+  { request, scope }: Pick<RouteContext, "request" | "scope">,
+  key: string,
+  { guestOf }: IdempotencySettings,
+): string {
+  const { user } = scope.principal;
+  const guest = user === null ? guestOf(request) : undefined;
+  if (user === null && (typeof guest !== "string" || guest === ""))
+    throw new BadRequestError("Idempotency-Key is for callers who are known: log in, or send the request without it");
+  const caller = user === null ? ["guest", guest] : ["user", user.id];
+  return createHash("sha256")
+    .update(JSON.stringify([...caller, key]))
+    .digest("base64url");
 }

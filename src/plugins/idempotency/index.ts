@@ -1,10 +1,14 @@
 // idempotency: a request that carries an `Idempotency-Key` is carried out once, and a repetition of it gets the same answer.
 // IETF draft-ietf-httpapi-idempotency-key-header; docs/adr/0027.
+
 import type { AnyEntity } from "../../entity/index.ts";
 import {
   createPlugin,
+  type ParameterDescription,
   type Plugin,
   type PluginContext,
+  type Route,
+  type RouteDescription,
   type RouteNotes,
   schemaFromEntities,
   unknownKeys,
@@ -13,8 +17,21 @@ import { answerOnce } from "./answer-once.ts";
 import { completeOptions, type IdempotencyOptions, KNOWN } from "./idempotency-options.ts";
 import { keyEntity } from "./key-entity.ts";
 import { type KeyRules, keyRulesOf } from "./key-rules-of.ts";
-import { noteOf } from "./note-of.ts";
 import { keepSwept, type Sweeping } from "./sweep-keys.ts";
+
+const HEADER: ParameterDescription = Object.freeze({
+  name: "Idempotency-Key",
+  in: "header",
+  schema: { type: "string", minLength: 1, maxLength: 257, examples: ["5a0b7ff9-2c5c-4d0a-a3f4-6f0b8f0d2f7e"] },
+  description:
+    "Unique to one request of one caller, such as a UUID. Sent again with the same key, the request is not carried out again: the first answer comes again, with `Idempotency-Replayed`.",
+});
+
+/** What documentation says about the keys of a route. */
+function noteOf(rules: KeyRules, route: Route): Pick<RouteDescription, "errors" | "parameters"> | undefined {
+  if (!rules.takes(route)) return undefined;
+  return { parameters: [{ ...HEADER, required: rules.requires(route) }], errors: [409, 422] };
+}
 
 export {
   IdempotencyKeyInUseError,

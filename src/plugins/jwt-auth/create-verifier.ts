@@ -1,10 +1,86 @@
 import type { JSONWebKeySet, JWTVerifyGetKey, JWTVerifyOptions } from "jose";
 import { isKeelsonError } from "../../entity/index.ts";
-import type { Logger } from "../../kernel/index.ts";
+import { type Logger, PluginError, UnavailableError } from "../../kernel/index.ts";
 import { algorithmsOf } from "./algorithms.ts";
 import type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
-import { remoteKeys } from "./remote-keys.ts";
 import { secretKey } from "./secret-key.ts";
+
+/** Bytes of a key set at most. Those of large issuers have a tenth of it. */
+const MAX_BYTES = 262_144;
+
+/**
+ * Fetches a key set (RFC 7517 section 5); its keys are looked at when a token needs them.
+ * @throws PluginError when the answer is no key set, or is longer than 256 KiB: it is not read any further then
+ * @throws what `fetch` throws when there is no answer
+ */
+async function fetchKeySet(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new PluginError(`The address of the keys answered with ${response.status}`);
+  }
+  const text = await readText(response);
+  if (!isKeySet(text)) throw new PluginError("The address of the keys answered with something else");
+  return new Response(text);
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // What counts is what is held in memory: a length that was announced may be wrong, and be that of compressed bytes.
+  for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new PluginError(`The address of the keys answered with more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function isKeySet(text: string): boolean {
+  let set: unknown;
+  try {
+    set = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  const keys = typeof set === "object" && set !== null ? (set as { keys?: unknown }).keys : undefined;
+  return Array.isArray(keys) && keys.every((key) => typeof key === "object" && key !== null && !Array.isArray(key));
+}
+
+/** Milliseconds after a fetch that failed in which the issuer is left alone; what `Retry-After` says. */
+const PAUSE_MS = 2_000;
+
+/**
+ * Keys of an issuer that are fetched when a token needs one that is not known: at most once per cooldown, so that made-up
+ * key ids do not become load for the issuer, and not at all for a moment after a fetch has failed. Only a fetch can fail
+ * in that way: what is wrong with one of the keys is a matter of the tokens that name it.
+ * @throws UnavailableError (503) when the keys cannot be had: nobody knows then whether the token is good
+ */
+function remoteKeys(
+  jose: typeof import("jose"),
+  address: string | URL,
+  { jwksTimeoutMs = 3_000, jwksCooldownMs = 30_000, jwksMaxAgeMs = 600_000 }: JwtAuthOptions,
+): JWTVerifyGetKey {
+  let pausedUntil = 0;
+  return jose.createRemoteJWKSet(new URL(address), {
+    timeoutDuration: jwksTimeoutMs,
+    cooldownDuration: jwksCooldownMs,
+    cacheMaxAge: jwksMaxAgeMs,
+    [jose.customFetch]: async (url, init) => {
+      if (Date.now() < pausedUntil) throw unavailable();
+      try {
+        return await fetchKeySet(url, init);
+      } catch (error) {
+        pausedUntil = Date.now() + PAUSE_MS;
+        throw unavailable(error);
+      }
+    },
+  });
+}
+
+function unavailable(cause?: unknown): UnavailableError {
+  return new UnavailableError("The keys that tokens are checked with cannot be fetched at the moment", { cause });
+}
 
 type Jose = typeof import("jose");
 

@@ -1,12 +1,12 @@
 // jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as RFC 8725
 // asks for. No token is nobody; a bad token is 401, never nobody.
-import { createPlugin, isUserId, type Plugin } from "../../kernel/index.ts";
+
+import { AuthenticationError, createPlugin, isUserId, type Plugin } from "../../kernel/index.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { checkOptions } from "./check-options.ts";
 import { createVerifier } from "./create-verifier.ts";
 import { defaultUser } from "./default-user.ts";
 import type { JwtAuthOptions } from "./jwt-auth-options.ts";
-import { tokenRefused } from "./token-refused.ts";
 
 export { createTokenSigner, type TokenSigner, type TokenSignerOptions } from "./create-token-signer.ts";
 export type { JsonWebKeySet, JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
@@ -54,5 +54,15 @@ export function jwtAuth(options: JwtAuthOptions): Plugin {
         if (response.status === 401) response.headers["www-authenticate"] ??= "Bearer";
       },
     },
+  });
+}
+
+/**
+ * The one answer to every bad token. Why it is bad would help who forges one more than who has an old one, so it is in
+ * the log only. The challenge is that of RFC 6750 section 3.1, without a description.
+ */
+function tokenRefused(): AuthenticationError {
+  return new AuthenticationError("The access token is not valid", {
+    headers: { "www-authenticate": 'Bearer error="invalid_token"' },
   });
 }

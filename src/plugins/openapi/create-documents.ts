@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { createSerialQueue, type OperationScope, UnavailableError } from "../../kernel/index.ts";
 import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
-import { createKeptDocuments, type WrittenDocument } from "./kept-documents.ts";
 import { createReaderViews } from "./reader-view.ts";
 
 /** The document for the caller of a scope, which is to stay open until it is there. */
@@ -86,4 +86,19 @@ function digest(key: string | undefined, about: string): string | undefined {
 function write(document: object): WrittenDocument {
   const body = Buffer.from(JSON.stringify(document));
   return Object.freeze({ body, etag: `"${createHash("sha256").update(body).digest("base64url")}"` });
+}
+
+/** A document as it is sent. */
+interface WrittenDocument {
+  readonly body: Uint8Array;
+  /** Strong: of the very bytes. */
+  readonly etag: string;
+}
+
+/** Documents by what they depend on: those that were asked for last, up to a number of bytes. */
+type KeptDocuments = Pick<LRUCache<string, WrittenDocument>, "get" | "set">;
+
+/** @param mostBytes of all of them; a single one that has more is not kept */
+function createKeptDocuments(mostBytes: number): KeptDocuments {
+  return new LRUCache({ maxSize: mostBytes, sizeCalculation: ({ body }) => body.length });
 }

@@ -1,9 +1,8 @@
-import type { AnyEntity, EntityLike, EntityModel } from "../../entity/index.ts";
+import { type AnyEntity, createModel, type EntityLike, type EntityModel } from "../../entity/index.ts";
 import { entityName, getLogger, type IncludeTree, type Row, safeLogger } from "../../kernel/index.ts";
 import { createStitcher, type Stitcher } from "./create-stitcher.ts";
-import type { JoinedEntities } from "./entities-of.ts";
+import { entitiesOf, type JoinedEntities } from "./entities-of.ts";
 import { createMemo } from "./memo.ts";
-import { createModelMemory } from "./model-memory.ts";
 import { type FindingDriver, openViewer } from "./open-viewer.ts";
 import { completeOptions, type RemoteJoinsOptions } from "./remote-joins-options.ts";
 import { type IncludeLike, toIncludeTree } from "./split-includes.ts";
@@ -90,4 +89,30 @@ function onlyRemote({ relations }: AnyEntity, include: IncludeTree): IncludeTree
   return Object.fromEntries(
     Object.entries(include).filter(([name]) => Object.hasOwn(relations, name) && relations[name]?.remote !== undefined),
   );
+}
+
+interface Known {
+  readonly others: readonly EntityLike[];
+  readonly model: EntityModel;
+}
+
+/** Finds the model of an entity and those it is used with. It is made once for the same entities. */
+type ModelMemory = (entity: EntityLike, entities: JoinedEntities) => EntityModel;
+
+/** A memory of the models that one joiner works with. */
+function createModelMemory(): ModelMemory {
+  const models = new WeakMap<EntityLike, Known>();
+  return (entity, entities) => {
+    const name = entityName(entity);
+    const others = entitiesOf(entities).filter((other) => entityName(other) !== name);
+    const before = models.get(entity);
+    if (before !== undefined && isSame(before.others, others)) return before.model;
+    const model = createModel([entity, ...others]);
+    models.set(entity, { others, model });
+    return model;
+  };
+}
+
+function isSame(one: readonly EntityLike[], other: readonly EntityLike[]): boolean {
+  return one.length === other.length && one.every((like, index) => like === other[index]);
 }

@@ -1,7 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { IncludeTree, Row } from "../../kernel/index.ts";
 import type { Answer } from "./check-records.ts";
-import { copyRecord } from "./copy-record.ts";
 import { type FetchPlan, planFetch } from "./fetch-plan.ts";
 import { RemoteFailure } from "./remote-failure.ts";
 import type { StitchContext } from "./stitch-context.ts";
@@ -119,4 +118,29 @@ function keyOf(value: unknown): string {
 
 function byId(rows: readonly Row[]): Related {
   return new Map(rows.map((row) => [row.id as string, row]));
+}
+
+/** A record that is whoever's asks for it, of one that several are given. */
+function copyRecord(record: Row, plan: FetchPlan): Row {
+  const copy: Row = { ...record };
+  for (let i = 0; i < plan.readers.length; i++) {
+    const { name } = plan.readers[i] as FetchPlan["readers"][number];
+    const value = copy[name];
+    if (typeof value !== "object" || value === null) continue;
+    copy[name] = value instanceof Date ? new Date(value) : structuredClone(value);
+  }
+  for (const { relation, plan: inner } of plan.nested) {
+    const value = record[relation.name] as Answer | readonly Answer[];
+    copy[relation.name] = isList(value) ? value.map((one) => copyAnswer(one, inner)) : copyAnswer(value, inner);
+  }
+  return copy;
+}
+
+/** What says why a record is missing is not changed by anybody. */
+function copyAnswer(answer: Answer, plan: FetchPlan): Answer {
+  return answer === null || answer instanceof Error ? answer : copyRecord(answer, plan);
+}
+
+function isList(value: Answer | readonly Answer[]): value is readonly Answer[] {
+  return Array.isArray(value);
 }

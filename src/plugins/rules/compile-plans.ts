@@ -1,11 +1,169 @@
 import { type Access, type AnyEntity, ruleName } from "../../entity/index.ts";
-import { didYouMean, type PluginContext } from "../../kernel/index.ts";
+import {
+  type Driver,
+  didYouMean,
+  forDecisions,
+  type Guard,
+  type OperationKind,
+  overlayDriver,
+  type PluginContext,
+  type Row,
+  type User,
+  type Where,
+} from "../../kernel/index.ts";
 import { partsOfAll } from "./all.ts";
+import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
 import { BUILT_IN_RULES, everyone } from "./built-in-rules.ts";
-import { compileRule } from "./compile-rule.ts";
 import { type AccessPlan, askAll } from "./decide.ts";
-import type { Ask } from "./outcome.ts";
+import type { Ask, Outcome, Subject } from "./outcome.ts";
+import { reportAnswer } from "./report.ts";
+import type { Rule, RuleContext } from "./rule.ts";
 import type { RuleTable } from "./rule-table.ts";
+
+const made = new WeakMap<Driver, Driver>();
+
+/** The driver of a scope as rules get it: a value that cannot be decrypted is not null to them, looking at it throws. */
+function decidingDriver(driver: Driver): Driver {
+  const known = made.get(driver) ?? overlay(driver);
+  made.set(driver, known);
+  return known;
+}
+
+function overlay(inner: Driver): Driver {
+  return overlayDriver(inner, {
+    async findOne(ref, where, options) {
+      const row = await inner.findOne(ref, where, options);
+      return row && forDecisions(row);
+    },
+    findMany: async (ref, query) => (await inner.findMany(ref, query)).map(forDecisions),
+    async *stream(ref, query, batchSize) {
+      for await (const rows of inner.stream(ref, query, batchSize)) yield rows.map(forDecisions);
+    },
+    transaction: (work, options) => inner.transaction((driver) => work(overlay(driver)), options),
+  });
+}
+
+/**
+ * What a rule is given. A class, because one is made per rule and operation, and getters on a prototype cost a
+ * tenth of getters on an object literal. `record` is a getter, because whether a rule looks at it is worth knowing.
+ */
+class Context implements RuleContext {
+  readonly user: User | null;
+  readonly isAdmin: boolean;
+  readonly operation: OperationKind | "route";
+  readonly entity: AnyEntity | undefined;
+  readonly #subject: Subject;
+  readonly #record: () => Row | null;
+
+  constructor(subject: Subject, record: () => Row | null) {
+    this.user = subject.principal.user;
+    this.isAdmin = subject.principal.isAdmin;
+    this.operation = whatIsDone(subject);
+    this.entity = subject.entity;
+    this.#subject = subject;
+    this.#record = record;
+  }
+
+  get record(): Row | null {
+    return this.#record();
+  }
+  // What a rule finds in the database, or hears from a service, may be another thing once a record has changed.
+  get driver(): Driver {
+    this.#subject.apart = true;
+    return decidingDriver(this.#subject.scope.driver);
+  }
+  get request(): unknown {
+    return this.#subject.scope.request;
+  }
+  // A getter too: rules take `resolve` out of its object.
+  get resolve(): <T = unknown>(id: string) => T {
+    this.#subject.apart = true;
+    return (id) => this.#subject.scope.services.resolve(id);
+  }
+}
+
+/**
+ * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
+ * for every read must not pass for it.
+ */
+function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
+  return access === "read" ? kind : access;
+}
+
+/** What a rule is given when it is asked about a subject; `record` is called when the rule looks at the record. */
+function createRuleContext(subject: Subject, record: () => Row | null): RuleContext {
+  return new Context(subject, record);
+}
+
+/** Stops a rule that looks at the record before there is one; nobody sees it. */
+const recordNeeded = Object.freeze({ name: "RecordNeeded" });
+
+const LOOKED_ON_LIST = "looks at `record`, which is null on lists; return a where or pass options.where";
+const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
+
+/**
+ * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
+ * without one, each time: if it does not look, its answer holds for the whole statement. Remembering that it looked
+ * would let one caller's request decide whether another, whom the rule turns away unseen, gets 403 or 404.
+ */
+function compileRule(rule: Rule): Ask {
+  const { name } = rule;
+  let hasWarned = false;
+
+  function onRecord(subject: Subject): Outcome | Promise<Outcome> {
+    const guard: Guard = (record) => decideOnRecord(rule, subject, record);
+    let looked = false;
+    const context = createRuleContext(subject, () => {
+      looked = true;
+      throw recordNeeded;
+    });
+    return askRule(
+      name,
+      subject,
+      () => rule.evaluate(context),
+      (answer) => (looked ? guard : toOutcome(name, subject, answer)),
+    );
+  }
+
+  function onList(subject: Subject): Outcome | Promise<Outcome> {
+    let looked = false;
+    const context = createRuleContext(subject, () => {
+      looked = true;
+      return null;
+    });
+    return askRule(
+      name,
+      subject,
+      () => rule.evaluate(context),
+      (answer) => {
+        if (!looked || isWhere(answer)) return toOutcome(name, subject, answer);
+        const problem = subject.kind === "route" ? LOOKED_ON_ROUTE : LOOKED_ON_LIST;
+        if (subject.decision !== undefined) subject.decision.reason = `rule "${name}" ${problem}`;
+        if (!hasWarned) reportAnswer(name, subject, problem);
+        hasWarned = true;
+        return false;
+      },
+    );
+  }
+
+  return (subject) => {
+    const { kind } = subject;
+    const { where } = rule;
+    if (kind === "route") return onList(subject);
+    // Wherever there are stored records a `where` decides in the statement itself, without loading one first.
+    if (where !== undefined && kind !== "create") {
+      const context = createRuleContext(subject, () => null);
+      return askRule(name, subject, () => where(context));
+    }
+    return kind === "list" || kind === "count" ? onList(subject) : onRecord(subject);
+  };
+}
+
+async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean | Where> {
+  const context = createRuleContext(subject, () => forDecisions(record));
+  const outcome = await askRule(rule.name, subject, () => rule.evaluate(context));
+  return typeof outcome === "function" ? false : outcome;
+}
 
 const ACCESSES: readonly Access[] = ["create", "read", "update", "delete"];
 

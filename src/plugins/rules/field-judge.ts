@@ -10,15 +10,57 @@ import {
   type Principal,
   type Row,
   safeLogger,
+  UnavailableError,
   type Where,
 } from "../../kernel/index.ts";
 import { partsOfAll } from "./all.ts";
 import { isWhere } from "./ask-rule.ts";
-import { DetachedContext } from "./detached-context.ts";
 import { type Reported, reportAnswer, reportFailure } from "./report.ts";
-import type { Rule } from "./rule.ts";
+import type { Rule, RuleContext } from "./rule.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { unaskable } from "./unaskable.ts";
+
+/**
+ * What a rule is given outside every app, where there is no driver, no service and no request.
+ */
+class DetachedContext implements RuleContext {
+  readonly user: RuleContext["user"];
+  readonly isAdmin: boolean;
+  readonly operation: RuleContext["operation"];
+  readonly entity: AnyEntity;
+  readonly request = undefined;
+  readonly #record: Row | null | undefined;
+  #isMissingRecord = false;
+
+  constructor(
+    { user, isAdmin }: Principal,
+    operation: RuleContext["operation"],
+    entity: AnyEntity,
+    record: Row | null | undefined,
+  ) {
+    this.user = user;
+    this.isAdmin = isAdmin;
+    this.operation = operation;
+    this.entity = entity;
+    this.#record = record;
+  }
+
+  /** Whether the rule looked at a record that nobody has. */
+  get isMissingRecord(): boolean {
+    return this.#isMissingRecord;
+  }
+  get record(): Row | null {
+    if (this.#record !== undefined) return this.#record;
+    this.#isMissingRecord = true;
+    throw new UnavailableError("There is no record to look at");
+  }
+  get driver(): never {
+    throw new UnavailableError("It needs the driver, and a filter has only the record");
+  }
+  get resolve(): never {
+    throw new UnavailableError("It needs a service, and a filter has only the record");
+  }
+}
 
 /** Whether any of some rules passes; `record` is what they may look at, undefined when there is none. */
 export type JudgeField = (names: readonly string[], entity: AnyEntity, record: Row | undefined) => boolean;

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import type { AnyEntity } from "../../entity/index.ts";
 import {
   AuthenticationError,
   AuthorizationError,
+  allOf,
+  BadRequestError,
   type KernelRequest,
   type OperationQuery,
   PreconditionFailedError,
@@ -10,10 +13,111 @@ import {
   Reply,
   type RequestConditions,
   type RouteContext,
+  type Where,
 } from "../../kernel/index.ts";
-import { askedOfRecord, asksOfRecord, NO_RECORD } from "./asked-of-record.ts";
-import { readTags } from "./read-tags.ts";
-import { tagOf, versionOf } from "./record-tag.ts";
+
+/** The value of an `If-Match` or an `If-None-Match`: any record, or one with one of these tags. */
+type Tags = "any" | readonly Tag[];
+
+/** An entity tag; `opaque` is what is between its quotation marks. */
+interface Tag {
+  readonly opaque: string;
+  readonly weak: boolean;
+}
+
+/** More than any client has copies of one record. */
+const MOST_TAGS = 100;
+/** One element of a list, which may be empty, and the comma after it. Sticky: one after the other, and linear. */
+const ELEMENT = /[ \t]*(?:(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
+
+/**
+ * The tags of a header (RFC 9110, sections 13.1.1 and 13.1.2); undefined without it.
+ * @throws BadRequestError
+ */
+function readTags({ headers }: KernelRequest, name: "if-match" | "if-none-match"): Tags | undefined {
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  const text = (typeof value === "string" ? value : value.join(", ")).trim();
+  if (text === "*") return "any";
+  const tags = tagsOf(text);
+  if (tags === undefined || tags.length === 0 || tags.length > MOST_TAGS)
+    throw new BadRequestError(`${name} takes * or a list of at most ${MOST_TAGS} entity tags, such as "3"`);
+  return tags;
+}
+
+function tagsOf(text: string): readonly Tag[] | undefined {
+  const tags: Tag[] = [];
+  for (let at = 0; at < text.length; ) {
+    ELEMENT.lastIndex = at;
+    const element = ELEMENT.exec(text);
+    if (element === null) return undefined;
+    const [whole, weak, opaque] = element;
+    if (opaque !== undefined) tags.push({ opaque, weak: weak !== undefined });
+    at += whole.length;
+  }
+  return tags;
+}
+
+/** A version, alone or before a digest; records that were there before may have begun with 0, or below. */
+const VERSION = /^(0|-?[1-9]\d{0,9})(?:\.[\w-]+)?$/;
+
+/**
+ * What is between the quotation marks of an answer's tag: the record's version, and a digest of the very bytes. A strong
+ * tag identifies bytes (RFC 9110, section 8.8.1), which also depend on related records, selected fields and the caller.
+ */
+function tagOf(version: number, text: string): string {
+  return `${version}.${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
+}
+
+/** The version that a tag is about; undefined for tags that are none of ours. */
+function versionOf(opaque: string): number | undefined {
+  const found = VERSION.exec(opaque);
+  if (found === null) return undefined;
+  const version = Number(found[1]);
+  return (version | 0) === version ? version : undefined; // int32, as the column is
+}
+
+const ANY_RECORD: Where = Object.freeze({});
+/** A condition that no record meets. */
+const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
+
+/** Whether a request asks anything of the record that it is about. */
+function asksOfRecord({ headers }: KernelRequest): boolean {
+  return headers["if-match"] !== undefined || headers["if-none-match"] !== undefined;
+}
+
+/**
+ * What a request that is no plain read asks of its record. What counts is the version, whatever of the record the tag's
+ * answer showed. Records without versions have no tags, and neither have any for callers whose mask hides the version: none
+ * matches, rather than any (RFC 9110, section 13.1.1).
+ * @throws BadRequestError for headers that cannot be read
+ */
+function askedOfRecord({ request, scope }: Pick<RouteContext, "request" | "scope">, entity: AnyEntity): Where {
+  const { readable, filterable } = scope.mask(entity);
+  const hasTags = entity.versioned !== undefined && readable.has("version") && filterable.has("version");
+  return allOf(
+    matching(readTags(request, "if-match"), hasTags),
+    request.method === "GET" || request.method === "HEAD"
+      ? undefined
+      : differing(readTags(request, "if-none-match"), hasTags),
+  );
+}
+
+function matching(tags: ReturnType<typeof readTags>, hasTags: boolean): Where {
+  if (tags === undefined || tags === "any") return ANY_RECORD;
+  // A weak tag says that something like it was there, not that it still is (RFC 9110, section 8.8.3.2).
+  return hasTags ? { version: { in: versionsOf(tags.filter(({ weak }) => !weak)) } } : NO_RECORD;
+}
+
+function differing(tags: ReturnType<typeof readTags>, hasTags: boolean): Where | undefined {
+  if (tags === undefined) return undefined;
+  if (tags === "any") return NO_RECORD;
+  return hasTags ? { version: { nin: versionsOf(tags) } } : undefined;
+}
+
+function versionsOf(tags: readonly Tag[]): readonly number[] {
+  return tags.map(({ opaque }) => versionOf(opaque)).filter((version) => version !== undefined);
+}
 
 const JSON_TYPE = "application/json; charset=utf-8";
 

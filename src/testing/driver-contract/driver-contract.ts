@@ -1,10 +1,75 @@
+import assert from "node:assert/strict";
 import { type AnyEntity, createModel } from "../../entity/index.ts";
-import { type Driver, noopLogger } from "../../kernel/index.ts";
+import { ConflictError, type Driver, noopLogger } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
-import { LIBRARY, plantLibrary } from "./library.ts";
+import { everything, LIBRARY, plantLibrary } from "./library.ts";
 import { READ_CASES } from "./read-cases.ts";
-import { TRANSACTION_CASES } from "./transaction-cases.ts";
 import { WRITE_CASES } from "./write-cases.ts";
+
+/** A bit of everything that writes. */
+async function touch(driver: Driver): Promise<void> {
+  await driver.create("tag", { id: "t9", name: "green" });
+  await driver.update("book", { id: "b2" }, { pages: 9 });
+  await driver.delete("book", { id: "b1" });
+  await driver.link("book", "tags", "b2", ["t9"]);
+}
+
+/** All or nothing. */
+const TRANSACTION_CASES: readonly DriverCase[] = [
+  {
+    title: "keeps what a transaction wrote, and gives what its work gave",
+    async run(driver) {
+      const count = await driver.transaction(async (inner) => {
+        await touch(inner);
+        return inner.count("tag");
+      });
+      assert.equal(count, 3, "a transaction sees what it has written");
+      assert.equal(await driver.count("book"), 3);
+      assert.deepEqual(await driver.links("book", "tags", ["b2"]), [{ source: "b2", target: "t9" }]);
+    },
+  },
+  {
+    title: "takes everything back when the work throws, and passes on what it threw",
+    async run(driver) {
+      const before = await everything(driver);
+      const reason = new ConflictError("changed my mind");
+      const work = driver.transaction(async (inner) => {
+        await touch(inner);
+        // A transaction inside joins: it goes with the one around it.
+        await inner.transaction((joined) => joined.create("tag", { id: "t8", name: "white" }));
+        throw reason;
+      });
+      assert.equal(await work.catch((error: unknown) => error), reason);
+      assert.deepEqual(await everything(driver), before);
+    },
+  },
+  {
+    title: "answers nobody who uses a transaction that is over",
+    async run(driver) {
+      let kept: Driver | undefined;
+      await driver.transaction(async (inner) => {
+        kept = inner;
+      });
+      const before = await everything(driver);
+      const late = await kept?.create("tag", { id: "t9", name: "late" }).catch((error: unknown) => error);
+      assert.equal((late as { code?: unknown }).code, "DATABASE_ERROR");
+      assert.deepEqual(await everything(driver), before);
+    },
+  },
+  {
+    title: "loses no change when transactions read and write the same record",
+    async run(driver) {
+      const increment = (inner: Driver): Promise<unknown> =>
+        inner.update("book", { id: "b4" }, { id: "b4" }).then(async () => {
+          // Data that is nothing but the id locks the record: from here on nobody else changes it.
+          const row = await inner.findOne("book", { id: "b4" });
+          return inner.update("book", { id: "b4" }, { pages: (row?.pages as number) + 1 });
+        });
+      await Promise.all(Array.from({ length: 8 }, () => driver.transaction(increment)));
+      assert.equal((await driver.findOne("book", { id: "b4" }))?.pages, 420);
+    },
+  },
+];
 
 export type { DriverCase } from "./driver-case.ts";
 

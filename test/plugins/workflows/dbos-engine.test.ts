@@ -5,7 +5,7 @@ import { DBOS } from "@dbos-inc/dbos-sdk";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dbosEngine, runWorkflow, step, type WorkflowResult, workflow } from "../../../src/index.ts";
-import { loadDbos } from "../../../src/plugins/workflows/dbos/load-dbos.ts";
+import { loadDbos } from "../../../src/plugins/workflows/dbos/dbos-process.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 import { childProgram } from "../../support/child-program.ts";
 import { freshPostgres } from "../../support/databases.ts";

@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
@@ -13,12 +14,45 @@ import { SQL_PATH } from "../sql/sql-path.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { loadPeers } from "./load-peers.ts";
-import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
-import { schemaDigest, schemaStamp } from "./schema-stamp.ts";
-import { openSqlite, type SqliteFactory } from "./sqlite-adapter.ts";
+import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "./schema-engine.ts";
+import { openSqlite, run, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
 import { sqliteTables } from "./sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
+
+/** Counts up when what is compared with what changes here. */
+const FORM = 1;
+
+/**
+ * Tables and schema in one hash. SQLite keeps the statements that made tables and indexes, so that whoever changes them by
+ * hand, or puts another file in this one's place, changes it.
+ */
+async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
+  const { rows } = await run(connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name");
+  return createHash("sha256")
+    .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
+    .digest("hex");
+}
+
+/** The digest of tables and a schema that were found to fit. */
+interface SchemaStamp {
+  read(): Promise<string | undefined>;
+  write(digest: string): Promise<void>;
+}
+
+/**
+ * A stamp in a file of its own beside the database's: comparing every table with its entity takes the schema engine, and
+ * so most of the time in which an app starts. Without the file, or with one that does not match, that is simply done again.
+ * @param file The SQLite file
+ */
+function schemaStamp(file: string): SchemaStamp {
+  const path = `${file}-schema`;
+  return {
+    read: () => readFile(path, "utf8").catch(() => undefined),
+    // A folder that cannot be written to only costs time.
+    write: (digest) => writeFile(path, digest).catch(() => undefined),
+  };
+}
 
 /** Options of `embedded`. */
 export interface EmbeddedOptions {

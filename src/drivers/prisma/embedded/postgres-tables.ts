@@ -1,10 +1,9 @@
 import type { ColumnType, SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import type { Pool, QueryResult } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
-import { liveUniqueNames } from "../schema/live-unique.ts";
+import { type Catalog, columnsQuery, toCatalog } from "../schema/catalog.ts";
+import { LIVE_SUFFIX, liveUniqueNames } from "../schema/live-unique.ts";
 import { tableNames } from "../schema/relation-sides.ts";
-import { dropStaleIndexes } from "./drop-stale-indexes.ts";
-import { postgresCatalog } from "./postgres-catalog.ts";
 import type { Foreign, Tables } from "./tables.ts";
 
 /** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
@@ -166,4 +165,33 @@ async function inTransaction<T>(pool: Pool, keep: boolean, work: () => Promise<T
     await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
     throw error;
   }
+}
+
+/** The tables of a schema of PostgreSQL. */
+async function postgresCatalog(pool: Pool, schema: string): Promise<Catalog> {
+  const text = columnsQuery("postgresql", false);
+  return toCatalog((await pool.query<unknown[]>({ text, values: [schema], rowMode: "array" })).rows);
+}
+
+/**
+ * Statements that drop indexes over live records that no entity asks for any more. The schema engine, told nothing of indexes over some
+ * of the rows, would take one for an index over all of them that has another name.
+ * @param ours names of the tables that entities describe
+ * @param wanted names of the indexes that they ask for
+ */
+async function dropStaleIndexes(
+  pool: Pool,
+  schema: string,
+  ours: readonly string[],
+  wanted: readonly string[],
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ sql: string }>(
+    `SELECT format('DROP INDEX %I', c.relname) AS sql
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+       JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND t.relname = ANY($2) AND i.indpred IS NOT NULL
+       AND right(c.relname, length($3)) = $3 AND NOT c.relname = ANY($4)`,
+    [schema, ours, LIVE_SUFFIX, wanted],
+  );
+  return rows.map(({ sql }) => sql);
 }

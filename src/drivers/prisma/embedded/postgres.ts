@@ -1,5 +1,6 @@
-import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
-import type { Pool } from "pg";
+import type { Socket } from "node:net";
+import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
+import type { Pool, PoolClient } from "pg";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, Logger } from "../../../kernel/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
@@ -7,17 +8,64 @@ import { DIALECTS } from "../dialect.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { findMisfits } from "../sql/find-misfits.ts";
 import { SQL_PATH } from "../sql/sql-path.ts";
+import type { NamedQuery } from "../sql/statement-cache.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
-import { directQueries } from "./direct-queries.ts";
-import { giveUpSilent } from "./give-up-silent.ts";
 import { loadPeers } from "./load-peers.ts";
 import { openingError } from "./opening-error.ts";
 import { postgresTables } from "./postgres-tables.ts";
+import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
 import { schemaOf } from "./schema-of.ts";
-import { statementName } from "./statement-name.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
+
+interface Rows {
+  readonly rows: unknown[][];
+}
+
+const same = (text: string): string => text;
+
+/** All but Booleans stays the server's text: whoever decodes a row knows its columns, and makes no text of text first. */
+const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ? isTrue : same) });
+
+/**
+ * The adapter with queries outside transactions straight on its pool. It would describe columns nobody asks about, write
+ * moments anew that are decoded a moment later, and prepare a line for its debug log, for each of them. What fails is said
+ * in the adapter's own words all the same.
+ * @param named whether statements are prepared by name
+ * @param explain An adapter whose queries fail with an error of the pool
+ */
+function directQueries(
+  adapter: SqlDriverAdapter,
+  pool: Pool,
+  named: boolean,
+  explain: (error: unknown) => Promise<SqlQueryable>,
+): SqlDriverAdapter {
+  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
+    try {
+      // A pool hands out what its client calls back with, whatever the types say of what can be submitted.
+      if (named && statementName !== undefined)
+        return await (pool.query(new PreparedQuery(statementName, sql, args)) as unknown as Promise<Rows>);
+      return await pool.query({ text: sql, values: args, rowMode: "array", types: TYPES });
+    } catch (error) {
+      await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
+      throw error;
+    }
+  }
+  return {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    async queryRaw(query) {
+      const { rows } = await ask(query as NamedQuery);
+      return { columnNames: [], columnTypes: [], rows };
+    },
+    executeRaw: (query) => adapter.executeRaw(query),
+    executeScript: (script) => adapter.executeScript(script),
+    startTransaction: (isolation) => adapter.startTransaction(isolation),
+    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
+    dispose: () => adapter.dispose(),
+  };
+}
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -166,4 +214,30 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
     },
     SQL_PATH,
   );
+}
+
+/** The name that a statement has: PostgreSQL parses and plans a named statement once per connection. */
+function statementName(query: object): string | undefined {
+  return (query as Partial<NamedQuery>).statementName;
+}
+
+/** What a client of `pg` is, past its types. */
+interface Connected extends PoolClient {
+  readonly readyForQuery: boolean;
+}
+
+/**
+ * Cuts connections on which nothing is heard of a statement. One that fell silent with its route says nothing, and would be
+ * handed out until TCP gives up on it, a quarter of an hour later. The socket's own timer does it: `query_timeout` of `pg`
+ * makes one for each query, and what a query has read was kept from being collected for a while by those.
+ * @param ms milliseconds of silence
+ */
+function giveUpSilent(pool: Pool, ms: number): void {
+  pool.on("connect", (client) => {
+    const stream = client.connection.stream as Socket;
+    stream.setTimeout(ms, () => {
+      // Between the statements of a transaction there is nothing to hear.
+      if (!(client as Connected).readyForQuery) stream.destroy(new Error("Query read timeout"));
+    });
+  });
 }

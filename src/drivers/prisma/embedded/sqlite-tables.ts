@@ -2,9 +2,9 @@ import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prism
 import { ConfigurationError } from "../../../entity/index.ts";
 import { isSqliteBusy } from "../prisma-failure.ts";
 import { BUSY_DELAYS, withRetries } from "../retry.ts";
+import { type Catalog, columnsQuery, toCatalog } from "../schema/catalog.ts";
 import { jsonQuoter } from "./json-quoter.ts";
 import { run } from "./sqlite-adapter.ts";
-import { sqliteCatalog } from "./sqlite-catalog.ts";
 import type { Tables } from "./tables.ts";
 
 /** A connection on which nobody else can write until it is closed. */
@@ -94,4 +94,9 @@ function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
     startTransaction: (isolation) => adapter.startTransaction(isolation),
     dispose: async () => {},
   };
+}
+
+/** The tables of a SQLite file. */
+async function sqliteCatalog(adapter: SqlDriverAdapter): Promise<Catalog> {
+  return toCatalog((await run(adapter, columnsQuery("sqlite", false))).rows);
 }

@@ -1,20 +1,85 @@
 import { resolve as resolvePath } from "node:path";
 import { ConfigurationError, createModel, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
 import { noopLogger } from "../../../kernel/index.ts";
+import { jsonQuoter } from "../embedded/json-quoter.ts";
 import { openingError } from "../embedded/opening-error.ts";
-import { pendingChanges, withTables } from "../embedded/sync-schema.ts";
+import { withSchemaEngine } from "../embedded/schema-engine.ts";
+import {
+  differenceOf,
+  pendingChanges,
+  prepareTables,
+  pushTables,
+  type SchemaTarget,
+  withTables,
+} from "../embedded/sync-schema.ts";
+import type { Tables } from "../embedded/tables.ts";
 import { tableNames } from "../schema/relation-sides.ts";
+import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { deployMigrations } from "./deploy-migrations.ts";
-import type { Ledger, Scratch } from "./migration-database.ts";
+import { describeChanges } from "./describe-changes.ts";
+import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
 import { migrationFailure } from "./migration-failure.ts";
 import { type MigrationFile, readMigrations, writeMigration } from "./migration-folder.ts";
 import { historyOf } from "./migration-history.ts";
-import type { MigrationPlan, Migrations, MigrationsOptions } from "./migrations.ts";
-import { EMPTY_PLAN, planMigration } from "./plan-migration.ts";
+import type { MigrationPlan, Migrations, MigrationsOptions, SchemaChange } from "./migrations.ts";
 import { postgresDatabase } from "./postgres-database.ts";
-import { schemaTarget } from "./schema-target.ts";
 import { sqliteDatabase } from "./sqlite-database.ts";
-import { UNSUPPORTED_MIGRATIONS } from "./unsupported-migrations.ts";
+
+/** What a plan says when there is nothing to do. */
+const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
+
+/** A comment at the head of a script, which is read by whoever reviews it. */
+function heading(changes: readonly SchemaChange[]): string {
+  const losses = changes.filter(({ destructive }) => destructive);
+  if (losses.length === 0) return "";
+  return ["/*", "  Values are lost:", ...losses.map(({ sentence }) => `  - ${sentence}`), "*/", "", ""].join("\n");
+}
+
+function scriptOf(statements: readonly string[], script: string): string {
+  const own = statements.length === 0 ? "" : `-- Keelson\n${statements.map((sql) => `${sql};\n`).join("")}\n`;
+  // The engine's script for no difference is a comment that says so.
+  return `${own}${/^--[^\n]*$/.test(script.trim()) ? "" : `${script.trim()}\n`}`;
+}
+
+/**
+ * How tables get from what they are to what the definitions say. New names are given at once, since only then the rest
+ * can be told; whoever wants to look only undoes that in the end.
+ * @param apply Whether the tables are changed
+ */
+function planMigration(target: SchemaTarget, tables: Tables, apply: boolean): Promise<MigrationPlan> {
+  return tables.atomically(async () => {
+    const { renames, statements } = await prepareTables(target, tables);
+    const catalog = await tables.catalog();
+    return withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) => {
+      const outline = await differenceOf(engine, target, tables, "outline");
+      if (outline === "" && statements.length === 0) return EMPTY_PLAN;
+      const written = await differenceOf(engine, target, tables, "script");
+      const script = target.provider === "sqlite" ? jsonQuoter()(written) : written;
+      const changes = describeChanges({ ...target, renames, catalog, outline });
+      if (apply) await pushTables(engine, target, tables);
+      return Object.freeze({ changes, sql: heading(changes) + scriptOf(statements, script), isEmpty: false });
+    });
+  }, apply);
+}
+
+function refuse(command: string): () => Promise<never> {
+  return async () => {
+    throw new ConfigurationError(
+      `MySQL and MariaDB are migrated by Prisma's own command, which downloads its engine; write the schema with "keelson generate", then run: npx prisma ${command}`,
+    );
+  };
+}
+
+/** For MySQL, which Prisma's schema engine in WebAssembly does not know: each method names the command to run instead. */
+const UNSUPPORTED_MIGRATIONS: Migrations = Object.freeze({
+  diff: refuse("migrate diff"),
+  status: refuse("migrate status"),
+  push: refuse("db push"),
+  create: refuse("migrate dev"),
+  deploy: refuse("migrate deploy"),
+  resolve: refuse("migrate resolve"),
+  close: async () => {},
+});
 
 function modelOf(entities: MigrationsOptions["entities"]): EntityModel {
   const model = "problems" in entities ? entities : createModel(entities);
@@ -147,4 +212,20 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
 
     close: async () => {},
   } satisfies Migrations);
+}
+
+/** What the tables of a database are to become. */
+function schemaTarget(
+  { packages, openTables }: MigrationDatabase,
+  { model, provider }: Pick<SchemaTarget, "model" | "provider">,
+): SchemaTarget {
+  return {
+    packages,
+    model,
+    provider,
+    schema: toPrismaSchema(model, { provider }),
+    option: "--accept-data-loss",
+    acceptDataLoss: false,
+    openTables,
+  };
 }

@@ -1,13 +1,110 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { loadPeers } from "../embedded/load-peers.ts";
 import { ENGINE_PACKAGES } from "../embedded/schema-engine.ts";
+import { run } from "../embedded/sqlite-adapter.ts";
 import { sqliteTables } from "../embedded/sqlite-tables.ts";
-import type { MigrationDatabase, Scratch } from "./migration-database.ts";
-import { sqliteLedger } from "./sqlite-ledger.ts";
+import { isSqliteBusy } from "../prisma-failure.ts";
+import { BUSY_DELAYS, withRetries } from "../retry.ts";
+import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
+import type { MigrationFile } from "./migration-folder.ts";
+import type { MigrationRecord } from "./migration-history.ts";
+
+const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" TEXT PRIMARY KEY NOT NULL, "checksum" TEXT NOT NULL, "finished_at" DATETIME, "migration_name" TEXT NOT NULL,
+  "logs" TEXT, "rolled_back_at" DATETIME, "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
+  "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0)`;
+
+/** Milliseconds, as Prisma's command writes them. */
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/** Its adapters write text, and all text would come behind all numbers. */
+const STARTED = `CASE typeof("started_at") WHEN 'text' THEN unixepoch("started_at", 'subsec') * 1000 ELSE "started_at" END`;
+const CURRENT = `"finished_at" IS NOT NULL AND "rolled_back_at" IS NULL`;
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function recording({ name, checksums }: MigrationFile): string {
+  return `INSERT INTO "_prisma_migrations"
+  ("id", "checksum", "migration_name", "started_at", "finished_at", "applied_steps_count")
+  VALUES (${[randomUUID(), checksums[0], name].map(quoted).join(", ")}, ${NOW}, ${NOW}, 1)`;
+}
+
+/**
+ * One script for all of it, since the adapter ends a transaction at the end of a script. The table that takes nothing but
+ * zeros stops it: when another process was faster, and when rows would refer to records that do not exist.
+ */
+function wholeScript(file: MigrationFile): string {
+  return `BEGIN IMMEDIATE;
+CREATE TEMP TABLE "keelson_guard" ("wrong" INTEGER CONSTRAINT "keelson_guard" CHECK ("wrong" = 0));
+INSERT INTO "keelson_guard"
+  SELECT count(*) FROM "_prisma_migrations" WHERE "migration_name" = ${quoted(file.name)} AND ${CURRENT};
+${file.sql}
+;
+INSERT INTO "keelson_guard" SELECT count(*) FROM pragma_foreign_key_check;
+DROP TABLE "temp"."keelson_guard";
+${recording(file)};
+COMMIT;`;
+}
+
+/** The record of migrations in a SQLite file. @param adapter A connection, which is closed in the end */
+async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
+  const patiently = <T>(work: () => Promise<T>): Promise<T> =>
+    withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
+
+  async function records(): Promise<readonly MigrationRecord[]> {
+    const found = await run(adapter, "SELECT 1 FROM sqlite_master WHERE name = '_prisma_migrations'");
+    if (found.rows.length === 0) return [];
+    const { rows } = await run(
+      adapter,
+      `SELECT "migration_name", "checksum", "finished_at" IS NOT NULL, "rolled_back_at" IS NOT NULL
+       FROM "_prisma_migrations" ORDER BY ${STARTED}, "migration_name"`,
+    );
+    return rows.map(([name, checksum, finished, rolledBack]) => ({
+      name: String(name),
+      checksum: String(checksum),
+      finished: Number(finished) === 1,
+      rolledBack: Number(rolledBack) === 1,
+    }));
+  }
+
+  async function isApplied(file: MigrationFile): Promise<boolean> {
+    return (await records()).some(({ name, finished, rolledBack }) => name === file.name && finished && !rolledBack);
+  }
+
+  return {
+    records,
+    async exclusively(work) {
+      // With it on, dropping a table to make it anew would delete what refers to its rows; a transaction cannot switch it.
+      await run(adapter, "PRAGMA foreign_keys = OFF");
+      await patiently(() => run(adapter, TABLE));
+      return work();
+    },
+    async apply(file) {
+      try {
+        await patiently(() => adapter.executeScript(wholeScript(file)));
+      } catch (error) {
+        if (!(await isApplied(file))) throw error;
+      }
+    },
+    record: async (file) => void (await patiently(() => run(adapter, recording(file)))),
+    async resolve(name, as) {
+      const column = as === "applied" ? "finished_at" : "rolled_back_at";
+      await run(
+        adapter,
+        `UPDATE "_prisma_migrations" SET "${column}" = ${NOW}
+         WHERE "migration_name" = ${quoted(name)} AND "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
+      );
+    },
+    close: () => adapter.dispose(),
+  };
+}
 
 const PACKAGES = {
   ...ENGINE_PACKAGES,

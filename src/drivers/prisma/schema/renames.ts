@@ -5,9 +5,21 @@ import {
   ConfigurationError,
   type EntityModel,
   type Provider,
+  type ResolvedRelation,
 } from "../../../entity/index.ts";
 import type { Catalog } from "./catalog.ts";
-import { linkRenames } from "./link-renames.ts";
+import { shortName } from "./constraint-name.ts";
+import {
+  type FormerLink,
+  formerLinks,
+  formerModels,
+  isAlongside,
+  linkRelations,
+  ownColumnIn,
+  plainTableName,
+} from "./former-links.ts";
+import { linkTable } from "./link-table.ts";
+import { tableNames } from "./relation-sides.ts";
 import { type Findings, type Rename, renameColumn, renameTable } from "./rename.ts";
 
 function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { renames, problems }: Findings): void {
@@ -68,4 +80,83 @@ export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provid
   for (const entity of model.entities) columnRenames(entity, catalog, findings);
   if (findings.problems.length > 0) throw new ConfigurationError(findings.problems);
   return findings.renames;
+}
+
+/** The engine cannot give this key its new name together with the columns. */
+function newKey(from: string, to: string): readonly string[] {
+  const [before, after] = [shortName(from, "_AB_pkey"), shortName(to, "_AB_pkey")];
+  return [
+    ...[...new Set([before, after])].map((name) => `ALTER TABLE "${to}" DROP CONSTRAINT IF EXISTS "${name}"`),
+    `ALTER TABLE "${to}" ADD CONSTRAINT "${after}" PRIMARY KEY ("A", "B")`,
+  ];
+}
+
+/** Prisma's first column is for the model that comes first by name, and the names have changed. */
+function swapColumns(from: string, to: string, provider: Provider): readonly string[] {
+  // What is called after a column has to go before the other column's can have that name; the engine makes it anew.
+  const keys = ["_A_fkey", "_B_fkey"].map(
+    (suffix) => `ALTER TABLE "${to}" DROP CONSTRAINT IF EXISTS "${shortName(from, suffix)}"`,
+  );
+  const indexes = ["_AB_unique", "_B_index"].map((suffix) => `DROP INDEX IF EXISTS "${shortName(from, suffix)}"`);
+  return [
+    ...(provider === "postgresql" ? keys : []),
+    ...indexes,
+    renameColumn(to, "A", "_"),
+    renameColumn(to, "B", "A"),
+    renameColumn(to, "_", "B"),
+  ];
+}
+
+function moved(from: FormerLink, relation: ResolvedRelation, provider: Provider): readonly string[] {
+  const { table, own } = linkTable(relation);
+  return [
+    ...(from.table === table ? [] : [renameTable(from.table, table)]),
+    ...(from.own === own ? [] : swapColumns(from.table, table, provider)),
+    ...(provider === "postgresql" ? newKey(from.table, table) : []),
+  ];
+}
+
+/** Several relations lead from one entity to the other, and the table says of none of them that it is its own. */
+function undecided(relation: ResolvedRelation): string {
+  const plain = plainTableName(relation);
+  return `${relation.source.name}.${relation.name}: the database has the table "${plain}" from when one relation connected the two entities; say which one it was with .renamedFrom("${plain.slice(1)}")`;
+}
+
+/** Gives tables of pairs their new names. */
+function linkRenames(model: EntityModel, catalog: Catalog, provider: Provider, { renames, problems }: Findings): void {
+  const relations = linkRelations(model);
+  const former = formerModels(model);
+  const wanted = new Set(tableNames(model));
+  const isLeft = (table: string): boolean => catalog.has(table) && !wanted.has(table);
+  for (const relation of relations) {
+    const { table, own } = linkTable(relation);
+    const { name, source } = relation;
+    const old = formerLinks({ model, former, catalog }, relation).find((link) => isLeft(link.table));
+    if (!catalog.has(table)) {
+      if (old === undefined) continue;
+      wanted.add(old.table); // so that no other relation takes it
+      renames.push({
+        kind: "rename-table",
+        sentence: `table "${old.table}" is renamed to "${table}"`,
+        statements: moved(old, relation, provider),
+      });
+      continue;
+    }
+    if (old?.asked === true)
+      problems.push(
+        `${source.name}.${name}: the database has both tables "${old.table}" and "${table}"; move the rows and drop "${old.table}", or remove .renamedFrom()`,
+      );
+    const current = { table, own: ownColumnIn(catalog, relation), asked: true };
+    if (current.own !== own)
+      renames.push({
+        kind: "rename-column",
+        sentence: `table "${table}": its two columns change places`,
+        statements: moved(current, relation, provider),
+      });
+  }
+  const isUndecided = (relation: ResolvedRelation): boolean =>
+    isLeft(plainTableName(relation)) && !catalog.has(linkTable(relation).table);
+  for (const relation of relations.filter(isUndecided))
+    if (relations.some((other) => other !== relation && isAlongside(other, relation)))
+      problems.push(undecided(relation));
 }

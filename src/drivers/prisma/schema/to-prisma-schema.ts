@@ -1,14 +1,109 @@
 import {
+  type AnyEntity,
+  type ColumnDefinition,
   ConfigurationError,
   createModel,
   type EntityLike,
   type EntityModel,
+  type OnDelete,
   type Provider,
 } from "../../../entity/index.ts";
-import { previewFeatures } from "./live-unique.ts";
-import { printModel } from "./print-model.ts";
-import { relationFields } from "./relation-sides.ts";
-import { printedUniqueKeys } from "./unique-keys.ts";
+import { defaultAttribute } from "./default-attribute.ts";
+import { liveUnique, previewFeatures } from "./live-unique.ts";
+import { type RelationField, relationFields } from "./relation-sides.ts";
+import { printedUniqueKeys, uniqueColumnsOf } from "./unique-keys.ts";
+
+/**
+ * "restrict" is printed as NoAction: it looks at the end of the statement, so that rows which go together may refer to
+ * each other. Restrict would look at each row on its own.
+ */
+const ON_DELETE: Readonly<Record<OnDelete, string>> = { cascade: "Cascade", setNull: "SetNull", restrict: "NoAction" };
+
+type Line = readonly [name: string, type: string, attributes: string];
+
+/** Lines of a block below each other, as Prisma's formatter puts them. */
+function aligned(lines: readonly Line[]): string[] {
+  const nameWidth = Math.max(...lines.map(([name]) => name.length));
+  const typeWidth = Math.max(...lines.map(([, type]) => type.length));
+  return lines.map(([name, type, attributes]) =>
+    `  ${name.padEnd(nameWidth)} ${type.padEnd(typeWidth)} ${attributes}`.trimEnd(),
+  );
+}
+
+/** MySQL indexes the beginning of a text only; this much is what a whole VARCHAR(255) takes. */
+const INDEXED_LENGTH = 255;
+
+function indexedColumn(entity: AnyEntity, name: string, provider: Provider): string {
+  const isLong = provider === "mysql" && entity.columns[name]?.kind.column.native?.mysql?.endsWith("Text") === true;
+  return isLong ? `${name}(length: ${INDEXED_LENGTH})` : name;
+}
+
+function uniqueAttribute(entity: AnyEntity, name: string, provider: Provider): string {
+  const live = liveUnique(entity, [name], provider);
+  return live === undefined ? "@unique" : `@unique(${live})`;
+}
+
+function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): Line {
+  const { scalar, native } = column.kind.column;
+  const type = native?.[provider];
+  const attributes = [
+    column.role === "id" ? "@id" : isUnique ? uniqueAttribute(entity, column.name, provider) : undefined,
+    defaultAttribute(column, provider),
+    type === undefined ? undefined : `@db.${type}`,
+  ];
+  return [column.name, `${scalar}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
+}
+
+function printRelation({ name, target, list, relationName, key }: RelationField): Line {
+  const named = relationName === undefined ? [] : [`name: "${relationName}"`];
+  if (key === undefined) {
+    return [name, `${target}${list ? "[]" : "?"}`, named.length === 0 ? "" : `@relation(${named})`];
+  }
+  const parts = [...named, `fields: [${key.foreignKey}]`, "references: [id]", `onDelete: ${ON_DELETE[key.onDelete]}`];
+  return [name, `${target}${key.optional ? "?" : ""}`, `@relation(${parts.join(", ")})`];
+}
+
+function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: Provider): string[] {
+  const columns = Object.values(entity.columns);
+  // A unique index is one for look-ups too, unless records that the database has to find are missing from it.
+  const isIndexed = (name: string): boolean => unique.has(name) && liveUnique(entity, [name], provider) === undefined;
+  const keys = columns.filter(({ name, role }) => role === "foreignKey" && !isIndexed(name));
+  const indexes = [...entity.indexes, ...keys.map(({ name }) => [name])];
+  const lines = [
+    ...entity.uniques.map((list) => {
+      const live = liveUnique(entity, list, provider);
+      return `  @@unique([${list.join(", ")}]${live === undefined ? "" : `, ${live}`})`;
+    }),
+    ...indexes.map((list) => `  @@index([${list.map((name) => indexedColumn(entity, name, provider)).join(", ")}])`),
+  ];
+  return [...new Set(lines)];
+}
+
+/** Declared relations as declared, then those that nobody declared. */
+function inOrderOf(names: readonly string[]): (a: RelationField, b: RelationField) => number {
+  const position = ({ name, hidden }: RelationField): number => (hidden ? names.length : names.indexOf(name));
+  return (a, b) => position(a) - position(b);
+}
+
+/** One model of a Prisma schema: columns, relation fields, indexes. */
+function printModel(
+  model: EntityModel,
+  entity: AnyEntity,
+  relations: readonly RelationField[],
+  provider: Provider,
+): string {
+  const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
+  const unique = new Set(uniqueColumnsOf(model, entity));
+  const columns = Object.values(entity.columns).map((column) =>
+    printColumn(entity, column, unique.has(column.name), provider),
+  );
+  const indexes = printIndexes(entity, unique, provider);
+  const lines = [
+    ...aligned([...columns, ...fields.map(printRelation)]),
+    ...(indexes.length > 0 ? ["", ...indexes] : []),
+  ];
+  return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
+}
 
 /** Options of `toPrismaSchema`. */
 export interface PrismaSchemaOptions {

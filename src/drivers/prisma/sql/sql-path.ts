@@ -1,11 +1,60 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { DriverContext } from "../../../kernel/index.ts";
+import { ConfigurationError, type Provider } from "../../../entity/index.ts";
+import { type DriverContext, NEVER } from "../../../kernel/index.ts";
 import type { Path } from "../create-prisma-driver.ts";
 import type { OpenedClient } from "../opened-client.ts";
+import { PrismaFailure } from "../prisma-failure.ts";
+import { misfitsOf } from "../schema/misfits.ts";
+import { toKeelsonError } from "../to-keelson-error.ts";
 import { adapterTransaction } from "./adapter-transaction.ts";
-import { checkColumns, checkTables } from "./check-tables.ts";
+import { readCatalog } from "./find-misfits.ts";
+import { selectionOf, selectQuery } from "./select-rows.ts";
 import { createSqlConnection, type SqlConnection } from "./sql-connection.ts";
 import { sqlStatements } from "./sql-statements.ts";
+
+const MISSING = new Set(["P2021", "P2022"]);
+/** What SQLite says of any statement that it cannot compile. */
+const SQLITE_ERROR = "1";
+
+function isMisfit({ code, sqlState }: PrismaFailure, provider: Provider): boolean {
+  return MISSING.has(code) || (provider === "sqlite" && sqlState === SQLITE_ERROR);
+}
+
+/**
+ * Asks each table for its columns, and for no rows.
+ * @throws ConfigurationError naming every entity whose table or columns have another name; DatabaseUnavailableError
+ */
+async function checkTables(connection: SqlConnection): Promise<void> {
+  const { client, model, planOf } = connection;
+  const problems: string[] = [];
+  for (const { name } of model.entities) {
+    const plan = planOf(name);
+    const query = selectQuery(connection, plan, selectionOf(connection, plan), { condition: NEVER });
+    try {
+      await client.queryRaw(query);
+    } catch (error) {
+      const statement = { model: name, operation: "connect" };
+      if (!isMisfit(new PrismaFailure(error, statement), connection.dialect.provider))
+        throw toKeelsonError(error, statement, model);
+      problems.push(`there is no table "${name}", or it does not have all columns of the entity`);
+    }
+  }
+  if (problems.length === 0) return;
+  throw new ConfigurationError([
+    ...problems,
+    "with { adapter }, tables and columns are called after models and fields; leave it out for models with @@map or @map",
+  ]);
+}
+
+/**
+ * Compares the columns of tables that were found with the entities.
+ * @throws ConfigurationError naming each column that would give back other values, or keep records from being created
+ */
+async function checkColumns({ client, model, dialect: { provider }, schema }: SqlConnection): Promise<void> {
+  const catalog = await readCatalog(client, provider, schema);
+  const problems = misfitsOf({ model, provider, catalog });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
 
 /** Statements in SQL, straight to Prisma's driver adapter. */
 export const SQL_PATH: Path<SqlQueryable, SqlDriverAdapter, SqlConnection> = Object.freeze({

@@ -1,20 +1,81 @@
-import type { ResolvedRelation } from "../../../entity/index.ts";
+import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import {
   type Condition,
   compileWhere,
   type Driver,
   type EntityRef,
+  type Link,
   streamByKeyset,
+  ValidationFailedError,
   type Where,
 } from "../../../kernel/index.ts";
 import type { Statements } from "../create-prisma-driver.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { oneRecord, pairsOf, someRecords } from "../port-checks.ts";
+import { danglingReference } from "../to-keelson-error.ts";
+import { linkQuery, linksQuery, unlinkQuery } from "./link-queries.ts";
 import type { SqlSession } from "./sql-connection.ts";
-import { addLinks, needsSeveralPortions, removeLinks, selectLinks } from "./sql-links.ts";
 import { sqlReads } from "./sql-reads.ts";
 import { deleteRows, insertRow, insertRows, insertRowWhere, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 import { writeTogether } from "./write-together.ts";
+
+/** Pairs of one INSERT. */
+const PAIRS = 1_000;
+
+/** Whether pairs need more than one statement. */
+function needsSeveralPortions(targets: readonly string[]): boolean {
+  return targets.length > PAIRS;
+}
+
+/** Pairs of a relation, ordered by source, then target. */
+async function selectLinks(
+  session: SqlSession,
+  relation: ResolvedRelation,
+  ids: readonly string[],
+  condition: Condition,
+  limit: number,
+): Promise<Link[]> {
+  const sources = [...new Set(ids)];
+  if (sources.length === 0 || limit === 0) return [];
+  const query = linksQuery(session.connection(), relation, sources, condition, limit);
+  const { rows } = await session.read({ model: relation.source.name, operation: "links" }, (client) =>
+    client.queryRaw(query),
+  );
+  const links = rows.map(([source, target]): Link => ({ source: source as string, target: target as string }));
+  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
+  return links.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
+}
+
+/** Adds pairs. @throws ValidationFailedError when one end does not exist */
+async function addLinks(
+  session: SqlSession,
+  relation: ResolvedRelation,
+  id: string,
+  targets: readonly string[],
+): Promise<void> {
+  const open = session.connection();
+  for (let start = 0; start < targets.length; start += PAIRS) {
+    const query = linkQuery(open, relation, id, targets.slice(start, start + PAIRS));
+    try {
+      await session.write({ model: relation.source.name, operation: "link" }, (client) => client.executeRaw(query));
+    } catch (error) {
+      if (!(error instanceof ValidationFailedError)) throw error;
+      throw danglingReference([`${relation.name}Ids`], error.cause);
+    }
+  }
+}
+
+/** Removes pairs; a record that does not exist has none. */
+async function removeLinks(
+  session: SqlSession,
+  relation: ResolvedRelation,
+  id: string,
+  targets: readonly string[],
+): Promise<void> {
+  if (targets.length === 0) return;
+  const query = unlinkQuery(session.connection(), relation, id, targets);
+  await session.write({ model: relation.source.name, operation: "unlink" }, (client) => client.executeRaw(query));
+}
 
 /**
  * The port's statements in SQL. Statements are written when a method is called, with copies of what they are given, so

@@ -1,8 +1,59 @@
-import { BadRequestError, didYouMean, type Limits, readParameters, shownName } from "../../../kernel/index.ts";
-import { csvFormat } from "./csv-format.ts";
+import { type Options, stringify } from "csv-stringify/sync";
+import type { Cell } from "../../../entity/index.ts";
+import {
+  BadRequestError,
+  didYouMean,
+  type Limits,
+  readParameters,
+  routeSegment,
+  shownName,
+} from "../../../kernel/index.ts";
 import type { ExportFormat } from "./export-format.ts";
-import { jsonFormat } from "./json-format.ts";
-import { ndjsonFormat } from "./ndjson-format.ts";
+
+/** RFC 4180. Whether a cell is quoted is what tells an empty text from null. */
+const HEADER: Options = { record_delimiter: "windows" };
+const RECORDS: Options = { ...HEADER, quoted_string: true, cast: { boolean: String } };
+
+/** A header row, then a row per record. A field that a record does not show its caller is empty, as null is. */
+const csvFormat: ExportFormat = Object.freeze<ExportFormat>({
+  headers: (entity) => ({
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${routeSegment(entity)}.csv"`,
+  }),
+  wire: false,
+  begin: (columns) => stringify([columns.map(({ name }) => name)], HEADER),
+  batch(records, columns) {
+    const rows = records.map((record) =>
+      columns.map(({ name, kind }): Cell | null => {
+        const value = record[name];
+        return value === null || value === undefined ? null : kind.toCell(value);
+      }),
+    );
+    return stringify(rows, RECORDS);
+  },
+  between: "",
+  end: "",
+});
+
+/** A JSON object per line: what programs read record by record. */
+const ndjsonFormat: ExportFormat = Object.freeze<ExportFormat>({
+  headers: () => ({ "content-type": "application/x-ndjson" }),
+  wire: true,
+  begin: () => "",
+  batch: (records) => records.map((record) => `${JSON.stringify(record)}\n`).join(""),
+  between: "",
+  end: "",
+});
+
+/** One JSON array of records. */
+const jsonFormat: ExportFormat = Object.freeze<ExportFormat>({
+  headers: () => ({ "content-type": "application/json; charset=utf-8" }),
+  wire: true,
+  begin: () => "[",
+  batch: (records) => JSON.stringify(records).slice(1, -1),
+  between: ",",
+  end: "]",
+});
 
 /** By the name that requests ask for them by. */
 export const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([

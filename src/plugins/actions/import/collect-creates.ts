@@ -1,19 +1,66 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
+  BadRequestError,
+  type Condition,
   compileWhere,
   type Driver,
   type EntityRef,
   entityName,
+  NotStoredError,
   overlayDriver,
   type Row,
   soleId,
   type Where,
 } from "../../../kernel/index.ts";
-import { FirstFailure } from "./first-failure.ts";
-import { isolatedEntities } from "./isolated-entities.ts";
 import type { Owners } from "./owners.ts";
-import { reaches } from "./reaches.ts";
-import { RememberedReads } from "./remembered-reads.ts";
+
+/**
+ * Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent, and
+ * a create whose condition does not hold has not failed.
+ */
+class FirstFailure {
+  /** Undefined as long as all went well. */
+  error: unknown;
+
+  async note<T>(statement: Promise<T>): Promise<T> {
+    try {
+      return await statement;
+    } catch (error) {
+      if (!(error instanceof BadRequestError || error instanceof NotStoredError)) this.error ??= error;
+      throw error;
+    }
+  }
+}
+
+/** Answers to questions about single records, for as long as nothing is written that could change them. */
+class RememberedReads {
+  readonly #answers = new Map<string, Promise<readonly Row[]>>();
+
+  /** @param query tells questions about one entity apart */
+  async ask(entity: string, query: object, read: () => Promise<readonly Row[]>): Promise<Row[]> {
+    const key = `${entity} ${JSON.stringify(query)}`;
+    const answer = this.#answers.get(key) ?? read();
+    this.#answers.set(key, answer);
+    return structuredClone(await answer) as Row[];
+  }
+
+  forget(): void {
+    this.#answers.clear();
+  }
+}
+
+const isolatedOf = new WeakMap<EntityModel, ReadonlySet<string>>();
+
+/** Names of the entities that have no relation to any, and to which none has one; worked out once per model. */
+function isolatedEntities(model: EntityModel): ReadonlySet<string> {
+  const known = isolatedOf.get(model);
+  if (known !== undefined) return known;
+  const relations = model.entities.flatMap((entity) => model.relationsOf(entity));
+  const related = new Set(relations.flatMap(({ source, target }) => [source.name, target.name]));
+  const isolated = new Set(model.entities.map(({ name }) => name).filter((name) => !related.has(name)));
+  isolatedOf.set(model, isolated);
+  return isolated;
+}
 
 /** A transaction's driver that stores new records of one entity together. */
 export interface CollectedWrites {
@@ -154,4 +201,10 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       return changes;
     },
   };
+}
+
+/** Whether a condition on other records looks at records of an entity, through whatever relations. */
+function reaches(condition: Condition, entity: AnyEntity): boolean {
+  if (condition.kind === "related") return condition.relation.target === entity || reaches(condition.where, entity);
+  return "parts" in condition && condition.parts.some((part) => reaches(part, entity));
 }

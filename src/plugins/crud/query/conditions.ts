@@ -1,9 +1,56 @@
 import type { ColumnDefinition, Operator, Parsed } from "../../../entity/index.ts";
-import { allOf, type Limits, type Where } from "../../../kernel/index.ts";
-import { splitList } from "./list-text.ts";
+import {
+  allOf,
+  didYouMean,
+  explainRemote,
+  type Limits,
+  nearest,
+  shownName,
+  type Where,
+} from "../../../kernel/index.ts";
 import { type Filter, SUFFIXES } from "./query-table.ts";
 import { addProblem, type Reading, type Subject, single } from "./reading.ts";
-import { unknownParameter } from "./unknown-parameter.ts";
+
+const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
+
+/**
+ * The one sentence for a parameter that means nothing to this caller. A field that exists but may not be read gets the
+ * same one, and only names the caller may use are suggested (security.md item 3).
+ */
+function unknownParameter(reading: Reading, name: string): string {
+  const relation = reading.filters ? reading.table.relations.get(name.split(".", 1)[0] as string) : undefined;
+  const remote = explainRemote(relation, reading.mask);
+  return remote ?? `Unknown parameter "${shownName(name)}".${suggestion(reading, name)}`;
+}
+
+function suggestion(reading: Reading, name: string): string {
+  if (!reading.filters) return didYouMean(name, reading.controls);
+  const dot = name.indexOf(".");
+  if (dot === -1) return fieldSuggestion(reading, name, "", reading.controls);
+  const relation = name.slice(0, dot);
+  const target = reading.targets.get(relation);
+  if (target !== undefined) return fieldSuggestion(target, name.slice(dot + 1), `${relation}.`, []);
+  const near = nearest(relation, reading.targets.keys());
+  return near === undefined ? "" : ` Did you mean "${near}${shownName(name.slice(dot))}"?`;
+}
+
+function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string, others: Iterable<string>): string {
+  const cut = name.lastIndexOf("_");
+  const base = name.slice(0, cut);
+  const suffix = name.slice(cut + 1);
+  if (cut > 0 && mask.filterable.has(base)) {
+    const operators = [...(table.entity.columns[base]?.kind.operators ?? [])].filter((operator) => operator !== "eq");
+    const near = nearest(suffix, operators);
+    if (near !== undefined) return ` Did you mean "${prefix}${base}_${near}"?`;
+    return ` Operators on "${prefix}${base}" are ${operators.map((operator) => `_${operator}`).join(" ")}.`;
+  }
+  if (cut > 0 && OPERATOR_NAMES.has(suffix)) {
+    const near = nearest(base, mask.filterable);
+    if (near !== undefined) return ` Did you mean "${prefix}${near}_${suffix}"?`;
+  }
+  const near = nearest(name, [...mask.filterable, ...others]);
+  return near === undefined ? "" : ` Did you mean "${prefix}${near}"?`;
+}
 
 /** Conditions of a query, and how many records it asks for by id, when it does. */
 export interface Conditions {
@@ -139,4 +186,28 @@ function readSearch(reading: Reading): Where | undefined {
   if (text === undefined) return undefined;
   const columns = reading.table.searchable.filter((name) => reading.mask.filterable.has(name));
   return { OR: columns.map((name) => ({ [name]: { like: text } })) };
+}
+
+/**
+ * Splits the values of `field_in` and `field_nin` at commas; commas and backslashes inside a value come escaped. A backslash
+ * before anything but a comma or a backslash stands for itself.
+ */
+function splitList(text: string): string[] {
+  if (text === "") return [];
+  if (!text.includes("\\")) return text.split(",");
+  const values: string[] = [];
+  let value = "";
+  for (let i = 0; i < text.length; i++) {
+    const unit = text[i] as string;
+    const next = text[i + 1];
+    if (unit === "\\" && (next === "\\" || next === ",")) {
+      value += next;
+      i++;
+    } else if (unit === ",") {
+      values.push(value);
+      value = "";
+    } else value += unit;
+  }
+  values.push(value);
+  return values;
 }

@@ -1,11 +1,62 @@
+import { availableParallelism } from "node:os";
 import { ConfigurationError } from "../../../entity/index.ts";
-import { createHashQueue, type HashQueueSize } from "./hash-queue.ts";
-import { DEFAULT_CONCURRENCY, onHashThread } from "./hash-threads.ts";
+import { BadRequestError, UnavailableError, type ValidationIssue } from "../../../kernel/index.ts";
 import { checkCost, DEFAULT_COST, type PasswordCost } from "./password-cost.ts";
-import { checkPassword, isPassword } from "./password-input.ts";
 import { hashPbkdf2 } from "./pbkdf2.ts";
 import { readStoredHash } from "./read-stored-hash.ts";
 import { hashScrypt } from "./scrypt.ts";
+
+/** Bytes of UTF-8 that a submitted password may have. */
+const MAX_PASSWORD_BYTES = 1_024;
+
+/** What is wrong with a password, without quoting it. */
+type PasswordProblem = Pick<ValidationIssue, "code" | "message">;
+
+/**
+ * What is wrong with a submitted password, looked at before it is hashed (security.md, "Passwords"); undefined for a
+ * well-formed text of 1 to 1,024 bytes. Nothing is trimmed, normalised or cut. How many characters it needs is the
+ * field's `.min()`.
+ */
+export function passwordProblem(password: unknown): PasswordProblem | undefined {
+  if (typeof password !== "string") return { code: "invalid_type", message: "must be a string" };
+  if (password === "") return { code: "too_small", message: "must not be empty" };
+  // A UTF-16 unit is at least one byte: what is far too long is not even counted.
+  if (password.length > MAX_PASSWORD_BYTES || Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
+    return { code: "too_big", message: `must be at most ${MAX_PASSWORD_BYTES} bytes` };
+  // A lone surrogate would be hashed as U+FFFD; HMAC pads its key with NUL, so that "a" and "a\0" have the same hash.
+  if (!password.isWellFormed() || password.includes("\u0000"))
+    return { code: "custom", message: "must be well-formed text without NUL characters" };
+  return undefined;
+}
+
+/** Whether it may be hashed, and so may have been. */
+export function isPassword(password: unknown): password is string {
+  return passwordProblem(password) === undefined;
+}
+
+/** @throws BadRequestError unless it may be hashed */
+export function checkPassword(password: unknown): asserts password is string {
+  const problem = passwordProblem(password);
+  if (problem !== undefined) throw new BadRequestError(`A password ${problem.message}`);
+}
+
+/** Threads in libuv's pool: `UV_THREADPOOL_SIZE` as libuv reads it. */
+export function threadPoolSize(setting: string | undefined = process.env.UV_THREADPOOL_SIZE): number {
+  if (setting === undefined) return 4;
+  const size = Number.parseInt(setting, 10) || 1;
+  return size < 0 || size > 1024 ? 1024 : size;
+}
+
+const threads = Math.max(1, threadPoolSize() - 1);
+
+/** Hashes that a queue runs at once unless told otherwise: one per core, and one thread fewer than there are at most. */
+export const DEFAULT_CONCURRENCY: number = Math.min(threads, availableParallelism());
+
+/**
+ * The threads that all hashers of the process share. A hash holds a thread of libuv's pool, on which DNS look-ups, files
+ * and some database clients wait as well: whatever the hashers together ask for, one thread stays free of hashing.
+ */
+const onHashThread: HashQueue = createHashQueue({ concurrency: threads, queue: Number.POSITIVE_INFINITY });
 
 /** How much a hasher does at once. */
 export interface PasswordHasherOptions {
@@ -89,4 +140,65 @@ function checkSize({ concurrency, queue }: HashQueueSize): void {
   if (!Number.isSafeInteger(queue) || queue < 0)
     problems.push("`queue` of password hashing must be a whole number, 0 or more");
   if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/**
+ * Runs a piece of work when it is its turn. Fails as the work does, which then gives its place to the next.
+ * @param signal when it is aborted, work that still waits is taken out of the queue: UnavailableError (503)
+ */
+type HashQueue = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+
+/** How much a queue takes. */
+interface HashQueueSize {
+  /** Pieces of work that run at once. */
+  readonly concurrency: number;
+  /** Pieces of work that wait. */
+  readonly queue: number;
+}
+
+/**
+ * A new queue, first come, first served. What finds it full is refused at once with UnavailableError (503, `Retry-After`):
+ * a caller who would wait for many seconds is better told to come back.
+ */
+export function createHashQueue({ concurrency, queue }: HashQueueSize): HashQueue {
+  const waiting = new Set<() => void>(); // in the order they came
+  let running = 0;
+
+  function turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.delete(begin);
+        reject(abandoned());
+      };
+      waiting.add(begin);
+      signal?.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  return async (work, signal) => {
+    if (signal?.aborted) throw abandoned();
+    if (running < concurrency) running++;
+    else if (waiting.size < queue) await turn(signal);
+    else throw new UnavailableError("Too many passwords are being checked at the moment; try again soon");
+    try {
+      return await work();
+    } finally {
+      // The place is handed on and never free in between, so that nobody who comes now gets ahead of who waits.
+      const [next] = waiting;
+      if (next === undefined) running--;
+      else {
+        waiting.delete(next);
+        next();
+      }
+    }
+  };
+}
+
+/** Work for a request that was answered or broken off would only keep others waiting. */
+function abandoned(): UnavailableError {
+  return new UnavailableError("The request ended before it was the turn of its password");
 }

@@ -4,6 +4,7 @@ import {
   BadRequestError,
   ConflictError,
   compileWhere,
+  DatabaseError,
   type Driver,
   type EntityRef,
   entityName,
@@ -14,12 +15,13 @@ import {
   type Where,
   withAbilitiesOf,
 } from "../../../kernel/index.ts";
+import { blindIndex } from "../encryption/blind-index.ts";
+import { encrypt } from "../encryption/cipher.ts";
 import { kProtected, type ProtectedDriver } from "../protected-driver.ts";
-import type { EncryptionPlan } from "./encryption-plan.ts";
+import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
 import { openRows } from "./open-rows.ts";
-import { storedRow } from "./stored-row.ts";
 import { storedWhere } from "./stored-where.ts";
-import { withCompanions } from "./with-companions.ts";
+import { suits } from "./suits.ts";
 
 /** Relations to read along, and how their records are opened. */
 interface Joining {
@@ -184,4 +186,48 @@ function findId({ id, AND }: Where): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Columns to fetch, and those of them that nobody asked for. */
+interface Fetched {
+  readonly select: readonly string[] | undefined;
+  readonly extra: readonly string[];
+}
+
+/**
+ * Selected columns with those that it takes to open them: the id, which values may be bound to, and the blind index of a
+ * value. A value that the rows were found by is opened in any case.
+ */
+function withCompanions(
+  columns: readonly EncryptedColumn[] = [],
+  select: readonly string[] | undefined,
+  searched: ReadonlySet<string>,
+): Fetched {
+  if (select === undefined || columns.length === 0) return { select, extra: [] };
+  const all = new Set([...select, "id"]);
+  for (const { name, index } of columns)
+    if (index !== undefined && (all.has(name) || searched.has(name))) all.add(name).add(index);
+  return { select: [...all], extra: [...all].filter((name) => !select.includes(name)) };
+}
+
+/**
+ * A row as it is stored: encrypted fields as ciphertext of this record, with their blind indexes.
+ * @param id of the record, which keys that bind need
+ * @throws DatabaseError for values of another type than their field, as of any column
+ */
+function storedRow(plan: EncryptionPlan, ref: EntityRef, row: Row, id: string): Row {
+  const columns = plan.columnsOf(ref);
+  if (columns === undefined) return row;
+  const entity = entityName(ref);
+  const stored = { ...row };
+  for (const column of columns) {
+    const { name, index } = column;
+    const value = row[name];
+    if (value === undefined) continue;
+    if (value !== null && !suits(column, value)) throw new DatabaseError(`${entity}.${name} cannot hold this value`);
+    stored[name] = value === null ? null : encrypt(plan.ring, value, { entity, field: name, id });
+    if (index !== undefined)
+      stored[index] = value === null ? null : blindIndex(plan.ring, { entity, field: name }, value as string);
+  }
+  return stored;
 }

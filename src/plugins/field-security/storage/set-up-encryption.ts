@@ -1,9 +1,9 @@
+import type { EntityModel } from "../../../entity/index.ts";
 import type { PluginContext } from "../../../kernel/index.ts";
 import { type AppEncryption, keysOfApp } from "../encryption/app-keys.ts";
 import { type KeyRing, storeOf } from "../encryption/key-ring.ts";
 import { lacksIndexKey } from "../encryption/key-store.ts";
 import { compileEncryption, type EncryptionPlan, type OnDecryptError } from "./encryption-plan.ts";
-import { searchProblems } from "./search-problems.ts";
 
 /** What an app says about its encrypted fields. */
 export interface EncryptedFieldsOptions {
@@ -42,4 +42,13 @@ function keyProblems(plan: EncryptionPlan, ring: KeyRing): string[] {
   return [
     `${list(searchable)}: { searchable: true } and more than one key need an index key; pass encryption: { …, indexKey } with the key that was there first, and keep it after that key is removed`,
   ];
+}
+
+/** A sentence for every field whose values have no blind index. */
+function searchProblems(model: EntityModel): string[] {
+  return model.entities.flatMap(({ name, fields }) =>
+    Object.entries(fields)
+      .filter(([, { kind, encrypted }]) => encrypted?.searchable && !kind.operators.has("eq"))
+      .map(([field]) => `${name}.${field}: such values cannot be compared; leave { searchable: true } out`),
+  );
 }

@@ -1,7 +1,35 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { withDeadline } from "../../../kernel/index.ts";
 import type { Rate, RateCount, RateLimitStore } from "../rate-limit-store.ts";
-import { type FlexibleLimiter, loadRedisLimiter } from "./load-redis-limiter.ts";
+
+const PACKAGE = "rate-limiter-flexible";
+
+/** What is used of the package's limiters. */
+interface FlexibleLimiter {
+  /** Rejects with the same, which is no Error, for a key that is over its points. */
+  consume(key: string): Promise<{ readonly consumedPoints: number; readonly msBeforeNext: number }>;
+}
+
+/** The package's limiter over Redis. */
+type RedisLimiter = new (options: Readonly<Record<string, unknown>>) => FlexibleLimiter;
+
+/** @throws ConfigurationError with the command that installs it, when it is not installed */
+async function loadRedisLimiter(
+  load: () => Promise<{ readonly RateLimiterRedis: unknown }> = () => import("rate-limiter-flexible"),
+): Promise<RedisLimiter> {
+  try {
+    return (await load()).RateLimiterRedis as RedisLimiter;
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+    const isMissing = code === "ERR_MODULE_NOT_FOUND" && String(message).includes(`${PACKAGE}'`);
+    throw new ConfigurationError(
+      isMissing
+        ? `redisRateStore() needs "${PACKAGE}". Run: npm i ${PACKAGE}`
+        : `redisRateStore() cannot load "${PACKAGE}": ${String(message)}`,
+      { cause: error },
+    );
+  }
+}
 
 /** Milliseconds for a client to connect while the app starts. */
 const CONNECT_MS = 1_000;

@@ -1,7 +1,6 @@
 import { isKeelsonError } from "../../../entity/index.ts";
 import { RemoteFailure } from "../remote-failure.ts";
 import type { ListAddress } from "./list-addresses.ts";
-import { type ByteBudget, readBody } from "./read-body.ts";
 
 /** `application/json` and what is built on it, `application/hal+json` among them (RFC 6839 section 3.1). */
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i;
@@ -54,4 +53,28 @@ function parseList(text: string, host: string): unknown[] {
   }
   if (!Array.isArray(list)) throw new RemoteFailure("invalid", `${host} answered with something other than a list`);
   return list;
+}
+
+/** Bytes that a call may still read. */
+interface ByteBudget {
+  left: number;
+}
+
+/**
+ * Reads an answer as text, and no further than the budget goes.
+ * @throws RemoteFailure when it is longer, or not UTF-8
+ */
+async function readBody({ body }: Response, budget: ByteBudget, host: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  // What counts is what is held in memory: a length that was announced may be wrong, and be that of compressed bytes.
+  for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    budget.left -= chunk.byteLength;
+    if (budget.left < 0) throw new RemoteFailure("invalid", `${host} answered with more than \`maxBytes\``);
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new RemoteFailure("invalid", `${host} answered with bytes that are not UTF-8`);
+  }
 }

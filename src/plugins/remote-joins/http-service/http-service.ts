@@ -1,18 +1,119 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import {
+  didYouMean,
   isValidEntityName,
   kebabCase,
   PluginError,
   pluralize,
+  type RemoteCaller,
   type RemoteFetchOptions,
   type RemoteService,
 } from "../../../kernel/index.ts";
-import { createCallEnd } from "./call-end.ts";
-import { checkOptions } from "./check-options.ts";
+import { RemoteFailure } from "../remote-failure.ts";
 import { fetchList } from "./fetch-list.ts";
 import type { HttpServiceOptions } from "./http-service-options.ts";
 import { type ListAddress, listAddresses } from "./list-addresses.ts";
-import { requestHeaders } from "./request-headers.ts";
+
+/** A name is a token, and a value visible text (RFC 9110 sections 5.1 and 5.5). */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** They belong to one connection (RFC 9110 section 7.6.1), or say where the request goes and what its body is. */
+const OF_THE_CONNECTION = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Why no request may have a header of this name; undefined when it may. */
+function headerNameProblem(name: unknown): string | undefined {
+  if (typeof name !== "string" || !NAME.test(name)) return "is no name of a header";
+  return OF_THE_CONNECTION.has(name.toLowerCase()) ? "is for the connection to say" : undefined;
+}
+
+/** Why a header cannot have this value; undefined when it can. The value is not in it, because it may be a secret. */
+function headerValueProblem(value: unknown): string | undefined {
+  if (typeof value !== "string") return "must be text";
+  return VALUE.test(value) ? undefined : "has a character that no header can have";
+}
+
+/** Why these headers cannot be sent; undefined when they can. */
+function headersProblem(headers: unknown): string | undefined {
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return "must be an object";
+  for (const [name, value] of Object.entries(headers)) {
+    const problem = headerNameProblem(name) ?? headerValueProblem(value);
+    if (problem !== undefined) return `"${name}" ${problem}`;
+  }
+  return undefined;
+}
+
+const KNOWN = ["baseUrl", "paths", "headers", "forward", "timeout", "maxBytes", "shared"];
+
+/** The longest a timer can wait; beyond it, it would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+const RANGES = { timeout: [1, LONGEST_MS], maxBytes: [1, Number.MAX_SAFE_INTEGER] } as const;
+
+/** What is wrong with the options. One that is misspelt would limit or protect nothing, so it is wrong, too. */
+function checkOptions(options: HttpServiceOptions): string[] {
+  const problems = [...baseProblems(options), ...headerProblems(options)];
+  for (const [name, [least, most]] of Object.entries(RANGES)) {
+    const value = options[name as keyof typeof RANGES];
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
+  }
+  for (const name of Object.keys(options))
+    if (!KNOWN.includes(name)) problems.push(`there is no option "${name}".${didYouMean(name, KNOWN)}`);
+  return problems;
+}
+
+function baseProblems({ baseUrl, paths = {} }: HttpServiceOptions): string[] {
+  const text = String(baseUrl);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol))
+    return ["`baseUrl` must be an address such as https://billing.example/api"];
+  // The address is part of messages, which a password must not be; and paths and ids are put at its end.
+  if (url.username !== "" || url.password !== "")
+    return ["`baseUrl` must be without user name and password; send them with `headers`"];
+  if (/[?#]/.test(text)) return ["`baseUrl` must be without query and fragment"];
+  return Object.entries(paths).flatMap(([name, path]) => pathProblems(url.origin, name, path));
+}
+
+function pathProblems(origin: string, name: string, path: unknown): string[] {
+  if (!isValidEntityName(name)) return [`\`paths\`: "${name}" is no name of an entity`];
+  const rest = typeof path === "string" ? path.replace(/^\//, "") : "";
+  // What the parser of addresses would change, it would lead elsewhere: `..`, spaces, backslashes.
+  const kept = URL.canParse(`${origin}/${rest}`) && new URL(`${origin}/${rest}`).href === `${origin}/${rest}`;
+  if (rest !== "" && kept && !/[?#]|\/\/|\/$|^\//.test(rest)) return [];
+  return [`\`paths.${name}\` must be a path below \`baseUrl\` such as "/subscriptions"`];
+}
+
+function headerProblems({ headers = {}, forward = [], shared }: HttpServiceOptions): string[] {
+  const problem = typeof headers === "function" ? undefined : headersProblem(headers);
+  if (problem !== undefined) return [`\`headers\`: ${problem}`];
+  if (!Array.isArray(forward)) return ['`forward` must be a list of header names such as ["authorization"]'];
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  const problems = forward.flatMap((name: unknown) => {
+    const reason = headerNameProblem(name);
+    if (reason !== undefined) return [`\`forward\`: "${String(name)}" ${reason}`];
+    const twice = own.has(String(name).toLowerCase());
+    return twice ? [`"${String(name)}" is in \`headers\` and in \`forward\`; it is this app's or the caller's`] : [];
+  });
+  // What one caller was given would be given to the next one.
+  if (forward.length > 0 && shared !== undefined && shared !== false)
+    problems.push("`forward` and `shared` exclude each other: answers to one caller are not for others");
+  return problems;
+}
 
 /** Requests of one call that are under way at once. */
 const LANES = 4;
@@ -79,4 +180,61 @@ async function inLanes(
   };
   await Promise.all(Array.from({ length: Math.min(LANES, addresses.length) }, lane));
   return found.flat();
+}
+
+/**
+ * Headers of the requests of one call: this app's own, those of the caller's that may be passed on, and those of the trace,
+ * unless one of the others has that name.
+ * @throws PluginError when the app's function returns what cannot be sent, or what is passed on as well
+ */
+async function requestHeaders(
+  { headers = {}, forward = [] }: Pick<HttpServiceOptions, "headers" | "forward">,
+  caller: RemoteCaller | undefined,
+  traceHeaders: RemoteFetchOptions["traceHeaders"] = {},
+): Promise<Headers> {
+  const own = typeof headers === "function" ? await headers() : headers;
+  const problem = headersProblem(own);
+  if (problem !== undefined) throw new PluginError(`\`headers\`: ${problem}`);
+  const result = new Headers({ accept: "application/json" });
+  for (const [name, value] of Object.entries(own)) result.set(name, value);
+  for (const name of forward) {
+    // Neither may stand in for the other: an unknown caller would act with the rights of the app.
+    if (Object.keys(own).some((given) => given.toLowerCase() === name.toLowerCase()))
+      throw new PluginError(`"${name}" is in \`headers\` and in \`forward\`; it is this app's or the caller's`);
+    const value = caller?.header(name);
+    if (value !== undefined && headerValueProblem(value) === undefined) result.set(name, value);
+  }
+  for (const [name, value] of Object.entries(traceHeaders)) if (!result.has(name)) result.set(name, value);
+  return result;
+}
+
+/** What ends all requests of one call. */
+interface CallEnd {
+  readonly signal: AbortSignal;
+  /** Ends them now. */
+  end(reason: unknown): void;
+  /** To be called once nothing is under way any more. */
+  release(): void;
+}
+
+/**
+ * Ends a call when its time is over, or when nobody waits for it any more. Linked by hand: signals that are derived from
+ * others stay with them, and those of a server live long.
+ * @param timeout milliseconds; undefined for none
+ */
+function createCallEnd(outer: AbortSignal | undefined, timeout: number | undefined): CallEnd {
+  const controller = new AbortController();
+  const leave = (): void => controller.abort(outer?.reason);
+  if (outer?.aborted) leave();
+  outer?.addEventListener("abort", leave, { once: true });
+  const late = (): void => controller.abort(new RemoteFailure("timeout", `There was no answer within ${timeout} ms`));
+  const timer = timeout === undefined ? undefined : setTimeout(late, timeout).unref();
+  return {
+    signal: controller.signal,
+    end: (reason) => controller.abort(reason),
+    release() {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", leave);
+    },
+  };
 }

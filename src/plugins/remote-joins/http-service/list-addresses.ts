@@ -1,5 +1,4 @@
-import { DEFAULT_LIMITS, PluginError, type RemoteFetchOptions } from "../../../kernel/index.ts";
-import { includePaths } from "./include-paths.ts";
+import { DEFAULT_LIMITS, PluginError, type RemoteFetchOptions, type RemoteInclude } from "../../../kernel/index.ts";
 
 /** What a Keelson server reads unless it is told otherwise; path and query count together, as on the request line. */
 const { urlBytes: MAX_BYTES, parameters: MAX_PARAMETERS, inValues: MAX_IDS } = DEFAULT_LIMITS;
@@ -60,4 +59,14 @@ function groupIds(ids: readonly string[], room: number): string[] {
     count++;
   }
   return count === 0 ? groups : [...groups, pairs];
+}
+
+/** Nested relations as paths: `{ plan: { features: true } }` → `["plan.features"]`. */
+function includePaths(include: RemoteInclude | undefined, prefix = ""): string[] {
+  if (include === undefined || typeof include === "boolean") return [];
+  return Object.entries(include).flatMap(([name, inner]) => {
+    if (inner === false) return [];
+    const below = includePaths(inner, `${prefix}${name}.`);
+    return below.length === 0 ? [`${prefix}${name}`] : below;
+  });
 }

@@ -1,20 +1,20 @@
 import { ConflictError, type OperationScope, type Row } from "../../../kernel/index.ts";
 import { callerNow } from "../engine/caller-now.ts";
 import type { Codec } from "../engine/codec.ts";
-import { databaseJournal, type Lease } from "../engine/database-journal.ts";
+import { databaseJournal, entryOf, type Lease } from "../engine/database-journal.ts";
 import { RUN } from "../engine/journal-entities.ts";
 import { keepLease } from "../engine/keep-lease.ts";
 import { runInApp } from "../engine/run-in-app.ts";
 import { UNFINISHED } from "../engine/stored-run.ts";
 import type { Caller, EngineHost } from "../engine/workflow-engine.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
-import type { SagaRuntime } from "../saga/saga-runtime.ts";
+import type { Journal, Phase, SagaRuntime } from "../saga/saga-runtime.ts";
 import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
 import type { BegunRun } from "./begun-run.ts";
-import { dbosJournal } from "./dbos-journal.ts";
 import type { StepLog } from "./dbos-process.ts";
 import { type KeptRun, keptRun } from "./kept-run.ts";
+import type { RunCipher } from "./run-cipher.ts";
 
 /** An engine, for one execution of a run. */
 export interface ExecutionParts extends Pick<Lease, "owner" | "leaseMs"> {
@@ -98,4 +98,30 @@ async function claim(
   const about = { runId, workflow: row.name };
   host.log.error("A run needs attention: its workflow has changed since it began", about);
   return "needs_attention";
+}
+
+/** What the journal of a run is made of. */
+interface DbosJournalParts {
+  readonly definition: WorkflowDefinition;
+  readonly log: StepLog;
+  readonly codec: Codec;
+  readonly cipher: RunCipher;
+  /** For what has to commit together with what a step did, and for where the run stands. */
+  readonly inApp: Journal;
+}
+
+/** A journal in the step log of DBOS; entity steps have their entries in the app's database, in their own transactions. */
+function dbosJournal({ definition, log, codec, cipher, inApp }: DbosJournalParts): Journal {
+  async function record(what: string, seq: number, phase: Phase, entry: Row): Promise<void> {
+    const name = `${definition.steps[seq]?.name}: ${phase}, ${what}`;
+    await log.record(name, cipher.seal(JSON.stringify({ seq, phase, ...entry })));
+  }
+  return {
+    started: (seq, phase, attempt) => record("started", seq, phase, { status: "started", attempt }),
+    async finished(seq, phase, outcome, environment) {
+      if (environment !== undefined) return inApp.finished(seq, phase, outcome, environment);
+      await record(outcome.status, seq, phase, entryOf(outcome, codec));
+    },
+    moved: inApp.moved,
+  };
 }

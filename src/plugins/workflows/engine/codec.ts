@@ -1,7 +1,6 @@
-import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
 import { entityOfRecord, type Row, tagRecord } from "../../../kernel/index.ts";
 import { ResultNotKept } from "../saga/result-not-kept.ts";
-import { secretNames } from "./secret-names.ts";
 
 /** Values as texts of a journal, and back. */
 export interface Codec {
@@ -145,4 +144,27 @@ function meet(value: unknown, secret: ReadonlySet<string>, met: Set<string>, see
 /** Whether a text had a password in it. */
 export function hasGone(text: string | null | undefined): boolean {
   return text?.includes(`{"${GONE}":true}`) === true;
+}
+
+type Declared = Readonly<Record<string, { readonly definition?: FieldDefinition | undefined }>>;
+
+/** Names of fields that are passwords: those of entities, and those that actions are given. */
+function secretNames({ entities }: EntityModel): ReadonlySet<string> {
+  const names = entities.flatMap(({ fields, actions }) => [
+    ...passwordsAmong(Object.entries(fields)),
+    ...Object.values(actions).flatMap(givenPasswords),
+  ]);
+  return new Set(names);
+}
+
+function givenPasswords(action: unknown): readonly string[] {
+  const { definition = action } = (action ?? {}) as { readonly definition?: unknown };
+  const { input, query } = (definition ?? {}) as { readonly input?: Declared; readonly query?: Declared };
+  return [input, query].flatMap((given) =>
+    passwordsAmong(Object.entries(given ?? {}).map(([name, field]) => [name, field.definition])),
+  );
+}
+
+function passwordsAmong(fields: readonly (readonly [string, FieldDefinition | undefined])[]): readonly string[] {
+  return fields.flatMap(([name, field]) => (field?.password === undefined ? [] : [name]));
 }

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { EntityNotFoundError } from "../../../kernel/index.ts";
+import { type Driver, EntityNotFoundError, type Row } from "../../../kernel/index.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
+import { sagaResult } from "../saga/saga-result.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
+import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
 import type { Codec } from "./codec.ts";
 import { RUN } from "./journal-entities.ts";
-import { storedResult } from "./stored-result.ts";
-import type { loadState } from "./stored-run.ts";
+import { loadState, UNFINISHED } from "./stored-run.ts";
 import type { EngineHost } from "./workflow-engine.ts";
 
 /** What following a run takes. */
@@ -46,4 +46,22 @@ export async function followRun(
       throw new RunGivenUp(error);
     });
   }
+}
+
+/**
+ * How a run ended, as its journal has it; undefined while it has not.
+ * @param load reads what is known of it
+ */
+async function storedResult(
+  driver: Driver,
+  row: Row,
+  definition: WorkflowDefinition,
+  codec: Codec,
+  load: typeof loadState = loadState,
+): Promise<WorkflowResult | undefined> {
+  const status = row.status as WorkflowStatus;
+  if (UNFINISHED.includes(status)) return undefined;
+  const state = await load(driver, row, definition, codec);
+  const times = { runId: row.id as string, startedAt: row.startedAt as Date, endedAt: row.updatedAt as Date };
+  return sagaResult(definition, state, status, times);
 }

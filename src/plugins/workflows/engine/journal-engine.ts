@@ -3,20 +3,20 @@ import { RunGivenUp } from "../saga/run-given-up.ts";
 import { newState, type SagaState } from "../saga/saga-runtime.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult } from "../workflow-result.ts";
-import { attachRun } from "./attach-run.ts";
 import { callerNow } from "./caller-now.ts";
 import { type Codec, createCodec } from "./codec.ts";
 import { databaseJournal, type Lease } from "./database-journal.ts";
-import { RUN } from "./journal-entities.ts";
+import { type FollowParts, followRun } from "./follow-run.ts";
+import { RUN, STEP } from "./journal-entities.ts";
 import { completeJournalOptions, type JournalOptions } from "./journal-options.ts";
 import { keepLease } from "./keep-lease.ts";
 import { newRun } from "./new-run.ts";
 import { type Recovery, recoverRuns } from "./recover-runs.ts";
 import { runInApp } from "./run-in-app.ts";
+import { runReport } from "./run-report.ts";
 import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
-import { storedReport } from "./stored-report.ts";
 import { loadState } from "./stored-run.ts";
-import type { Caller, EngineHost, RunHandle, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
+import type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
 
 export type { JournalOptions } from "./journal-options.ts";
 
@@ -145,4 +145,39 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
   function giveUp(): void {
     for (const { lost } of running.values()) lost.abort();
   }
+}
+
+/** What a journal knows of a run, with what its last step gave when it has completed; undefined when there is none. */
+function storedReport(host: EngineHost, codec: Codec, runId: string): Promise<RunReport | undefined> {
+  return host.runAs("system", async ({ driver }) => {
+    const row = await driver.findOne(RUN, { id: runId });
+    if (row === null) return undefined;
+    const steps = host.workflows.get(row.name as string)?.steps.length ?? 0;
+    const last =
+      row.status === "completed" ? await driver.findOne(STEP, { id: `${runId}:${steps - 1}:execute` }) : undefined;
+    return { ...runReport(row), ...(last ? { result: codec.decode(last.result as string | null) } : {}) };
+  });
+}
+
+/**
+ * A run of an id that has been begun before, or by another process: its end is this one's.
+ * @param conflict what beginning it once more ran into
+ * @throws ConflictError when it is of another workflow, or on somebody else's behalf
+ */
+async function attachRun(
+  parts: FollowParts,
+  { workflow, caller, input }: RunRequest,
+  runId: string,
+  conflict: ConflictError,
+): Promise<RunHandle> {
+  const row = await parts.host.runAs("system", ({ driver }) => driver.findOne(RUN, { id: runId }));
+  if (row === null) throw conflict;
+  const { encode, decode } = parts.codec;
+  const whose = decode(row.caller as string | null) as Caller;
+  const stored = decode(row.input as string | null);
+  const known = sameRun({ ...workflow, name: row.name as string }, whose, stored, row.definition);
+  assertSameRun(runId, known, sameRun(workflow, caller, decode(encode(input))));
+  const result = followRun(parts, workflow, runId);
+  result.catch(() => {}); // whoever does not wait asks for the run
+  return { runId, result };
 }

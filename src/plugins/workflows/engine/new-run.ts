@@ -3,8 +3,37 @@ import type { Row } from "../../../kernel/index.ts";
 import { definitionHash } from "../workflow-definition.ts";
 import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
-import { keptCaller } from "./kept-caller.ts";
-import type { EngineHost, RunRequest } from "./workflow-engine.ts";
+import type { Caller, EngineHost, RunRequest } from "./workflow-engine.ts";
+
+/** Names of what opens doors. */
+const CREDENTIAL = /token|secret|passw|credential|cookie|authorization|jwt|session|(?:api|access|private)[-_ ]?key/i;
+const MAX_DEPTH = 8;
+
+/**
+ * What a journal keeps of a caller, for whoever goes on with their run: the id, and of the rest what is plain data. Functions,
+ * sets, maps and objects of classes are left out, and so is what is called like a credential.
+ */
+function keptCaller(caller: Caller): Caller {
+  if (caller === null || caller === "system") return caller;
+  return { ...(members({ ...caller }, 0) as Row), id: caller.id };
+}
+
+function members(value: object, depth: number): Row {
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
+    const plain = CREDENTIAL.test(name) ? undefined : plainOf(inner, depth + 1);
+    return plain === undefined ? [] : [[name, plain] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Undefined for what is not kept. */
+function plainOf(value: unknown, depth: number): unknown {
+  if (typeof value === "function" || typeof value === "symbol" || depth > MAX_DEPTH) return undefined;
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map((item) => plainOf(item, depth + 1)).filter((item) => item !== undefined);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? members(value, depth) : undefined;
+}
 
 /**
  * A run as a journal has it before anything has happened.

@@ -1,9 +1,8 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import { EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
+import { ConflictError, EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
 import type { StepContext } from "../step-context.ts";
 import { copyOf } from "./copy-of.ts";
 import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";
-import { stepIsOver, untilEnded } from "./until-ended.ts";
 
 /** One try of a step, or of a compensation. */
 export interface Try {
@@ -60,4 +59,48 @@ export function createStepContext(
     runId,
     log,
   };
+}
+
+/**
+ * Something that a step uses, as long as it runs: afterwards each call is refused, and a transaction it began rolls back. So
+ * a step that goes on after its time is up changes nothing.
+ */
+function untilEnded<T extends object>(inner: T, over: AbortSignal): T {
+  return new Proxy({} as T, {
+    get(_, name) {
+      const value: unknown = Reflect.get(inner, name, inner);
+      if (name === "driver") return untilEnded(value as object, over);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        if (over.aborted) throw stepIsOver();
+        const [work, ...rest] = args;
+        if (name !== "transaction" || typeof work !== "function") return value.apply(inner, args);
+        const guarded = async (within: object): Promise<unknown> => {
+          const result: unknown = await beforeEnd(work(untilEnded(within, over)), over);
+          if (over.aborted) throw stepIsOver();
+          return result;
+        };
+        return value.call(inner, guarded, ...rest);
+      };
+    },
+  });
+}
+
+/** What a step that is over asks for. */
+function stepIsOver(): ConflictError {
+  return new ConflictError("The step is over");
+}
+
+/** Work of a step, which nobody waits for when the step is over: a transaction must not stay open for it. */
+async function beforeEnd(work: unknown, over: AbortSignal): Promise<unknown> {
+  let refuse: () => void = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    refuse = () => reject(stepIsOver());
+    over.addEventListener("abort", refuse, { once: true });
+  });
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    over.removeEventListener("abort", refuse);
+  }
 }

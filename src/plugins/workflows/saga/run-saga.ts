@@ -1,13 +1,17 @@
+import { describeError, InternalError } from "../../../kernel/index.ts";
+import type { Step } from "../step.ts";
 import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
-import { compensateSteps } from "./compensate-steps.ts";
-import { executeEach } from "./execute-each.ts";
-import { executeTogether } from "./execute-together.ts";
+import { executeStep, interrupt } from "./execute-step.ts";
 import { recorded } from "./recorded.ts";
+import { RunGivenUp } from "./run-given-up.ts";
+import { runStep } from "./run-step.ts";
 import type { Saga } from "./saga.ts";
-import { sagaResult } from "./saga-result.ts";
-import { nowOf, type SagaRuntime, type SagaState } from "./saga-runtime.ts";
+import { resultsOf, sagaResult } from "./saga-result.ts";
+import { nowOf, type Outcome, type SagaRuntime, type SagaState } from "./saga-runtime.ts";
 import { tellHooks } from "./tell-hooks.ts";
+import { toError } from "./to-error.ts";
+import { ATOMIC_MS } from "./try-once.ts";
 
 /**
  * Runs a workflow from where its state says it is: the steps in order, and when one fails, the compensations of those before
@@ -44,4 +48,142 @@ export async function runSaga(
 function resultOf({ definition, runtime, state }: Saga, status: WorkflowStatus): WorkflowResult {
   const { runId, startedAt } = runtime;
   return sagaResult(definition, state, status, { runId, startedAt, endedAt: nowOf(runtime) });
+}
+
+/** Executes the steps, each on its own, until one fails. */
+async function executeEach(saga: Saga): Promise<void> {
+  const { definition, runtime } = saga;
+  const signal = deadlineOf(saga);
+  for (const [seq, { name }] of definition.steps.entries()) {
+    if (!(await executeStep(saga, seq, { signal }))) return;
+    await runtime.reached?.("between", "execute", name, runtime.runId);
+  }
+}
+
+/**
+ * Takes back what was done, and what may have been done; each on its own, the last one first.
+ * @returns whether all of it succeeded
+ * @throws RunGivenUp when the journal cannot be written
+ */
+async function compensateSteps(saga: Saga): Promise<boolean> {
+  const { definition, runtime, state } = saga;
+  for (const [seq, step] of [...definition.steps.entries()].reverse()) {
+    if (!needsTakingBack(step, state.executed[seq])) continue;
+    // One that failed for good before a crash is not tried again.
+    if (state.compensated[seq] !== undefined) continue;
+    await compensate(saga, seq, step);
+    await runtime.reached?.("between", "compensate", step.name, runtime.runId);
+  }
+  return state.compensated.every((outcome) => outcome?.status !== "failed");
+}
+
+function needsTakingBack(step: Step, executed: Outcome | undefined): boolean {
+  if (executed === undefined || executed.status === "failed" || step.compensate === undefined) return false;
+  return executed.status === "done" || step.atomic !== true; // an atomic one that nobody knows of was rolled back
+}
+
+async function compensate(saga: Saga, seq: number, step: Step): Promise<void> {
+  const { definition, runtime, state } = saga;
+  const executed = state.executed[seq];
+  const { result, memo } = executed?.status === "done" ? executed : {};
+  try {
+    await tellHooks(saga, (hooks, observer) => hooks.onCompensate?.(step.name, observer()));
+    const results = (): ReturnType<typeof resultsOf> => resultsOf(definition, state);
+    const run = { step, seq, phase: "compensate", result, memo, results, signal: undefined } as const;
+    state.compensated[seq] = await runStep(runtime, state, run);
+  } catch (thrown) {
+    if (thrown instanceof RunGivenUp) throw thrown;
+    const error = toError(thrown);
+    const outcome: Outcome = { status: "failed", error };
+    state.compensated[seq] = outcome;
+    runtime.log.error("A compensation failed", { runId: runtime.runId, step: step.name, ...describeError(error) });
+    await recorded(runtime.journal.finished(seq, "compensate", outcome, undefined));
+  }
+}
+
+/** What all steps store is one transaction; when one fails, nothing that can be rolled back has to be compensated. */
+async function executeTogether(saga: Saga): Promise<void> {
+  const { definition, runtime, state } = saga;
+  const { steps } = definition;
+  const outer = deadlineOf(saga);
+  if (steps.every((_, seq) => state.executed[seq]?.status === "done")) return;
+  const interrupted = steps.findIndex((step, seq) => !rollsBack(step) && isSpent(step, state.executed[seq]));
+  if (interrupted !== -1) return interrupt(saga, interrupted);
+  // Before the transaction: what cannot be rolled back must be known to have begun, and a database may have one writer only.
+  for (const [seq, step] of steps.entries())
+    if (!rollsBack(step)) await recorded(runtime.journal.started(seq, "execute", 1));
+  const before = state.data;
+  const rollback = new InternalError("The steps are rolled back");
+  try {
+    await runtime.transaction("caller", (within) =>
+      withinTransaction(outer, async (signal) => {
+        state.executed.length = 0;
+        state.failure = undefined; // the driver may have rolled back and tried again
+        state.data = before;
+        for (const seq of steps.keys()) if (!(await executeStep(saga, seq, { signal, within }))) throw rollback;
+      }),
+    );
+  } catch (error) {
+    if (error instanceof RunGivenUp) throw error;
+    // Whether it was stored is for the journal to say, to whoever takes the run up.
+    if (error !== rollback && runtime.isDurable) throw new RunGivenUp(error);
+    state.failure ??= { failedStep: steps.at(-1)?.name as string, error: toError(error) };
+    state.data = before;
+    await keepOutcomes(saga);
+  }
+}
+
+/** What is not rolled back has to be compensated, with the result it had: that was rolled back, too. */
+async function keepOutcomes({ definition, runtime, state }: Saga): Promise<void> {
+  for (const [seq, step] of definition.steps.entries()) {
+    const outcome = state.executed[seq];
+    if (rollsBack(step)) state.executed[seq] = undefined;
+    // Its data, too, is that of a run in which nothing was stored.
+    else if (outcome?.status === "done") state.executed[seq] = { ...outcome, data: state.data };
+    const kept = state.executed[seq] ?? (rollsBack(step) ? undefined : notBegun(state.failure?.error));
+    if (kept !== undefined) await recorded(runtime.journal.finished(seq, "execute", kept, undefined));
+  }
+}
+
+/** Whether a step must not run again: what the others stored was rolled back, or went with the process. */
+function isSpent({ idempotent }: Step, known: Outcome | undefined): boolean {
+  return known !== undefined && (known.status !== "unknown" || idempotent !== true);
+}
+
+function notBegun(error: Error | undefined): Outcome {
+  return { status: "failed", error: error ?? new InternalError("The step was not begun") };
+}
+
+function rollsBack({ atomic, transactional }: Step): boolean {
+  return atomic === true || transactional === true;
+}
+
+/**
+ * Runs the steps of one transaction, which are over before it is: so it is a step that fails, not the transaction, of which
+ * nobody would know whether it was stored.
+ * @param outer aborted when the steps have to be done anyway
+ */
+async function withinTransaction<T>(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  const timer = setTimeout(end, ATOMIC_MS);
+  if (outer?.aborted === true) end();
+  outer?.addEventListener("abort", end, { once: true });
+  try {
+    return await work(over.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener("abort", end);
+  }
+}
+
+/** When the steps have to be done; from the start of the run, whoever began it. */
+function deadlineOf({ definition, runtime }: Saga): AbortSignal | undefined {
+  if (definition.timeout === undefined) return runtime.signal;
+  const left = runtime.startedAt.getTime() + definition.timeout - nowOf(runtime).getTime();
+  const limit = left > 0 ? AbortSignal.timeout(Math.ceil(left)) : AbortSignal.abort();
+  return runtime.signal === undefined ? limit : AbortSignal.any([limit, runtime.signal]);
 }

@@ -1,6 +1,9 @@
 import { availableParallelism } from "node:os";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_CONCURRENCY, threadPoolSize } from "../../../../src/plugins/field-security/password/hash-threads.ts";
+import {
+  DEFAULT_CONCURRENCY,
+  threadPoolSize,
+} from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
 
 describe("the thread pool", () => {
   it.each([
