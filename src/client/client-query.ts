@@ -19,7 +19,7 @@ type RelatedWhere<W> = {
 };
 
 /**
- * Conditions that a query string can say (http.md, "List queries"): those of `InferWhere` without AND, OR and NOT, and
+ * Conditions that a query string can say: those of `InferWhere` without AND, OR and NOT, and
  * one relation deep. All of them must hold.
  */
 export type ClientWhere<E> =

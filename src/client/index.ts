@@ -1,5 +1,4 @@
 // A typed client of an API over fetch, for browsers: it takes types of the entity language and nothing of the server.
-// Interface: http.md; public-api.md, "Instance".
 export type { ClientActions, StartedRun } from "./client-actions.ts";
 export type { ClientEntity, ModifyCall } from "./client-entity.ts";
 export type { CallOptions, ClientOptions, TypedApp } from "./client-options.ts";

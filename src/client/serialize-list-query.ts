@@ -24,7 +24,7 @@ export interface ListWhere {
   readonly [name: string]: ListValue | readonly ListValue[] | ListOperators | ListWhere;
 }
 
-/** What a list may be asked for; the words of the query string (http.md, "List queries"). */
+/** What a list may be asked for; the words of the query string. */
 export interface ListQuery {
   readonly where?: ListWhere | undefined;
   /** Text to find in any readable text field. */

@@ -49,7 +49,7 @@ export interface PlainAction {
   /** Pattern below the entity's path, such as `/:id/publish`. @default the action's name */
   readonly path?: string | undefined;
   readonly description?: string | undefined;
-  /** Any of them passes. @default those of the entity that fit method and path (public-api.md, "Actions") */
+  /** Any of them passes. @default those of the entity that fit method and path */
   readonly rules?: readonly RuleRef[] | undefined;
   readonly input?: ActionFields | undefined;
   readonly query?: ActionFields | undefined;

@@ -70,7 +70,7 @@ export interface EntityDefinition<
   readonly relations: Readonly<Record<string, RelationDefinition>>;
   /** Stored columns in order: id, fields and foreign keys as declared, timestamps, version. */
   readonly columns: Readonly<Record<string, ColumnDefinition>>;
-  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes (architecture.md 3.4). */
+  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes. */
   readonly hidden: readonly string[];
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;

@@ -30,7 +30,7 @@ export class KeelsonError extends Error {
     Object.defineProperty(this, kKeelsonError, { value: true });
   }
 
-  /** The body of the error on the wire (http.md, "Status codes and errors"). */
+  /** The body of the error on the wire. */
   toJSON(): Record<string, unknown> {
     const body: Record<string, unknown> = { code: this.code, message: this.message, status: this.status };
     if (this.details !== undefined) body.details = this.details;

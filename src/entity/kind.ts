@@ -1,7 +1,7 @@
 import type { ZodType } from "zod";
 import type { FieldDefinition } from "./field-definition.ts";
 
-/** Operators of a condition on one field; the same names in `where` objects and in query strings (http.md). */
+/** Operators of a condition on one field; the same names in `where` objects and in query strings. */
 export const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"] as const;
 /** The operators that conditions may use. */
 export type Operator = (typeof OPERATORS)[number];

@@ -1,6 +1,6 @@
 import { didYouMean } from "./text/did-you-mean.ts";
 
-/** Limits of an app; all on, all configurable (http.md, "Limits"). */
+/** Limits of an app; all on, all configurable. */
 export interface Limits {
   /** Bytes of a request body. @default 1048576 */
   readonly bodyBytes: number;

@@ -1,4 +1,3 @@
 // The adapter for express 4 and 5: a middleware that answers the API's requests and passes on all others.
-// Interface: public-api.md, "Adapters"; architecture.md 3.3.
 export { type ExpressAdapterOptions, type ExpressHandler, expressAdapter } from "./express-adapter.ts";
 export type { ExpressRequest } from "./express-body.ts";

@@ -1,4 +1,3 @@
 // The adapter for Hono 4: a handler and a part of an app that answers the API's requests and passes on all others.
-// Interface: public-api.md, "Adapters"; architecture.md 3.3.
 export { type HonoAdapterOptions, type HonoHandler, honoAdapter } from "./hono-adapter.ts";
 export type { HonoContext } from "./hono-view.ts";

@@ -1,5 +1,4 @@
 // The adapter for node:http: a request listener, a server with timeouts and a graceful end, and that end for a host's own server.
-// Interface: public-api.md, "Adapters"; architecture.md 3.3.
 export type { HandlingApp } from "./answer.ts";
 export { type Graceful, type GracefulOptions, gracefully } from "./gracefully.ts";
 export { type ServableApp, type Served, type ServeOptions, serve } from "./serve.ts";

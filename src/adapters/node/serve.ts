@@ -43,7 +43,7 @@ const TIMEOUTS = {
 };
 
 /**
- * Serves an app over node:http, with timeouts set and a graceful end (public-api.md, "Adapters").
+ * Serves an app over node:http, with timeouts set and a graceful end.
  * Resolves when it is listening, which is after `api.ready`; while the database is away it listens and answers 503.
  * @throws ConfigurationError when the port is taken or may not be used
  * @example const { url } = await serve(api, { port: 3000 });

@@ -7,7 +7,7 @@ import { loadProject } from "../project/load-project.ts";
 import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
 
 /**
- * `keelson keys remove`: refuses while a stored value needs the key (security.md item 9). Keys live where the
+ * `keelson keys remove`: refuses while a stored value needs the key. Keys live where the
  * configuration takes them from, which is no file of ours; so a person takes it out.
  */
 export const keysRemove = defineCommand({

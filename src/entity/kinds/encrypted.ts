@@ -5,8 +5,8 @@ const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumTex
 const DIGEST = { scalar: "String", native: { postgresql: "VarChar(64)", mysql: "VarChar(64)" } } as const;
 
 /**
- * A kind as it is stored encrypted: input and output are the kind's own, the column is TEXT and has no order
- * (security.md item 9). Conditions may hold values of the kind, which a blind index answers, or the stored text itself.
+ * A kind as it is stored encrypted: input and output are the kind's own, the column is TEXT and has no order.
+ * Conditions may hold values of the kind, which a blind index answers, or the stored text itself.
  */
 export function encryptedKind(kind: FieldKind): FieldKind {
   return Object.freeze<FieldKind>({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "../kind.ts";
 import { isStorableText } from "./string-schema.ts";
 
-/** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks (http.md, "Limits"). */
+/** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */
 const MAX_DEPTH = 20;
 
 /** Whether a value survives a trip through JSON unchanged. Iterative, so that a hostile depth cannot overflow the stack. */

@@ -33,7 +33,7 @@ function atMost(bound: Bound): Check {
     text.length > bound.value && codePoints(text) > bound.value ? { message, code: "too_big" } : undefined;
 }
 
-/** Bytes of UTF-8 that a submitted password may have: what is stored is its hash, whatever the column holds (security.md 8). */
+/** Bytes of UTF-8 that a submitted password may have: what is stored is its hash, whatever the column holds. */
 const PASSWORD_BYTES = 1_024;
 /** Fewer code points are no password; `.min()` says otherwise. ASVS 5.0, 6.2.1. */
 const PASSWORD_MIN: Bound = { value: 8 };

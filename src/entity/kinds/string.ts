@@ -6,7 +6,7 @@ const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const GUARDED = /^'+[=+\-@\t\r\n＝＋－＠]/;
 
 /**
- * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula (http.md, "Prebuilt actions"). A
+ * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula. A
  * text that looks guarded already gets one more, so that taking one away always gives the text back.
  */
 function toTextCell(text: string): string {

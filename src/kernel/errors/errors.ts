@@ -222,7 +222,7 @@ export interface WorkflowFailure {
   readonly runId: string;
 }
 
-/** A step of a workflow failed, and the steps before it were taken back; 500 (public-api.md, "Errors"). */
+/** A step of a workflow failed, and the steps before it were taken back; 500. */
 export class WorkflowFailedError extends KeelsonError {
   readonly failure: WorkflowFailure;
 

@@ -64,7 +64,7 @@ export function noteOrigin(error: Error, origin: Origin): void {
 /**
  * What the log may say about an error: name, code, stack frames, and the plugin and the hook that it came from. A message
  * that is not a Keelson error's may quote values, as those of an ORM do. It is under a symbol, and the logger of an app shows
- * it outside production only (architecture.md 3.5).
+ * it outside production only.
  * @param causes how many causes to go down, so that a circle of causes ends
  */
 export function describeError(error: unknown, causes = 5): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** The headers of every answer (http.md). */
+/** The headers of every answer. */
 export function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
   return {
     "x-request-id": requestId,

@@ -13,7 +13,7 @@ const PLAIN = /^(?:\/[A-Za-z0-9_~-]+)+$/;
 
 /**
  * Splits a raw URL once, on raw slashes. Empty, `.` and `..` segments, broken escapes, NUL, control characters and
- * slashes hidden in a segment are refused, so that no two layers can read one path differently (architecture.md 3.3).
+ * slashes hidden in a segment are refused, so that no two layers can read one path differently.
  * @throws BadRequestError
  */
 export function canonicalize(url: string, maxBytes: number): CanonicalUrl {

@@ -17,7 +17,7 @@ export interface IdentityOptions {
 }
 
 /**
- * Who calls. A callback that fails is 503, never “anonymous”; an identity without a proper id is 401 (security.md item 1).
+ * Who calls. A callback that fails is 503, never “anonymous”; an identity without a proper id is 401.
  * @throws UnavailableError, AuthenticationError, or the callback's own 401, 403, 429 or 503
  */
 export async function findPrincipal(request: KernelRequest, options: IdentityOptions): Promise<Principal> {

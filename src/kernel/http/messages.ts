@@ -1,6 +1,6 @@
 import type { ByteHolder } from "../records/byte-budget.ts";
 
-/** A request as adapters hand it over: raw, nothing decoded or normalised (architecture.md 3.3). */
+/** A request as adapters hand it over: raw, nothing decoded or normalised. */
 export interface KernelRequest {
   readonly method: string;
   /** Raw path and query, as on the request line; without `base` when the app is mounted under a path. */

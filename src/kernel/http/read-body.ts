@@ -12,7 +12,7 @@ function single(value: string | readonly string[] | undefined): string | undefin
 
 /**
  * The JSON body of a request, read once and checked: type, encoding, size, UTF-8, depth, no `__proto__`. The strict
- * content type also closes the door that cross-site forms come through (security.md item 12).
+ * content type also closes the door that cross-site forms come through.
  * @throws BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
  */
 export async function readJsonBody(request: KernelRequest, limits: Limits): Promise<unknown> {

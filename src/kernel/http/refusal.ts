@@ -3,7 +3,7 @@ import { handleError } from "../errors/handle-error.ts";
 import { baseHeaders } from "./base-headers.ts";
 import type { KernelResponse } from "./messages.ts";
 
-/** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape (http.md). */
+/** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape. */
 export function refusal(error: unknown): KernelResponse & { body: string } {
   const requestId = randomUUID();
   const { status, headers, body } = handleError(error, { requestId });

@@ -43,7 +43,7 @@ export interface RequestHandlerOptions {
   readonly started: () => Promise<void> | undefined;
 }
 
-/** Answers requests: canonicalize, match, hooks, principal, handler, serialize (architecture.md 3.3). Never rejects. */
+/** Answers requests: canonicalize, match, hooks, principal, handler, serialize. Never rejects. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #active = new InFlight<Exchange>();

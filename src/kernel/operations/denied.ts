@@ -5,7 +5,7 @@ import type { Operation } from "./operation.ts";
 
 /**
  * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides what is
- * forbidden. Outside production it names the rules that were asked (http.md, "Status codes and errors").
+ * forbidden. Outside production it names the rules that were asked.
  */
 export function deniedError(operation: Operation, production: boolean): Error {
   const { entity, principal, access, decision } = operation;

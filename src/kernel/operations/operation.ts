@@ -57,8 +57,7 @@ export interface Decision {
 }
 
 /**
- * One read or write of records on behalf of somebody, from whatever surface. Hooks of each phase read and change it
- * (architecture.md 3.4).
+ * One read or write of records on behalf of somebody, from whatever surface. Hooks of each phase read and change it.
  */
 export interface Operation {
   readonly kind: OperationKind;

@@ -32,7 +32,7 @@ const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) =>
 const ATTEMPTS = 3;
 
 /**
- * Runs one operation through all phases, in order (architecture.md 3.4).
+ * Runs one operation through all phases, in order.
  * @throws whatever a phase throws: 400, 401, 403, 404, 409, 503
  */
 export async function runOperation(scope: RequestScope, input: OperationInput): Promise<Operation> {

@@ -23,7 +23,7 @@ export interface PluginConfig {
 type ScopedWork<T> = (scope: OperationScope) => Promise<T>;
 
 /**
- * Everything a plugin may touch (architecture.md 3.1). What declares (`services.register`, `hooks`, `routes.add`, `problem`)
+ * Everything a plugin may touch. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
  * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
  */
 export interface PluginContext {

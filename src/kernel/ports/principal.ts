@@ -5,8 +5,7 @@ export interface User {
 }
 
 /**
- * On whose behalf something happens. Three explicit kinds; no code path turns a missing user into the system
- * (security.md item 1).
+ * On whose behalf something happens. Three explicit kinds; no code path turns a missing user into the system.
  */
 export type Principal =
   | { readonly kind: "anonymous"; readonly user: null; readonly isAdmin: false }

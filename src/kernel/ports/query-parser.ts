@@ -11,7 +11,7 @@ export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "delet
 
 /**
  * Reads a raw query string (without `?`) as this caller's query on an entity.
- * @throws BadRequestError naming everything that is wrong with it (http.md, "List queries")
+ * @throws BadRequestError naming everything that is wrong with it
  */
 export type ParseQuery = (
   search: string,

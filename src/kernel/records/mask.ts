@@ -29,7 +29,7 @@ export interface FieldMask {
 
 /**
  * The widest mask an entity allows anybody: password and omitted fields are never readable, and neither they nor
- * encrypted ones can be sorted on, or filtered on without a blind index (security.md item 3). Plugins only ever narrow it.
+ * encrypted ones can be sorted on, or filtered on without a blind index. Plugins only ever narrow it.
  */
 export function baseMask(entity: AnyEntity): FieldMask {
   const readable = new Set<string>();

@@ -18,7 +18,7 @@ export function checkDepth(depth: number): void {
 type Viewer = OperationScope | undefined;
 
 /**
- * A value as plain JSON data with every record in it, at any depth, masked for the caller (security.md item 5). `wire`
+ * A value as plain JSON data with every record in it, at any depth, masked for the caller. `wire`
  * turns moments into ISO text; without it they stay `Date`s, for callers in the process. Where a mask is not final yet it
  * shows too little; see `presentSettled`. Without a scope nobody knows who asks, and records are left out.
  */

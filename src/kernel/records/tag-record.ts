@@ -46,7 +46,7 @@ export function tagRecord(entity: AnyEntity, row: Row): Row {
   return row;
 }
 
-/** Code can read `user.apiToken`; spread, `Object.keys`, JSON, CSV and loggers do not see it (architecture.md 3.4). */
+/** Code can read `user.apiToken`; spread, `Object.keys`, JSON, CSV and loggers do not see it. */
 function hide(entity: AnyEntity, row: Row): void {
   for (const name of entity.hidden)
     if (Object.hasOwn(row, name)) Object.defineProperty(row, name, { enumerable: false });

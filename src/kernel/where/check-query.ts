@@ -11,7 +11,7 @@ import { checkWhereShape, eachMember, LOGIC } from "./members.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
-/** The same words for a field that does not exist and one the caller may not see (security.md item 3). */
+/** The same words for a field that does not exist and one the caller may not see. */
 function unknownField(entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   return new BadRequestError(`${entity.name} has no field "${name}".${didYouMean(name, known)}`);
 }

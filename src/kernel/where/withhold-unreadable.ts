@@ -6,7 +6,7 @@ import { passes } from "./passes.ts";
 
 /**
  * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
- * nothing of what is related to it (security.md item 1).
+ * nothing of what is related to it.
  */
 export function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];

@@ -15,7 +15,7 @@ import type {
 export type ActionRecord = Row & { readonly id: string };
 
 /**
- * What a handler is given (public-api.md, "Actions").
+ * What a handler is given.
  * @typeParam TInput values of `.input()`
  * @typeParam TQuery values of `.query()`
  * @typeParam TRecord the record for actions under `/:id`, null for others

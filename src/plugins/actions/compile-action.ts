@@ -68,7 +68,7 @@ export function compileAction(
   });
 }
 
-/** The access whose rules an action inherits (public-api.md, "Actions"). */
+/** The access whose rules an action inherits. */
 function inherited(method: string, onResource: boolean): Access {
   if (method === "GET") return "read";
   if (method === "DELETE") return "delete";

@@ -1,5 +1,5 @@
 // Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
-// Specification sections 4.2 and 4.3; public-api.md "Actions"; http.md "Prebuilt actions".
+// Specification sections 4.2 and 4.3.
 import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
 import {
   createPlugin,

@@ -192,7 +192,7 @@ async function checkOutput(action: CompiledAction, result: unknown, scope: Opera
   }
 }
 
-/** What leaves the app as it is (architecture.md): nothing can be checked in it. */
+/** What leaves the app as it is: nothing can be checked in it. */
 function isUnread(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return isWebResponse(value) || value instanceof Uint8Array || Symbol.asyncIterator in value;

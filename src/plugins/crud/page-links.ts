@@ -8,7 +8,7 @@ const PAGING = new Set(["_page", "_limit", "_start", "_end", "_after"]);
 const UNSAFE = /[^\x21-\x7e]|[<>"\\^`{|}]/u;
 const EACH_UNSAFE = new RegExp(UNSAFE, "gu");
 
-/** Headers of a list: how many records there are, and where the neighbouring pages begin (http.md, "CRUD"). */
+/** Headers of a list: how many records there are, and where the neighbouring pages begin. */
 export function listHeaders(context: RouteContext, path: string, operation: Operation): Record<string, string> {
   const headers: Record<string, string> = {};
   if (operation.total !== undefined) headers["x-total-count"] = String(operation.total);

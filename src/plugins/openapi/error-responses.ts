@@ -23,7 +23,7 @@ const MEMBERS: Readonly<Record<string, JsonSchema>> = {
   runId: { type: "string", description: "Of a workflow: under which its report is." },
 };
 
-/** Schemas of the bodies of errors (http.md, "Status codes and errors"), by name. */
+/** Schemas of the bodies of errors, by name. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.freeze({
   Error: { type: "object", required: ["code", "message", "status"], properties: MEMBERS },
   ValidationError: {

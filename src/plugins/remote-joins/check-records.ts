@@ -18,7 +18,7 @@ const NO_RECORD = "The service answered with a record that is too large, or not 
 /**
  * Makes of what a service returned one answer per id, in the order of the ids. It is data from outside: copied, and of the
  * declared types; names that are not asked for are dropped, records that nobody asked for ignored, and of two with one id
- * the first counts (security.md item 10).
+ * the first counts.
  * @param ids distinct
  * @param maxBytes of one record, with what is nested in it
  * @throws RemoteFailure for what is no list of a bearable length

@@ -1,5 +1,5 @@
 // Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
-// Specification sections 2.5, 2.6 and 4.4; public-api.md "Remote joins"; security.md item 10.
+// Specification sections 2.5, 2.6 and 4.4.
 import {
   createPlugin,
   type IncludeTree,

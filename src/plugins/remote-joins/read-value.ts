@@ -13,7 +13,7 @@ export type ReadValue = (value: unknown, budget: Budget) => unknown;
 
 /** Bytes that a number, a moment or a word of JSON counts as. */
 const PLAIN_BYTES = 8;
-/** Levels of JSON in a column, as many as callers may send (http.md, "Limits"). */
+/** Levels of JSON in a column, as many as callers may send. */
 const MAX_DEPTH = 20;
 
 /** How values of a column are read; made once per column. */

@@ -13,7 +13,7 @@ export function ownerKeyOf(entity: AnyEntity): string | undefined {
   return relation === undefined ? undefined : foreignKeyOf(ownedBy, relation);
 }
 
-/** Whether somebody is logged in, recognisably: an id that is no text must never equal anything (security.md item 1). */
+/** Whether somebody is logged in, recognisably: an id that is no text must never equal anything. */
 export function isIdentified(user: User | null): user is User {
   return user !== null && typeof user.id === "string" && user.id !== "";
 }

@@ -180,7 +180,7 @@ export function compilePlans(
       problem(`defaultRules: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
   const compile = (entity: AnyEntity, accesses: readonly Access[]): [AnyEntity, EntityPlans] => {
     const plans = ACCESSES.map((access) => {
-      // Default rules are for entities that say nothing; a key that is missing denies (public-api.md, "Rules").
+      // Default rules are for entities that say nothing; a key that is missing denies.
       const rules = entity.rules === undefined ? config.defaultRules : entity.rules;
       const names = accesses.includes(access) ? (rules[access] ?? []).map(ruleName) : [];
       const at =

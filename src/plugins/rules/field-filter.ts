@@ -86,7 +86,7 @@ function isEntityLike(value: unknown): value is EntityLike {
   return "build" in value ? typeof value.build === "function" : "columns" in value && "relations" in value;
 }
 
-/** An identity without a proper id is nobody's: not even anonymous (security.md item 1). */
+/** An identity without a proper id is nobody's: not even anonymous. */
 function principalOf(user: User | null | undefined, isAdmin?: boolean): Principal {
   if (user === null || user === undefined) return ANONYMOUS;
   if (!isIdentified(user)) throw new AuthenticationError("The caller's identity is not valid");

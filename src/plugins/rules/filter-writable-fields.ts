@@ -62,7 +62,7 @@ export function filterWritableFields(
     return field?.writable === undefined || judge(field.writable, entity, record);
   }
 
-  /** Nobody but an administrator gives a record away or takes one (security.md item 6). */
+  /** Nobody but an administrator gives a record away or takes one. */
   function mayNameOwner(value: unknown): boolean {
     return principal.isAdmin || (operation === "create" && value === (principal.user?.id ?? null));
   }

@@ -1,5 +1,5 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
-// Specification section 5; public-api.md "Rules"; security.md items 1, 2 and 6.
+// Specification section 5.
 import {
   createPlugin,
   type Operation,

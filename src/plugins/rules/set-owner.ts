@@ -19,7 +19,7 @@ export function hasOwnerColumn(entity: AnyEntity): boolean {
 
 /**
  * Guards the column that names the owner: whoever creates a record owns it, and nobody but an administrator gives a
- * record away or takes one (http.md, "Input"; security.md item 6).
+ * record away or takes one.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
 export function setOwner(operation: Operation): void | Promise<void> {

@@ -1,5 +1,5 @@
-// schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves
-// (architecture.md 3.6). The port is DriverSchema; other drivers are left alone.
+// schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves.
+// The port is DriverSchema; other drivers are left alone.
 import { ConfigurationError } from "../../entity/index.ts";
 import { createPlugin, type DriverSchema, type Plugin, type PluginContext } from "../../kernel/index.ts";
 

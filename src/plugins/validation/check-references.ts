@@ -10,7 +10,7 @@ import type { InputPlan, Reference } from "./input-plan.ts";
 
 /**
  * The references of a write that have to be looked up: those that are set, but not the caller's own id as owner. The
- * system's are left to the database (security.md item 6).
+ * system's are left to the database.
  */
 export function referencesToCheck({ references }: InputPlan, { principal, data }: Operation): readonly Reference[] {
   if (references.length === 0 || principal.kind === "system") return [];

@@ -1,5 +1,5 @@
 // Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
-// Specification sections 2.2, 2.3 and 4.1; http.md "Input"; security.md items 6 and 12.
+// Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
 import { createPlugin, type Operation, type OperationKind, type Plugin } from "../../kernel/index.ts";
 import { checkCrossFields } from "./check-cross-fields.ts";

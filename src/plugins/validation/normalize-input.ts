@@ -14,7 +14,7 @@ const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
 const MAX_UNKNOWN = 20;
 
 /**
- * Keeps of a body what the caller may write (http.md, "Input"): read-only names and related records are left out, fields
+ * Keeps of a body what the caller may write: read-only names and related records are left out, fields
  * the caller may read and not write are left out and named, unknown names are refused. A field the caller may neither read
  * nor write is an unknown name.
  * @throws BadRequestError, ValidationFailedError

@@ -1,5 +1,5 @@
 // versions: optimistic concurrency of entities that are `.versioned()`. Answers with one record carry an ETag, and
-// `If-Match` and `If-None-Match` are kept (http.md, "Headers and concurrency"; RFC 9110, sections 8.8.3 and 13).
+// `If-Match` and `If-None-Match` are kept.
 
 import {
   createPlugin,

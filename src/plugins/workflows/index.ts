@@ -1,5 +1,5 @@
 // Adds workflows: steps in order, taken back in reverse when one fails, in memory or with a journal that survives the process.
-// Specification sections 1 (5), 1.1 and 4.3; public-api.md "Workflows"; security.md item 11.
+// Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import {
   createPlugin,

@@ -1,6 +1,6 @@
 import type { CallerName } from "./truth.ts";
 
-// What may be asked about protected fields, written by hand from security.md item 3: f = filtered on, s = sorted by, r =
+// What may be asked about protected fields, written by hand: f = filtered on, s = sorted by, r =
 // selected. A field that only some records show can be filtered on, together with what decides, and not sorted by; one
 // that code decides record by record can only be read. No encrypted field is sorted by; without a blind index it cannot
 // be filtered on either.

@@ -26,7 +26,7 @@ type Related = (record: Row) => Row | readonly Row[] | null;
 
 /**
  * Adds included relations to records: one list per relation and level, whatever the number of records, run as the same
- * caller, so that the target's read rule and field mask hold at every level (security.md item 4). Hidden or missing
+ * caller, so that the target's read rule and field mask hold at every level. Hidden or missing
  * records are `null`, or absent from lists.
  */
 export const joinRelations: HookFunction<"operation:join"> = (operation) => {

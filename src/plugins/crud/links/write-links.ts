@@ -148,7 +148,7 @@ function idsOf(key: string, value: unknown, { limits }: OperationScope): readonl
   return ids;
 }
 
-/** A target the caller may not read is refused in the same words as a missing one (security.md item 6). */
+/** A target the caller may not read is refused in the same words as a missing one. */
 async function checkTargets(scope: OperationScope, taken: readonly Links[]): Promise<void> {
   const errors: Record<string, string> = {};
   for (const { relation, key, ids } of taken) {

@@ -15,7 +15,7 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
 
 /**
  * The one sentence for a parameter that means nothing to this caller. A field that exists but may not be read gets the
- * same one, and only names the caller may use are suggested (security.md item 3).
+ * same one, and only names the caller may use are suggested.
  */
 function unknownParameter(reading: Reading, name: string): string {
   const relation = reading.filters ? reading.table.relations.get(name.split(".", 1)[0] as string) : undefined;

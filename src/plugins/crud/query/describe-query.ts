@@ -20,7 +20,7 @@ interface Asked extends Subject {
   readonly tables: ReadonlyMap<AnyEntity, QueryTable>;
 }
 
-/** The parameters of some parts of the dialect that a caller may use (http.md, "List queries"). */
+/** The parameters of some parts of the dialect that a caller may use. */
 export async function describeQuery(
   parts: ReadonlySet<QueryPart>,
   table: QueryTable,

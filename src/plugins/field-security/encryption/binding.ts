@@ -18,7 +18,7 @@ function isPart(part: unknown): part is string {
 
 /**
  * The additional authenticated data of a value. It is not stored but made again for reading, so the stored form is the
- * same with it and without (security.md item 9). Whether there is any is a property of the key: a value does not say.
+ * same with it and without. Whether there is any is a property of the key: a value does not say.
  * @returns undefined when the key binds and the context does not say where
  */
 export function additionalDataOf(

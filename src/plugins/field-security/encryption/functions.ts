@@ -1,4 +1,3 @@
-// Spec 2.4 rules 8 to 11 and public-api.md "Security functions": encryption with the process-wide keys. Nothing here
 // waits for anything, and all of it may be awaited.
 import type { EntityLike } from "../../../entity/index.ts";
 import { getLogger } from "../../../kernel/index.ts";

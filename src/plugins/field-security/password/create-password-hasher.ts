@@ -13,7 +13,7 @@ const MAX_PASSWORD_BYTES = 1_024;
 type PasswordProblem = Pick<ValidationIssue, "code" | "message">;
 
 /**
- * What is wrong with a submitted password, looked at before it is hashed (security.md, "Passwords"); undefined for a
+ * What is wrong with a submitted password, looked at before it is hashed; undefined for a
  * well-formed text of 1 to 1,024 bytes. Nothing is trimmed, normalised or cut. How many characters it needs is the
  * field's `.min()`.
  */
@@ -84,7 +84,7 @@ export interface PasswordWorkOptions extends PasswordCostOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Hashes and verifies passwords off the main thread, a few at a time (security.md, "Passwords"). */
+/** Hashes and verifies passwords off the main thread, a few at a time. */
 export interface PasswordHasher {
   /**
    * A hash of the exact bytes, to be stored.

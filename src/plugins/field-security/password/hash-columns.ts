@@ -4,7 +4,7 @@ import type { PasswordColumn } from "./password-columns.ts";
 
 /**
  * A copy of what is to be stored with its passwords hashed, whatever they look like: a text in the form of a hash is
- * hashed like any other (security.md item 8).
+ * hashed like any other.
  * @param signal ends the wait for a turn
  * @throws BadRequestError for what cannot be a password
  * @throws UnavailableError when too many wait, or the signal is aborted before its turn

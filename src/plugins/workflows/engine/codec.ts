@@ -30,7 +30,7 @@ const OPAQUE = [Map, Set, WeakMap, WeakSet, Promise, RegExp, Error, ArrayBuffer]
 /**
  * JSON with moments, big integers and records, which stay records of their entity. Objects that say what they are as JSON are
  * that; of others their own members are kept. Passwords are left out by the names of
- * their fields, and where the same text stands elsewhere; all else that is secret is for the columns to encrypt (security.md item 11).
+ * their fields, and where the same text stands elsewhere; all else that is secret is for the columns to encrypt.
  */
 export function createCodec(model: EntityModel): Codec {
   return codecOf(model, secretNames(model), undefined);

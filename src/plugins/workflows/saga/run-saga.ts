@@ -15,7 +15,7 @@ import { ATOMIC_MS } from "./try-once.ts";
 
 /**
  * Runs a workflow from where its state says it is: the steps in order, and when one fails, the compensations of those before
- * it in reverse order, all of them, whatever becomes of each (public-api.md, "Workflows").
+ * it in reverse order, all of them, whatever becomes of each.
  * @returns how it ended; a step that failed is no exception
  * @throws RunGivenUp when the journal cannot be written
  */
