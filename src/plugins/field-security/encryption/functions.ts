@@ -1,4 +1,4 @@
-// waits for anything, and all of it may be awaited.
+// Specification 2.4, rules 8 to 11: encryption with the process-wide keys. All functions are synchronous and may be awaited.
 import type { EntityLike } from "../../../entity/index.ts";
 import { getLogger } from "../../../kernel/index.ts";
 import type { BindingContext } from "./binding.ts";
