@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { Command } from "./shell/command.ts";
 
 /** A command by name; its module is loaded when it is the one that was called. */
 export interface CommandEntry {

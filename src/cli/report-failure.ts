@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../entity/index.ts";
-import type { Output } from "./output.ts";
+import type { Output } from "./shell/output.ts";
 
 /**
  * Says why a command failed. Errors of ours tell what to do; anything else is a fault in the command or in what it was

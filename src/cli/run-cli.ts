@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgDef, type ArgsDef, parseArgs, renderUsage } from "citty";
-import type { Command, ExitCode } from "./command.ts";
 import { COMMANDS, type CommandEntry, type CommandTree } from "./command-tree.ts";
-import { createOutput, type Output } from "./output.ts";
-import { keelsonVersion } from "./package-root.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Command, ExitCode } from "./shell/command.ts";
+import { createOutput, type Output } from "./shell/output.ts";
+import { keelsonVersion } from "./shell/package-root.ts";
+import type { Terminal } from "./shell/terminal.ts";
 
 const HELP = new Set(["--help", "-h"]);
 const VERSION = new Set(["--version", "-v"]);

@@ -1,6 +1,6 @@
 import type { ColumnDefinition } from "./entity-definition.ts";
-import type { ColumnType } from "./kind.ts";
 import { isJsonValue } from "./kinds/index.ts";
+import type { ColumnType } from "./kinds/kind.ts";
 
 const INT32 = 2 ** 31;
 

@@ -1,7 +1,7 @@
 import type { ColumnDefinition } from "./entity-definition.ts";
-import type { FieldDefinition } from "./field-definition.ts";
-import type { FieldKind } from "./kind.ts";
+import type { FieldDefinition } from "./kinds/field-definition.ts";
 import { blindIndexKind, datetimeKind, encryptedKind, idKind, intKind, stringKind } from "./kinds/index.ts";
+import type { FieldKind } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
 
 /** Name of the column that a belongsTo relation owns. */

@@ -1,6 +1,6 @@
 import type { AnyField, FieldFlag } from "./field.ts";
-import type { FieldDefinition } from "./field-definition.ts";
-import type { FieldKind } from "./kind.ts";
+import type { FieldDefinition } from "./kinds/field-definition.ts";
+import type { FieldKind } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 import type { RuleObject } from "./rule-ref.ts";
 

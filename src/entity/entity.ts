@@ -9,9 +9,9 @@ import type {
   EntityRules,
   FieldMap,
 } from "./entity-definition.ts";
-import type { FieldDefinition } from "./field-definition.ts";
 import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
+import type { FieldDefinition } from "./kinds/field-definition.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type RuleObject, type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";

@@ -42,7 +42,6 @@ export {
   string,
   text,
 } from "./field.ts";
-export { type Bound, type FieldDefinition, type FieldValidator, plainField } from "./field-definition.ts";
 export type {
   $Infer,
   DefinitionOf,
@@ -61,6 +60,8 @@ export type {
 export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
+export { type Bound, type FieldDefinition, type FieldValidator, plainField } from "./kinds/field-definition.ts";
+export { isJsonValue } from "./kinds/index.ts";
 export {
   type Cell,
   type ColumnType,
@@ -69,8 +70,7 @@ export {
   type Operator,
   type Parsed,
   type Provider,
-} from "./kind.ts";
-export { isJsonValue } from "./kinds/index.ts";
+} from "./kinds/kind.ts";
 export type { ClientList, ListOptions } from "./list-options.ts";
 export { createModel, type EntityModel } from "./model.ts";
 export { newDefault } from "./new-default.ts";

@@ -1,4 +1,4 @@
-import type { FieldDefinition } from "./field-definition.ts";
+import type { FieldDefinition } from "./kinds/field-definition.ts";
 
 /** A field's default for one new record: made by its function, or copied, so that records never share an object; undefined when it has none. */
 export function newDefault({ default: given }: Pick<FieldDefinition, "default">): unknown {

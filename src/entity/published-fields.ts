@@ -1,4 +1,4 @@
-import type { FieldDefinition } from "./field-definition.ts";
+import type { FieldDefinition } from "./kinds/field-definition.ts";
 
 type Fields = Readonly<Record<string, FieldDefinition>>;
 

@@ -1,11 +1,5 @@
 import { ConfigurationError } from "./keelson-error.ts";
-
-/** A rule as definitions see it: a name, and whatever the one who resolves it finds in it. */
-export interface RuleObject {
-  readonly name: string;
-  /** Rules that this one only combines; its name says how. */
-  readonly parts?: readonly (string | RuleObject)[];
-}
+import type { RuleObject } from "./kinds/field-definition.ts";
 
 /** A rule as definitions mention it: its name, or an object that has one. */
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];

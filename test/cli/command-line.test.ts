@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { parseArgs } from "citty";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS, type CommandTree } from "../../src/cli/command-tree.ts";
-import { packageManifest } from "../../src/cli/package-root.ts";
 import { checkArguments, findCommand } from "../../src/cli/run-cli.ts";
-import { processTerminal } from "../../src/cli/terminal.ts";
+import { packageManifest } from "../../src/cli/shell/package-root.ts";
+import { processTerminal } from "../../src/cli/shell/terminal.ts";
 import { builtPackage } from "./built-package.ts";
 import { openProject, runWords, type TestProject } from "./project.ts";
 

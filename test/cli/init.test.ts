@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HOST_NAMES } from "../../src/cli/init/host.ts";
-import { packageManifest } from "../../src/cli/package-root.ts";
+import { packageManifest } from "../../src/cli/shell/package-root.ts";
 import { compileProblems } from "../support/compile-problems.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
 import { builtPackage } from "./built-package.ts";

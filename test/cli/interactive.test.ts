@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { chooseHost } from "../../src/cli/init/choose-host.ts";
-import { withProgress } from "../../src/cli/output.ts";
+import { withProgress } from "../../src/cli/shell/output.ts";
 
 /** A terminal with a person who presses these keys once they are asked. */
 function person(...keys: string[]) {

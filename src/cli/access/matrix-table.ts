@@ -1,4 +1,4 @@
-import type { Table } from "../table.ts";
+import type { Table } from "../shell/table.ts";
 import { type AccessMatrix, type EntityAccess, type Grants, OPERATIONS } from "./access-matrix.ts";
 import { grantText } from "./grant.ts";
 import { ROLES } from "./role.ts";

@@ -1,9 +1,9 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { isAccepted } from "../database/is-accepted.ts";
 import { printChanges } from "../database/print-changes.ts";
 import { withMigrations } from "../database/with-migrations.ts";
-import { DATA_LOSS_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { DATA_LOSS_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson db push`: the database becomes what the entities say, without a migration. */
 export const dbPush = defineCommand({

@@ -1,8 +1,8 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { printChanges } from "../database/print-changes.ts";
 import { withMigrations } from "../database/with-migrations.ts";
-import { JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson db status`: for scripts that have to know whether the database fits. */
 export const dbStatus = defineCommand({

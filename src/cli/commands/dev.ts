@@ -1,4 +1,3 @@
-import { defineCommand } from "../command.ts";
 import { printBanner } from "../dev/print-banner.ts";
 import { restartOnChange } from "../dev/restart-on-change.ts";
 import { runEntry } from "../dev/run-entry.ts";
@@ -6,6 +5,7 @@ import { serveProject } from "../dev/serve-project.ts";
 import { SERVER_ARGUMENTS } from "../dev/server-arguments.ts";
 import { lintApp } from "../lint/lint-rules.ts";
 import { loadProject } from "../project/load-project.ts";
+import { defineCommand } from "../shell/command.ts";
 
 /** `keelson dev`: serves, changes the tables to fit the entities, and starts again when a file changes. */
 export const dev = defineCommand({

@@ -1,6 +1,6 @@
-import { defineCommand } from "../command.ts";
 import { examine } from "../doctor/examine.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 const COLORS = { good: "green", doubtful: "yellow", bad: "red" } as const;
 

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { toPrismaSchema } from "../../drivers/prisma/index.ts";
 import { ConfigurationError } from "../../entity/index.ts";
-import { defineCommand } from "../command.ts";
 import { generateClient } from "../database/generate-client.ts";
 import { providerOf } from "../database/resolve-target.ts";
 import { loadProject } from "../project/load-project.ts";
 import { lookAt } from "../project/look-at.ts";
-import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson generate`: the Prisma schema of the entities, and Prisma's client for it. */
 export const generate = defineCommand({

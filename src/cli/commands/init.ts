@@ -1,9 +1,9 @@
 import { basename, resolve } from "node:path";
 import { kebabCase } from "../../kernel/index.ts";
-import { defineCommand } from "../command.ts";
 import { chooseHost } from "../init/choose-host.ts";
 import { HOST_NAMES } from "../init/host.ts";
 import { scaffold } from "../init/scaffold.ts";
+import { defineCommand } from "../shell/command.ts";
 
 /** `keelson init`: a project that runs, with tests, in an empty folder. */
 export const init = defineCommand({

@@ -1,5 +1,5 @@
 import { generateEncryptionKey } from "../../index.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../shell/command.ts";
 
 /** `keelson keys generate`: a new key, and nothing else, so that a script can take it. */
 export const keysGenerate = defineCommand({

@@ -1,10 +1,10 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import { didYouMean } from "../../kernel/index.ts";
-import { defineCommand } from "../command.ts";
 import { countUsages } from "../keys/count-usages.ts";
 import { keyIdsOf } from "../keys/key-ids-of.ts";
 import { loadProject } from "../project/load-project.ts";
-import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /**
  * `keelson keys remove`: refuses while a stored value needs the key. Keys live where the

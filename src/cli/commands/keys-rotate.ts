@@ -1,10 +1,10 @@
 import type { RotationFailure, RotationResult } from "../../index.ts";
-import { defineCommand } from "../command.ts";
 import { forgetRotation, readRotation, saveRotation } from "../keys/rotation-file.ts";
 import { withTables } from "../keys/with-tables.ts";
-import type { Output } from "../output.ts";
 import { loadProject } from "../project/load-project.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import type { Output } from "../shell/output.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson keys rotate`: gives every encrypted value the first key (spec 2.4 rule 11). */
 export const keysRotate = defineCommand({

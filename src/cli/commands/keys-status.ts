@@ -1,8 +1,8 @@
-import { defineCommand } from "../command.ts";
 import { countUsages } from "../keys/count-usages.ts";
 import { keyIdsOf } from "../keys/key-ids-of.ts";
 import { loadProject } from "../project/load-project.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson keys status`: which key has how many stored values. */
 export const keysStatus = defineCommand({

@@ -1,9 +1,9 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { deployPending } from "../database/deploy-pending.ts";
 import { printApplied } from "../database/print-applied.ts";
 import { withMigrations } from "../database/with-migrations.ts";
-import { JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson migrate deploy`: for the step before a new version starts. */
 export const migrateDeploy = defineCommand({

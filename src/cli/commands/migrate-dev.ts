@@ -1,10 +1,10 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { deployPending } from "../database/deploy-pending.ts";
 import { printApplied } from "../database/print-applied.ts";
 import { printChanges } from "../database/print-changes.ts";
 import { withMigrations } from "../database/with-migrations.ts";
-import { DATA_LOSS_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { DATA_LOSS_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson migrate dev`: writes the migration for what has changed, in Prisma's folder layout, and applies it. */
 export const migrateDev = defineCommand({

@@ -1,6 +1,6 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { withMigrations } from "../database/with-migrations.ts";
+import { defineCommand } from "../shell/command.ts";
 
 /** `keelson migrate resolve`: how a migration ended that failed halfway, which only a person can know. */
 export const migrateResolve = defineCommand({

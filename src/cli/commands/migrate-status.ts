@@ -1,8 +1,8 @@
-import { defineCommand } from "../command.ts";
 import { DATABASE_ARGUMENTS } from "../database/database-arguments.ts";
 import { printChanges } from "../database/print-changes.ts";
 import { withMigrations } from "../database/with-migrations.ts";
-import { JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson migrate status`: where database, migrations and entities stand to each other. */
 export const migrateStatus = defineCommand({

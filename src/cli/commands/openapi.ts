@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { defineCommand } from "../command.ts";
 import { loadProject } from "../project/load-project.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
-import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson openapi`: the OpenAPI document of the app, for clients and other tools. */
 export const openapi = defineCommand({

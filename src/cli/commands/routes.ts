@@ -1,7 +1,7 @@
-import { defineCommand } from "../command.ts";
 import { loadProject } from "../project/load-project.ts";
 import { lookAt } from "../project/look-at.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shared-arguments.ts";
+import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson routes`: every route with its rules. */
 export const routes = defineCommand({

@@ -1,8 +1,8 @@
-import { defineCommand } from "../command.ts";
 import { runEntry } from "../dev/run-entry.ts";
 import { serveProject } from "../dev/serve-project.ts";
 import { SERVER_ARGUMENTS } from "../dev/server-arguments.ts";
 import { loadProject } from "../project/load-project.ts";
+import { defineCommand } from "../shell/command.ts";
 
 /** `keelson start`: serves in production, where no table is changed. */
 export const start = defineCommand({

@@ -1,5 +1,5 @@
 import type { ArgsDef } from "citty";
-import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
+import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** Arguments of every command that compares or changes a database. */
 export const DATABASE_ARGUMENTS = {

@@ -1,5 +1,5 @@
 import type { Migrations } from "../../drivers/prisma/index.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../shell/output.ts";
 
 /** Applies pending migrations, or only records them for a baseline, and tells which. */
 export async function deployPending(

@@ -1,5 +1,5 @@
 import type { SchemaChange } from "../../drivers/prisma/index.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../shell/output.ts";
 
 /** Whether a plan may be carried out; if not, what to do about it has been said. */
 export function isAccepted(output: Output, changes: readonly SchemaChange[], accepted: boolean): boolean {

@@ -1,4 +1,4 @@
-import type { Output } from "../output.ts";
+import type { Output } from "../shell/output.ts";
 
 /** What was applied, for people. */
 export function printApplied(output: Output, applied: readonly string[]): void {

@@ -1,5 +1,5 @@
 import type { SchemaChange } from "../../drivers/prisma/index.ts";
-import type { Output } from "../output.ts";
+import type { Output } from "../shell/output.ts";
 
 /** What would change, a line each, those that lose values first and marked. */
 export function printChanges(output: Output, changes: readonly SchemaChange[]): void {

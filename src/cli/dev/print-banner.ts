@@ -1,6 +1,6 @@
-import type { Output } from "../output.ts";
-import { keelsonVersion } from "../package-root.ts";
 import type { Project } from "../project/project.ts";
+import type { Output } from "../shell/output.ts";
+import { keelsonVersion } from "../shell/package-root.ts";
 import type { ServedProject } from "./serve-project.ts";
 
 /** What a person needs to go on: address, routes, database, and where to read more. */

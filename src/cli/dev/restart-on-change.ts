@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type FSWatcher, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { Output } from "../output.ts";
+import type { Output } from "../shell/output.ts";
 
 /** Files that a server is made of. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$|^\.env$/;

@@ -1,5 +1,5 @@
 import type { ArgsDef } from "citty";
-import { CONFIG_ARGUMENT } from "../shared-arguments.ts";
+import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** Arguments of the commands that serve. */
 export const SERVER_ARGUMENTS = {

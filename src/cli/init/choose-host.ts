@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../shell/terminal.ts";
 import { HOST_NAMES, HOSTS, type HostName } from "./host.ts";
 
 /** Asks what is to serve the API; without a person, Keelson's own server. Undefined when the question was cancelled. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 import { generateEncryptionKey } from "../../index.ts";
-import { packageManifest, packageRoot } from "../package-root.ts";
+import { packageManifest, packageRoot } from "../shell/package-root.ts";
 import { HOSTS, type HostName } from "./host.ts";
 
 /** Packages of the embedded default: SQLite, and what makes its tables. */

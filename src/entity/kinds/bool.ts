@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { EQUALITY_OPERATORS, type FieldKind, parsed, unreadable } from "../kind.ts";
+import { EQUALITY_OPERATORS, type FieldKind, parsed, unreadable } from "./kind.ts";
 
 const MESSAGE = "must be true or false";
 

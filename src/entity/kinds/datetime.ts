@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "../kind.ts";
+import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "./kind.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;

@@ -1,4 +1,4 @@
-import { EQUALITY_OPERATORS, type FieldKind } from "../kind.ts";
+import { EQUALITY_OPERATORS, type FieldKind } from "./kind.ts";
 import { compareText } from "./string-schema.ts";
 
 const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumText" } } as const;

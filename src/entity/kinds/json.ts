@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "../kind.ts";
+import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "./kind.ts";
 import { isStorableText } from "./string-schema.ts";
 
 /** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */

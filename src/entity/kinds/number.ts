@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { FieldDefinition } from "../field-definition.ts";
-import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "../kind.ts";
+import type { FieldDefinition } from "./field-definition.ts";
+import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "./kind.ts";
 
 const INT32_MIN = -2_147_483_648;
 const INT32_MAX = 2_147_483_647;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Bound, FieldDefinition } from "../field-definition.ts";
+import type { Bound, FieldDefinition } from "./field-definition.ts";
 
 /** Length as a person counts it: code points, not UTF-16 units. */
 export function codePoints(text: string): number {

@@ -1,4 +1,4 @@
-import { type FieldKind, type Parsed, parsed, TEXT_OPERATORS, unreadable } from "../kind.ts";
+import { type FieldKind, type Parsed, parsed, TEXT_OPERATORS, unreadable } from "./kind.ts";
 import { compareText, isStorableText, stringSchema } from "./string-schema.ts";
 
 /** What spreadsheets take for a formula, wide characters included, or for the quote that keeps a text from being one. */

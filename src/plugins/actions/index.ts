@@ -9,15 +9,15 @@ import {
   type RuleLists,
   routeSegment,
 } from "../../kernel/index.ts";
-import { type ActionParts, type CompiledAction, compileAction } from "./compile-action.ts";
-import { definitionOf } from "./definition-of.ts";
-import { describeAction } from "./describe-action.ts";
-import { clientCall, routeHandler } from "./run-action.ts";
-import { addSoftDeleteScope } from "./soft-delete-scope.ts";
+import { type ActionParts, type CompiledAction, compileAction } from "./action/compile-action.ts";
+import { definitionOf } from "./action/definition-of.ts";
+import { describeAction } from "./action/describe-action.ts";
+import { clientCall, routeHandler } from "./action/run-action.ts";
+import { addSoftDeleteScope } from "./action/soft-delete-scope.ts";
 
-export { ActionBuilder, action } from "./action.ts";
-export type { ActionContext, ActionRecord } from "./action-context.ts";
-export type { ActionDefinition } from "./action-definition.ts";
+export { ActionBuilder, action } from "./action/action.ts";
+export type { ActionContext, ActionRecord } from "./action/action-context.ts";
+export type { ActionDefinition } from "./action/action-definition.ts";
 export type { FailedRow, ImportResult } from "./import/import-tally.ts";
 export { archiveAction } from "./prebuilt/archive-action.ts";
 export { bulkDeleteAction } from "./prebuilt/bulk-delete-action.ts";

@@ -1,6 +1,7 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { createPlugin, type FieldRules, type Plugin, type PluginContext, unknownKeys } from "../../kernel/index.ts";
+import { markProtected, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { compileFieldPlans, hasFieldRules } from "./fields/field-plan.ts";
@@ -11,7 +12,6 @@ import { hashColumns } from "./password/hash-columns.ts";
 import { hashingDriver } from "./password/hashing-driver.ts";
 import { type PasswordColumn, passwordColumns } from "./password/password-columns.ts";
 import { reportCosts } from "./password/report-costs.ts";
-import { markProtected, refuseProtected } from "./protected-driver.ts";
 import { checkIndexes } from "./storage/check-indexes.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import type { EncryptionPlan } from "./storage/encryption-plan.ts";

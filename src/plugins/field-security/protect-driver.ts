@@ -1,11 +1,11 @@
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { type Driver, getLogger, safeLogger } from "../../kernel/index.ts";
+import { markProtected, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { createPasswordHasher } from "./password/create-password-hasher.ts";
 import { hashingDriver } from "./password/hashing-driver.ts";
 import { passwordColumns } from "./password/password-columns.ts";
 import { reportCosts } from "./password/report-costs.ts";
-import { markProtected, refuseProtected } from "./protected-driver.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import { setUpEncryption } from "./storage/set-up-encryption.ts";
 

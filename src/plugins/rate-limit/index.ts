@@ -21,9 +21,9 @@ import { type CountRequest, createCounter } from "./stores/dependable-store.ts";
 import { memoryRateStore } from "./stores/memory-rate-store.ts";
 
 export type { CountedRequest, RateLimitOptions, RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
-export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./rate-limit-store.ts";
 export { type DatabaseRateStoreOptions, databaseRateStore } from "./stores/database-rate-store.ts";
 export { type MemoryRateStoreOptions, memoryRateStore } from "./stores/memory-rate-store.ts";
+export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./stores/rate-limit-store.ts";
 export { type RedisRateStoreOptions, redisRateStore } from "./stores/redis-rate-store.ts";
 
 // Hooks: request:start (policies by address), route:around (all others), request:end (headers).

@@ -1,6 +1,6 @@
 import type { KernelResponse } from "../../kernel/index.ts";
 import type { RateLimitPolicy } from "./rate-limit-options.ts";
-import type { RateCount } from "./rate-limit-store.ts";
+import type { RateCount } from "./stores/rate-limit-store.ts";
 
 /** How far a request has brought a quota. */
 export interface Usage {

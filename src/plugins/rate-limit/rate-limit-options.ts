@@ -1,5 +1,5 @@
 import type { Principal, Route } from "../../kernel/index.ts";
-import type { RateLimitStore } from "./rate-limit-store.ts";
+import type { RateLimitStore } from "./stores/rate-limit-store.ts";
 
 /** Which routes a policy is for: those that fit all that is said here. */
 export interface RateLimitRoutes {

@@ -9,7 +9,7 @@ import { createDeadline } from "./deadline.ts";
 import { failAll } from "./fail-all.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
 import { createGate, type Gate } from "./gate.ts";
-import { RemoteFailure, toFailure } from "./remote-failure.ts";
+import { RemoteFailure, toFailure } from "./http-service/remote-failure.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { StitchContext } from "./stitch-context.ts";
 

@@ -1,7 +1,7 @@
 import type { Row } from "../../kernel/index.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
+import { RemoteFailure } from "./http-service/remote-failure.ts";
 import { type Budget, REFUSED } from "./read-value.ts";
-import { RemoteFailure } from "./remote-failure.ts";
 
 /** What a service has under an id: a record of plain values, null for none, or why that is not known. */
 export type Answer = Row | null | RemoteFailure;

@@ -1,4 +1,4 @@
-import { RemoteFailure } from "./remote-failure.ts";
+import { RemoteFailure } from "./http-service/remote-failure.ts";
 
 /** The longest a timer can wait; beyond it, it would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-import type { RemoteFailure } from "./remote-failure.ts";
+import type { RemoteFailure } from "./http-service/remote-failure.ts";
 
 /** The same failure for all ids of a batch. */
 export function failAll(ids: readonly string[], failure: RemoteFailure): readonly RemoteFailure[] {

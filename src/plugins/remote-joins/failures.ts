@@ -1,6 +1,6 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import { describeError, type Logger } from "../../kernel/index.ts";
-import type { FailureReason, RemoteFailure } from "./remote-failure.ts";
+import type { FailureReason, RemoteFailure } from "./http-service/remote-failure.ts";
 
 interface Noted {
   readonly relation: ResolvedRelation;

@@ -2,7 +2,7 @@ import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { IncludeTree, Row } from "../../kernel/index.ts";
 import type { Answer } from "./check-records.ts";
 import { type FetchPlan, planFetch } from "./fetch-plan.ts";
-import { RemoteFailure } from "./remote-failure.ts";
+import { RemoteFailure } from "./http-service/remote-failure.ts";
 import type { StitchContext } from "./stitch-context.ts";
 
 type Related = ReadonlyMap<string, Row>;

@@ -10,11 +10,11 @@ import {
   type RouteContext,
   type RouteDescription,
 } from "../../kernel/index.ts";
+import type { WorkflowStatus } from "./definition/workflow-result.ts";
 import { RUN } from "./engine/journal-entities.ts";
 import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
 import type { OutputFields } from "./register-workflows.ts";
-import type { WorkflowStatus } from "./workflow-result.ts";
 
 const STATUSES: Readonly<Record<WorkflowStatus, true>> = {
   pending: true,

@@ -7,15 +7,15 @@ import {
   type OperationScope,
   type User,
 } from "../../kernel/index.ts";
+import { UNNAMED } from "./definition/workflow-builder.ts";
+import type { WorkflowDefinition } from "./definition/workflow-definition.ts";
+import type { WorkflowResult } from "./definition/workflow-result.ts";
 import { memoryEngine } from "./engine/memory-engine.ts";
 import { runInScope } from "./engine/run-in-app.ts";
 import type { Caller, EngineHost, RunHandle, WorkflowEngine } from "./engine/workflow-engine.ts";
 import type { ExecuteOptions, RunOptions } from "./execute-options.ts";
 import { memoryJournal } from "./saga/memory-journal.ts";
 import { newState } from "./saga/saga-runtime.ts";
-import { UNNAMED } from "./workflow-builder.ts";
-import type { WorkflowDefinition } from "./workflow-definition.ts";
-import type { WorkflowResult } from "./workflow-result.ts";
 
 /** Name of the service that runs workflows of an app. */
 export const ENGINE_SERVICE = "workflows.engine";

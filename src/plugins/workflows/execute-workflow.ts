@@ -1,12 +1,12 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import { type Driver, defaultIds, getLogger, safeLogger } from "../../kernel/index.ts";
 import { appOf } from "./app-workflows.ts";
+import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
+import type { WorkflowResult } from "./definition/workflow-result.ts";
 import type { ExecuteOptions } from "./execute-options.ts";
 import { memoryJournal } from "./saga/memory-journal.ts";
 import { runSaga } from "./saga/run-saga.ts";
 import { newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
-import { toWorkflow, type WorkflowLike } from "./workflow-builder.ts";
-import type { WorkflowResult } from "./workflow-result.ts";
 
 /**
  * Runs a workflow in this process and memory: a failure is taken back, a crash of the process is not. For runs that survive

@@ -11,6 +11,9 @@ import {
 } from "../../kernel/index.ts";
 import { addReportRoute } from "./add-report-route.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, type LocalWorkflows } from "./app-workflows.ts";
+import type { WorkflowBuilder } from "./definition/workflow-builder.ts";
+import type { WorkflowDefinition } from "./definition/workflow-definition.ts";
+import type { WorkflowResult } from "./definition/workflow-result.ts";
 import { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 import { journalEntities } from "./engine/journal-entities.ts";
 import { memoryEngine } from "./engine/memory-engine.ts";
@@ -18,11 +21,22 @@ import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
 import { refuseInTransaction } from "./refuse-in-transaction.ts";
 import { registerWorkflows } from "./register-workflows.ts";
-import type { WorkflowBuilder } from "./workflow-builder.ts";
-import type { WorkflowDefinition } from "./workflow-definition.ts";
-import type { WorkflowResult } from "./workflow-result.ts";
 
 export { type DbosOptions, dbosEngine } from "./dbos/dbos-engine.ts";
+export {
+  type CompensateStep,
+  type ExecuteStep,
+  type RetryOptions,
+  type Step,
+  type StepLike,
+  type StepOptions,
+  step,
+  withOptions,
+} from "./definition/step.ts";
+export type { StepContext } from "./definition/step-context.ts";
+export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow-builder.ts";
+export type { WorkflowDefinition, WorkflowHooks } from "./definition/workflow-definition.ts";
+export type { CompensationFailure, WorkflowResult, WorkflowStatus } from "./definition/workflow-result.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";
 export type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./engine/workflow-engine.ts";
@@ -33,20 +47,6 @@ export type { ExecuteOptions, RunOptions } from "./execute-options.ts";
 export { executeWorkflow } from "./execute-workflow.ts";
 export { haveWorkflows } from "./register-workflows.ts";
 export { runWorkflow } from "./run-workflow.ts";
-export {
-  type CompensateStep,
-  type ExecuteStep,
-  type RetryOptions,
-  type Step,
-  type StepLike,
-  type StepOptions,
-  step,
-  withOptions,
-} from "./step.ts";
-export type { StepContext } from "./step-context.ts";
-export { WorkflowBuilder, type WorkflowLike, workflow } from "./workflow-builder.ts";
-export type { WorkflowDefinition, WorkflowHooks } from "./workflow-definition.ts";
-export type { CompensationFailure, WorkflowResult, WorkflowStatus } from "./workflow-result.ts";
 
 // No hooks. Routes: GET /workflow-runs/:id, with a journal.
 

@@ -1,8 +1,8 @@
 import { type AnyEntity, type FieldDefinition, isKeelsonError } from "../../entity/index.ts";
 import type { PluginContext } from "../../kernel/index.ts";
-import type { StepLike } from "./step.ts";
-import { toWorkflow, type WorkflowLike } from "./workflow-builder.ts";
-import { checkedWorkflow, type WorkflowDefinition } from "./workflow-definition.ts";
+import type { StepLike } from "./definition/step.ts";
+import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
+import { checkedWorkflow, type WorkflowDefinition } from "./definition/workflow-definition.ts";
 
 /** What an action declares that it answers. */
 export type OutputFields = Readonly<Record<string, FieldDefinition>>;

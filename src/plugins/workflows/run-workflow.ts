@@ -1,9 +1,9 @@
 import { type AppWorkflows, ENGINE_SERVICE } from "./app-workflows.ts";
+import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
+import type { WorkflowResult } from "./definition/workflow-result.ts";
 import type { RunOptions } from "./execute-options.ts";
 import { executeWorkflow } from "./execute-workflow.ts";
 import { refuseInTransaction } from "./refuse-in-transaction.ts";
-import { toWorkflow, type WorkflowLike } from "./workflow-builder.ts";
-import type { WorkflowResult } from "./workflow-result.ts";
 
 /**
  * Runs a workflow on the app's engine: with a journal, the run goes on after a crash. A list of steps has no name to be found

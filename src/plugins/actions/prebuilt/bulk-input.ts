@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../../entity/index.ts";
 import { type AnswerDescription, BadRequestError, type RouteDescription } from "../../../kernel/index.ts";
-import { answerWith } from "../answer-with.ts";
+import { answerWith } from "../action/answer-with.ts";
 
 /** Body of a bulk request that has passed. */
 export interface BulkInput {

@@ -9,10 +9,10 @@ import {
   routeSegment,
   ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import type { ActionContext, ActionRecord } from "../action-context.ts";
-import { definitionOf } from "../definition-of.ts";
-import { mayReadSome } from "../usable-action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import type { ActionContext, ActionRecord } from "../action/action-context.ts";
+import { definitionOf } from "../action/definition-of.ts";
+import { mayReadSome } from "../action/usable-action.ts";
 
 /** Values for a copy, in place of those of the original. */
 type Overrides = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { ParseQuery, QueryParser, Where } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import { answerWith } from "../answer-with.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { answerWith } from "../action/answer-with.ts";
 
 /** `GET /count` counts the records that the caller may read, with the filters of the list (spec 4.2 rule 4). */
 export function countAction(): ActionBuilder<PlainShape<{ readonly count: number }>> {

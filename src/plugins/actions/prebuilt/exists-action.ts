@@ -1,5 +1,5 @@
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import { answerWith } from "../answer-with.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { answerWith } from "../action/answer-with.ts";
 
 /** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */
 export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: boolean }, true>> {

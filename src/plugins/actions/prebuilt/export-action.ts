@@ -1,7 +1,7 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
 import { type OperationQuery, type QueryParser, Reply, type Row } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import type { ActionContext } from "../action-context.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import type { ActionContext } from "../action/action-context.ts";
 import { createBatchReader } from "../export/create-batch-reader.ts";
 import { describeExport, FORMAT } from "../export/describe-export.ts";
 import { type ExportOptions, exportCall } from "../export/export-call.ts";

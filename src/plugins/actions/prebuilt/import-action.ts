@@ -7,8 +7,8 @@ import {
   Reply,
   shownName,
 } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import type { ActionContext } from "../action-context.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import type { ActionContext } from "../action/action-context.ts";
 import { describeImport } from "../import/describe-import.ts";
 import { importRows } from "../import/import-rows.ts";
 import { type ImportResult, ImportTally } from "../import/import-tally.ts";

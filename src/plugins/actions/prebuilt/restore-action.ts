@@ -1,5 +1,5 @@
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import { SUCCESS } from "../answer-with.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { SUCCESS } from "../action/answer-with.ts";
 import { deletionField, deletionProblem } from "./deletion-field.ts";
 
 /**

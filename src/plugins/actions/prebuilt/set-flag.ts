@@ -1,6 +1,6 @@
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import { SUCCESS } from "../answer-with.ts";
-import { maySet } from "../usable-action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { SUCCESS } from "../action/answer-with.ts";
+import { maySet } from "../action/usable-action.ts";
 import { columnProblem } from "./column-problem.ts";
 
 /** Types of an action that sets a flag. */

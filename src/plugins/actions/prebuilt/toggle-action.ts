@@ -7,10 +7,10 @@ import {
   type Row,
   UnavailableError,
 } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action.ts";
-import type { ActionContext } from "../action-context.ts";
-import { answerWith } from "../answer-with.ts";
-import { mayReadSome, maySet } from "../usable-action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import type { ActionContext } from "../action/action-context.ts";
+import { answerWith } from "../action/answer-with.ts";
+import { mayReadSome, maySet } from "../action/usable-action.ts";
 import { columnProblem } from "./column-problem.ts";
 
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;

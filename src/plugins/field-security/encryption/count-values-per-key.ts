@@ -1,8 +1,8 @@
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
 import type { Driver } from "../../../kernel/index.ts";
-import { refuseProtected } from "../protected-driver.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { getEncryptionKeyId } from "./envelope.ts";
+import { refuseProtected } from "./protected-driver.ts";
 
 /** How many stored values of one field a key has. */
 export interface KeyUsage {

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { type AnyEntity, resolveEntity } from "../../../entity/index.ts";
 import { getLogger, type Where } from "../../../kernel/index.ts";
-import { refuseProtected } from "../protected-driver.ts";
 import { keysOfApp } from "./app-keys.ts";
 import { blindIndexColumn } from "./blind-index-column.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { noKey } from "./key-store.ts";
+import { refuseProtected } from "./protected-driver.ts";
 import { rotateRecord } from "./rotate-record.ts";
 import type { RotationOptions, RotationProgress, RotationResult } from "./rotation.ts";
 

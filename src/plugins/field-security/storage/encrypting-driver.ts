@@ -17,7 +17,7 @@ import {
 } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { encrypt } from "../encryption/cipher.ts";
-import { kProtected, type ProtectedDriver } from "../protected-driver.ts";
+import { kProtected, type ProtectedDriver } from "../encryption/protected-driver.ts";
 import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
 import { openRows } from "./open-rows.ts";
 import { storedWhere } from "./stored-where.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { describeError, isPromiseLike, type Logger, UnavailableError, withDeadline } from "../../../kernel/index.ts";
-import type { Rate, RateCount, RateLimitStore } from "../rate-limit-store.ts";
+import type { Rate, RateCount, RateLimitStore } from "./rate-limit-store.ts";
 
 /** Milliseconds in which a store that failed is not asked, so that requests do not wait for it one by one. */
 const REST_MS = 1_000;

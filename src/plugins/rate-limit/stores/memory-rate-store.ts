@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ConfigurationError } from "../../../entity/index.ts";
-import type { RateCount, RateLimitStore } from "../rate-limit-store.ts";
+import type { RateCount, RateLimitStore } from "./rate-limit-store.ts";
 
 /** Options of `memoryRateStore`. */
 export interface MemoryRateStoreOptions {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { withDeadline } from "../../../kernel/index.ts";
-import type { Rate, RateCount, RateLimitStore } from "../rate-limit-store.ts";
+import type { Rate, RateCount, RateLimitStore } from "./rate-limit-store.ts";
 
 const PACKAGE = "rate-limiter-flexible";
 

@@ -1,6 +1,6 @@
 import { isKeelsonError } from "../../../entity/index.ts";
-import { RemoteFailure } from "../remote-failure.ts";
 import type { ListAddress } from "./list-addresses.ts";
+import { RemoteFailure } from "./remote-failure.ts";
 
 /** `application/json` and what is built on it, `application/hal+json` among them (RFC 6839 section 3.1). */
 const JSON_TYPE = /^application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;|$)/i;

@@ -9,10 +9,10 @@ import {
   type RemoteFetchOptions,
   type RemoteService,
 } from "../../../kernel/index.ts";
-import { RemoteFailure } from "../remote-failure.ts";
 import { fetchList } from "./fetch-list.ts";
 import type { HttpServiceOptions } from "./http-service-options.ts";
 import { type ListAddress, listAddresses } from "./list-addresses.ts";
+import { RemoteFailure } from "./remote-failure.ts";
 
 /** A name is a token, and a value visible text (RFC 9110 sections 5.1 and 5.5). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

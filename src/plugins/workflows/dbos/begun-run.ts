@@ -1,8 +1,8 @@
+import type { WorkflowResult } from "../definition/workflow-result.ts";
 import type { Codec } from "../engine/codec.ts";
 import type { SameRun } from "../engine/same-run.ts";
 import type { Caller } from "../engine/workflow-engine.ts";
 import type { SagaState } from "../saga/saga-runtime.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
 
 /** A run that began in this process: what only its memory has, and who waits for it. */
 export interface BegunRun {

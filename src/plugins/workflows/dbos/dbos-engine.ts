@@ -1,5 +1,6 @@
 import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
 import { ConflictError, defaultIds, describeError, type Row } from "../../../kernel/index.ts";
+import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { type Codec, createCodec } from "../engine/codec.ts";
 import { type FollowParts, followRun } from "../engine/follow-run.ts";
 import { RUN } from "../engine/journal-entities.ts";
@@ -19,7 +20,6 @@ import type {
 } from "../engine/workflow-engine.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import { newState } from "../saga/saga-runtime.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
 import { type BegunRun, begunRun } from "./begun-run.ts";
 import { type DbosProcess, type StepLog, startDbos } from "./dbos-process.ts";
 import { executeRun } from "./execute-run.ts";

@@ -1,4 +1,6 @@
 import { ConflictError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { callerNow } from "../engine/caller-now.ts";
 import type { Codec } from "../engine/codec.ts";
 import { databaseJournal, entryOf, type Lease } from "../engine/database-journal.ts";
@@ -9,8 +11,6 @@ import { UNFINISHED } from "../engine/stored-run.ts";
 import type { Caller, EngineHost } from "../engine/workflow-engine.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import type { Journal, Phase, SagaRuntime } from "../saga/saga-runtime.ts";
-import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
 import type { BegunRun } from "./begun-run.ts";
 import type { StepLog } from "./dbos-process.ts";
 import { type KeptRun, keptRun } from "./kept-run.ts";

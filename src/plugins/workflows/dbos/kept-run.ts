@@ -1,9 +1,9 @@
 import type { Driver, Row } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { Codec } from "../engine/codec.ts";
 import { STEP } from "../engine/journal-entities.ts";
 import { stateOf } from "../engine/stored-run.ts";
 import type { Phase, SagaState } from "../saga/saga-runtime.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
 import { type RunCipher, runCipher } from "./run-cipher.ts";
 
 /** What the column `input` of a run holds. */

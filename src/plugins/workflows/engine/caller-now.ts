@@ -1,6 +1,6 @@
 import { AuthenticationError, type OperationScope, withDeadline } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { SagaState } from "../saga/saga-runtime.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Driver, EntityNotFoundError, type Row } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import { sagaResult } from "../saga/saga-result.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
 import type { Codec } from "./codec.ts";
 import { RUN } from "./journal-entities.ts";
 import { loadState, UNFINISHED } from "./stored-run.ts";

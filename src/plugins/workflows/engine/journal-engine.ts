@@ -1,8 +1,8 @@
 import { ConflictError, defaultIds, describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import { newState, type SagaState } from "../saga/saga-runtime.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
 import { callerNow } from "./caller-now.ts";
 import { type Codec, createCodec } from "./codec.ts";
 import { databaseJournal, type Lease } from "./database-journal.ts";

@@ -1,7 +1,7 @@
 import { defaultIds } from "../../../kernel/index.ts";
+import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { memoryJournal } from "../saga/memory-journal.ts";
 import { newState } from "../saga/saga-runtime.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
 import { runInApp } from "./run-in-app.ts";
 import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
 import type { EngineHost, RunRequest, WorkflowEngine } from "./workflow-engine.ts";

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Row } from "../../../kernel/index.ts";
-import { definitionHash } from "../workflow-definition.ts";
+import { definitionHash } from "../definition/workflow-definition.ts";
 import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
 import type { Caller, EngineHost, RunRequest } from "./workflow-engine.ts";

@@ -1,5 +1,5 @@
 import { describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
-import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
+import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
 import { isClosing } from "./is-closing.ts";
 import { RUN } from "./journal-entities.ts";
 import { UNFINISHED } from "./stored-run.ts";

@@ -1,8 +1,8 @@
 import { type OperationScope, tracerOf } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { runSaga } from "../saga/run-saga.ts";
 import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult } from "../workflow-result.ts";
 import { isClosing } from "./is-closing.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";
 

@@ -1,5 +1,5 @@
 import type { Row } from "../../../kernel/index.ts";
-import type { WorkflowStatus } from "../workflow-result.ts";
+import type { WorkflowStatus } from "../definition/workflow-result.ts";
 import { publicError } from "./stored-error.ts";
 import type { RunReport } from "./workflow-engine.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ConflictError } from "../../../kernel/index.ts";
-import { definitionHash, type WorkflowDefinition } from "../workflow-definition.ts";
+import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { Caller } from "./workflow-engine.ts";
 
 /** What two runs of one id have to agree in: the workflow as it is, on whose behalf, and with what. */

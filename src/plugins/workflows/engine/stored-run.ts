@@ -1,8 +1,8 @@
 import type { Driver, Row } from "../../../kernel/index.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowStatus } from "../definition/workflow-result.ts";
 import type { Outcome, SagaState } from "../saga/saga-runtime.ts";
 import { StepInterruptedError } from "../saga/step-interrupted-error.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowStatus } from "../workflow-result.ts";
 import { type Codec, hasGone } from "./codec.ts";
 import { STEP } from "./journal-entities.ts";
 import { errorOf } from "./stored-error.ts";

@@ -1,7 +1,7 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import type { EntityClient, Logger, OperationScope, User } from "../../../kernel/index.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 
 /** On whose behalf a run works: a user, nobody, or the system. */
 export type Caller = User | null | "system";

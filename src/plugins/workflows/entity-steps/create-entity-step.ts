@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { ConflictError, defaultIds, type EntityRef, entityName, type Row } from "../../../kernel/index.ts";
-import { type Step, WithMemo } from "../step.ts";
-import type { StepContext } from "../step-context.ts";
+import { type Step, WithMemo } from "../definition/step.ts";
+import type { StepContext } from "../definition/step-context.ts";
 import {
   assertProtected,
   assertUnchanged,

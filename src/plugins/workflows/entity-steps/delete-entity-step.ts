@@ -7,7 +7,7 @@ import {
   type Row,
   type Where,
 } from "../../../kernel/index.ts";
-import { type Step, WithMemo } from "../step.ts";
+import { type Step, WithMemo } from "../definition/step.ts";
 import { linkAgain, type Pairs, pairsOf, whatFollows } from "./entity-links.ts";
 import {
   assertProtected,

@@ -7,8 +7,8 @@ import {
   type Row,
   type Where,
 } from "../../../kernel/index.ts";
-import { type Step, WithMemo } from "../step.ts";
-import type { StepContext } from "../step-context.ts";
+import { type Step, WithMemo } from "../definition/step.ts";
+import type { StepContext } from "../definition/step-context.ts";
 import { linkAgain, type Pairs, unlinkAgain, withoutPairs, writtenPairs } from "./entity-links.ts";
 import {
   assertProtected,

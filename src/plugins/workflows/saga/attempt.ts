@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../../../entity/index.ts";
-import type { RetryOptions } from "../step.ts";
+import type { RetryOptions } from "../definition/step.ts";
 import { ResultNotKept } from "./result-not-kept.ts";
 
 /** A try took longer than it may; what became of it is unknown. */

@@ -1,7 +1,7 @@
 import { describeError, InternalError } from "../../../kernel/index.ts";
-import type { Step } from "../step.ts";
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
+import type { Step } from "../definition/step.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { executeStep, interrupt } from "./execute-step.ts";
 import { recorded } from "./recorded.ts";
 import { RunGivenUp } from "./run-given-up.ts";

@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../../../entity/index.ts";
-import type { RetryOptions } from "../step.ts";
+import type { RetryOptions } from "../definition/step.ts";
 import { isRetryable, withRetries } from "./attempt.ts";
 import { recorded } from "./recorded.ts";
 import { ResultNotKept } from "./result-not-kept.ts";

@@ -1,5 +1,5 @@
-import type { WorkflowDefinition } from "../workflow-definition.ts";
-import type { CompensationFailure, WorkflowResult, WorkflowStatus } from "../workflow-result.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
+import type { CompensationFailure, WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import type { SagaState } from "./saga-runtime.ts";
 
 /** What the steps that are done gave, by name. */

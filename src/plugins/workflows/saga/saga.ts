@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from "../workflow-definition.ts";
+import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { SagaRuntime, SagaState } from "./saga-runtime.ts";
 
 /** A run that is going on: what is to be done, with what, and how far it is. */

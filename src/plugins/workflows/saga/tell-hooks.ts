@@ -1,6 +1,6 @@
 import { describeError, isPromiseLike, withDeadline } from "../../../kernel/index.ts";
-import type { StepContext } from "../step-context.ts";
-import type { WorkflowHooks } from "../workflow-definition.ts";
+import type { StepContext } from "../definition/step-context.ts";
+import type { WorkflowHooks } from "../definition/workflow-definition.ts";
 import { createStepContext } from "./create-step-context.ts";
 import type { Saga } from "./saga.ts";
 import { resultsOf } from "./saga-result.ts";

@@ -1,4 +1,4 @@
-import { type Step, WithMemo } from "../step.ts";
+import { type Step, WithMemo } from "../definition/step.ts";
 import { StepTimeoutError, withinTime } from "./attempt.ts";
 import { copyOf } from "./copy-of.ts";
 import { createStepContext } from "./create-step-context.ts";

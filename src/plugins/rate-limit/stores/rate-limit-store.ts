@@ -1,5 +1,5 @@
-import type { AnyEntity } from "../../entity/index.ts";
-import type { Driver, Logger } from "../../kernel/index.ts";
+import type { AnyEntity } from "../../../entity/index.ts";
+import type { Driver, Logger } from "../../../kernel/index.ts";
 
 /** What is counted against. */
 export interface Rate {

@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../../entity/index.ts";
 import type { ActionDefinition } from "./action-definition.ts";
 
 /** The definition behind whatever was attached, or what is wrong with it. */

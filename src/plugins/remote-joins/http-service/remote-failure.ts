@@ -1,4 +1,4 @@
-import { PluginError } from "../../kernel/index.ts";
+import { PluginError } from "../../../kernel/index.ts";
 
 /**
  * Why a record of a service could not be had, in the words of the header `X-Remote-Errors`. `gone` is not one of them:

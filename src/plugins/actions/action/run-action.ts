@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../../entity/index.ts";
 import {
   BadRequestError,
   InternalError,
@@ -13,7 +13,7 @@ import {
   type RouteContext,
   readParameters,
   type ValidationFailedError,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 import { Accepted } from "./accepted.ts";
 import { authorizeAction } from "./authorize-action.ts";
 import type { CompiledAction } from "./compile-action.ts";

@@ -1,5 +1,5 @@
-import type { ActionFields, FieldDefinition } from "../../entity/index.ts";
-import { jsonSchemaOf } from "../../entity/index.ts";
+import type { ActionFields, FieldDefinition } from "../../../entity/index.ts";
+import { jsonSchemaOf } from "../../../entity/index.ts";
 import type {
   AnswerDescription,
   DescribeRoute,
@@ -7,7 +7,7 @@ import type {
   PluginContext,
   RouteDescription,
   RouteReader,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 import { answerWith } from "./answer-with.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { mayUseAction } from "./usable-action.ts";

@@ -1,5 +1,5 @@
+import type { RuleObject } from "../rule-ref.ts";
 import type { FieldKind } from "./kind.ts";
-import type { RuleObject } from "./rule-ref.ts";
 
 /** A limit with the message shown when it is crossed. */
 export interface Bound {

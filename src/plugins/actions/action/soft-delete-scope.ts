@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { AnyEntity } from "../../../entity/index.ts";
 import {
   AuthenticationError,
   AuthorizationError,
@@ -10,7 +10,7 @@ import {
   type OperationQuery,
   type PluginContext,
   type Where,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
 /** Whose rules say which deleted records a caller may see. */

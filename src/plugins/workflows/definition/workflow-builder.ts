@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
 import {
   type CompensateStep,
   type ExecuteStep,

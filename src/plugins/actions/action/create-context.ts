@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { AnyEntity } from "../../../entity/index.ts";
 import {
   boundedBody,
   type Driver,
@@ -14,7 +14,7 @@ import {
   type PluginContext,
   Reply,
   type User,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 
 /** One use of an action. */

@@ -1,5 +1,5 @@
-import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, overlayDriver } from "../../kernel/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
+import { type Driver, overlayDriver } from "../../../kernel/index.ts";
 
 /** What marks drivers that hash or encrypt. A property, so that whatever is put around such a driver shows it, too. */
 export const kProtected: unique symbol = Symbol("keelson.protected");

@@ -7,8 +7,8 @@ import {
   type InferFieldInput,
   type InferFieldValues,
   type RuleRef,
-} from "../../entity/index.ts";
-import type { WorkflowRunner } from "../../kernel/index.ts";
+} from "../../../entity/index.ts";
+import type { WorkflowRunner } from "../../../kernel/index.ts";
 import { Accepted } from "./accepted.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";

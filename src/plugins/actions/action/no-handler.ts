@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
 
 /** Stands for the handler of an action as long as it has none. */
 export function noHandler(): never {

@@ -1,4 +1,4 @@
-import type { Access } from "../../entity/index.ts";
+import type { Access } from "../../../entity/index.ts";
 import {
   AuthenticationError,
   AuthorizationError,
@@ -6,7 +6,7 @@ import {
   type OperationInput,
   type OperationKind,
   type OperationScope,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 import type { ActionRecord } from "./action-context.ts";
 import type { CompiledAction } from "./compile-action.ts";
 

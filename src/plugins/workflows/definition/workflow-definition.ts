@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
 import { checkTimeout, type Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import type { WorkflowResult } from "./workflow-result.ts";

@@ -1,4 +1,4 @@
-import type { AnyEntity, PlainActionContext } from "../../entity/index.ts";
+import type { AnyEntity, PlainActionContext } from "../../../entity/index.ts";
 import type {
   Driver,
   EntityClient,
@@ -9,7 +9,7 @@ import type {
   Reply,
   Row,
   User,
-} from "../../kernel/index.ts";
+} from "../../../kernel/index.ts";
 
 /** The record an action is about. */
 export type ActionRecord = Row & { readonly id: string };

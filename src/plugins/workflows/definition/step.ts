@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** How often something is tried again, and after which pause. */
