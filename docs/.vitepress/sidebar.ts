@@ -72,7 +72,7 @@ const groups: readonly {
     folder: "guides",
     first: ["write-a-plugin", "test-a-plugin", "write-a-driver", "write-an-adapter"],
   },
-  { text: "Reference", folder: "reference", first: ["errors", "hooks", "limits"] },
+  { text: "Reference", folder: "reference", first: ["http", "errors", "limits", "invariants", "hooks"] },
 ];
 
 const title = (page: string): string =>
