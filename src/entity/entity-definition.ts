@@ -1,8 +1,7 @@
 import type { AnyField, FieldFlag } from "./field.ts";
-import type { FieldDefinition } from "./kinds/field-definition.ts";
+import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
 import type { FieldKind } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
-import type { RuleObject } from "./rule-ref.ts";
 
 /** The four kinds of access that rules are about. */
 export type Access = "create" | "read" | "update" | "delete";

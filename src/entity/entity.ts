@@ -11,10 +11,10 @@ import type {
 } from "./entity-definition.ts";
 import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
-import type { FieldDefinition } from "./kinds/field-definition.ts";
+import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
-import { type RuleObject, type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
+import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** Rules per access as they are written down: names, or rules themselves. */
 export type EntityRulesInput = { readonly [K in Access]?: readonly (string | RuleObject)[] };

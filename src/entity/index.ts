@@ -60,6 +60,7 @@ export type {
 export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
+export type { RuleObject } from "./kinds/field-definition.ts";
 export { type Bound, type FieldDefinition, type FieldValidator, plainField } from "./kinds/field-definition.ts";
 export { isJsonValue } from "./kinds/index.ts";
 export {
@@ -91,4 +92,4 @@ export {
   selfRef,
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
-export { type RuleObject, type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
+export { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";

@@ -1,8 +1,7 @@
 import { blindIndexOf, foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import type { FieldDefinition } from "./kinds/field-definition.ts";
+import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
 import type { RelationDefinition } from "./relation.ts";
-import type { RuleObject } from "./rule-ref.ts";
 
 type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
 

@@ -1,5 +1,11 @@
-import type { RuleObject } from "../rule-ref.ts";
 import type { FieldKind } from "./kind.ts";
+
+/** A rule as definitions see it: a name, and whatever the one who resolves it finds in it. */
+export interface RuleObject {
+  readonly name: string;
+  /** Rules that this one only combines; its name says how. */
+  readonly parts?: readonly (string | RuleObject)[];
+}
 
 /** A limit with the message shown when it is crossed. */
 export interface Bound {
