@@ -2,7 +2,7 @@ import { isKeelsonError } from "../entity/index.ts";
 import type { Output } from "./shell/output.ts";
 
 /**
- * Says why a command failed. Errors of ours tell what to do; anything else is a fault in the command or in what it was
+ * Says why a command failed. Keelson errors say what to do; any other error is a fault in the command or in what it was
  * given, and only KEELSON_DEBUG shows where, because messages of strangers may quote values.
  */
 export function reportFailure(output: Output, error: unknown): void {

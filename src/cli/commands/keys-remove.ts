@@ -8,7 +8,7 @@ import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /**
  * `keelson keys remove`: refuses while a stored value needs the key. Keys live where the
- * configuration takes them from, which is no file of ours; so a person takes it out.
+ * configuration takes them from, which Keelson does not write to, so the developer removes it.
  */
 export const keysRemove = defineCommand({
   description: "Tell whether a key can be taken out of the configuration; fails while a stored value needs it",

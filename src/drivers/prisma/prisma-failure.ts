@@ -1,6 +1,6 @@
 import { KeelsonError } from "../../entity/index.ts";
 
-/** What a statement was about; everything an error of ours may say about it. */
+/** What a statement was about: all that its error may say. */
 export interface Statement {
   /** Name of the entity; absent for what concerns the whole database. */
   readonly model?: string;

@@ -16,7 +16,7 @@ export interface Session<S = StatementClient, O = ClientConnection> {
   readonly inTransaction: boolean;
   /** @throws when it may not be used now */
   connection(): O;
-  /** Runs a statement; whatever it throws becomes an error of ours. */
+  /** Runs a statement; errors become Keelson errors. */
   read<T>(statement: Statement, work: (client: S) => Promise<T>): Promise<T>;
   /** The same for a statement that changes something. */
   write<T>(statement: Statement, work: (client: S) => Promise<T>): Promise<T>;

@@ -47,7 +47,7 @@ function referenceError(error: unknown, entity: AnyEntity | undefined, operation
 }
 
 /**
- * Whatever Prisma threw, as an error of ours that says nothing Prisma said: no message, no argument, no SQL.
+ * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
  * @param statement what failed; its `operation` decides what a broken reference means
  */
 export function toKeelsonError(error: unknown, statement: Statement, model?: EntityModel): Error {
@@ -86,7 +86,7 @@ function bareName(index: string): string {
   return index.replace(/"/g, "").split(".").at(-1) as string;
 }
 
-/** The columns of a unique constraint; empty when its name is not one of ours. */
+/** The columns of a unique constraint; empty when the constraint was not made by Keelson. */
 function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
   if (fields !== undefined) return fields.filter((field) => Object.hasOwn(entity.columns, field));
   if (index === undefined) return [];

@@ -22,11 +22,11 @@ export interface ErrorReplyOptions {
   readonly content?: ErrorContent | undefined;
 }
 
-/** Errors of ours whose text is for the log: it speaks of settings and keys. */
+/** Keelson errors whose message is for the log only: it names settings and keys. */
 const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
 
 /**
- * Turns anything thrown into a reply (spec section 7 rule 1). What is not an error of ours becomes a 500 that says
+ * Turns anything thrown into a reply (spec section 7 rule 1). Any other error becomes a 500 that says
  * nothing; so do errors whose text is for the log, which keep their code.
  */
 export function handleError(error: unknown, options: ErrorReplyOptions = {}): ErrorReply {

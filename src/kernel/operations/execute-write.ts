@@ -18,7 +18,7 @@ import { writeSeveral } from "./write-several.ts";
 /** A statement on the one record; whether it matched. */
 type Write = (where: Where, before?: typeof refuseLeaving) => Promise<boolean>;
 
-/** Stores a new record with an id and timestamps of ours. */
+/** Stores a new record with a generated id and timestamps. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
   const { entity, decision, scope, data } = operation;
   const { clock, ids } = scope.runtime;

@@ -91,7 +91,7 @@ export interface PluginOptions {
   readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
   /**
    * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
-   * Throw AuthenticationError for credentials that are wrong: anything that is not an error of ours is 503. An app has
+   * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
    * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
    */
   getUser?(request: RequestInfo, context: PluginContext): unknown;

@@ -5,7 +5,7 @@ import { present, presentSettled } from "./serialize.ts";
 /** What an error says of itself, as plain JSON data. */
 export type ErrorContent = Readonly<Record<string, unknown>>;
 
-/** What an error of ours says of itself, with every record in it masked for the caller; undefined for any other error. */
+/** What a Keelson error says, with every record in it masked for the caller; undefined for any other error. */
 export async function presentError(error: unknown, scope: OperationScope): Promise<ErrorContent | undefined> {
   if (!isKeelsonError(error)) return undefined;
   try {

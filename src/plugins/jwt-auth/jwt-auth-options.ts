@@ -48,7 +48,7 @@ export interface JwtAuthOptions {
   readonly maxTokenAge?: number | undefined;
   /**
    * The user a token stands for; null when there is no such user any more, which is 401. What it throws is 503, unless
-   * it is an error of ours.
+   * it is a Keelson error.
    * @default `{ id: sub }`, with `role` when that is text and `roles` when that is a list of texts
    */
   readonly user?: ((claims: TokenClaims) => User | null | undefined | Promise<User | null | undefined>) | undefined;

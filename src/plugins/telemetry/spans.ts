@@ -68,7 +68,7 @@ export function createSpans(api: OpenTelemetry, version: string): Spans {
   return { api, within, open };
 }
 
-/** The code of an error of ours, the class of any other one. */
+/** The code of a Keelson error, the class name of any other error. */
 function errorType(error: unknown): string {
   if (isKeelsonError(error)) return error.code;
   return error instanceof Error ? error.constructor.name : typeof error;

@@ -43,7 +43,7 @@ function compileCheck({ name, kind, field, role }: ColumnDefinition): ValueCheck
   };
 }
 
-/** What is read of a zod issue; `params.code` is what a check of ours calls its issue. */
+/** What is read of a zod issue; `params.code` is the code that Keelson's own checks give an issue. */
 interface SchemaIssue {
   readonly path: readonly PropertyKey[];
   readonly code: string | undefined;

@@ -69,7 +69,7 @@ function tagOf(version: number, text: string): string {
   return `${version}.${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 }
 
-/** The version that a tag is about; undefined for tags that are none of ours. */
+/** The version that a tag is about; undefined for tags that Keelson did not make. */
 function versionOf(opaque: string): number | undefined {
   const found = VERSION.exec(opaque);
   if (found === null) return undefined;

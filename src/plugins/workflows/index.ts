@@ -129,7 +129,7 @@ function runnerOf(
   };
 }
 
-/** What the last step gave, or what to throw: an error of ours keeps its status, where everything was taken back. */
+/** What the last step gave, or what to throw: a Keelson error keeps its status when everything was compensated. */
 function answerOf({ steps }: WorkflowDefinition, ended: WorkflowResult): unknown {
   const { success, results, error, failedStep = "", compensatedSteps, status, metadata } = ended;
   if (success) return results[steps.at(-1)?.name as string];

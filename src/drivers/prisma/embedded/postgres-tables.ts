@@ -12,7 +12,7 @@ const TEXT_OID = 25;
 /** `ColumnTypeEnum.Character` */
 const CHARACTER: ColumnType = 6;
 
-/** What a table of ours carries as its comment, so that tables of others are left alone. */
+/** The comment on tables made by Keelson; tables without it are left alone. */
 const MARK = "Managed by Keelson";
 /** Any number, the same in every process: who changes tables waits for those who do. */
 const LOCK = 7_533_976_001;
@@ -58,7 +58,7 @@ function bound(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
   return { provider, adapterName, connect: () => factory.connect() };
 }
 
-/** Everything in the schema that no entity of ours made. */
+/** Everything in the schema that Keelson did not make. */
 async function foreignObjects(pool: Pool, schema: string, ours: readonly string[]): Promise<Foreign> {
   const tables = await pool.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -84,7 +84,7 @@ export async function makeSchema(pool: Queries, schema: string): Promise<void> {
   for (const { sql } of rows) await pool.query(sql);
 }
 
-/** Marks tables of ours, so that one whose entity goes is known for ours later. */
+/** Marks the tables made by Keelson, so that a table is recognised after its entity is removed. */
 export async function markTables(pool: Queries, schema: string, ours: readonly string[]): Promise<void> {
   const { rows } = await pool.query<{ sql: string }>(
     `SELECT format('COMMENT ON TABLE %I.%I IS %L', n.nspname, c.relname, $3::text) AS sql
@@ -118,7 +118,7 @@ export async function postgresTables(
       whileLocked(pool, () =>
         inTransaction(pool, keep, async () => {
           await makeSchema(pool, schema);
-          others = await foreignObjects(pool, schema, ours); // before there are tables of ours that have no mark yet
+          others = await foreignObjects(pool, schema, ours); // before new tables exist that are not marked yet
           const result = await work();
           await markTables(pool, schema, ours);
           return result;

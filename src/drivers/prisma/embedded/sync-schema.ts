@@ -32,7 +32,7 @@ async function inputs({ schema }: SchemaTarget, tables: Tables) {
   };
 }
 
-/** Opens the tables for work; whatever that throws becomes an error of ours. */
+/** Opens the tables for work; errors become Keelson errors. */
 export async function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Promise<T>): Promise<T> {
   let tables: Tables | undefined;
   try {

@@ -13,7 +13,7 @@ export interface RetryOptions {
 
 /** Options of a step. */
 export interface StepOptions {
-  /** @default tried once; errors of ours with a 4xx status are never tried again */
+  /** @default tried once; Keelson errors with a 4xx status are never retried */
   readonly retry?: RetryOptions | undefined;
   /** The same for its compensation. @default 5 attempts */
   readonly compensationRetry?: RetryOptions | undefined;

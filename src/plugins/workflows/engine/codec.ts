@@ -79,7 +79,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
     for (const name of [...Object.keys(value), ...hidden]) {
       if (entity !== undefined && !Object.hasOwn(entity.columns, name)) continue;
       const isSecret = secret.has(name) && value[name] !== null && value[name] !== undefined;
-      // A name that looks like one of ours is one of theirs.
+      // A name that looks like an internal one belongs to the user.
       const key = name.startsWith("$") ? `$${name}` : name;
       if (!isSecret) kept[key] = plain(value[name], depth + 1);
       else if (entity === undefined) kept[key] = { [GONE]: true };

@@ -7,7 +7,7 @@ export class StepTimeoutError extends Error {
   override readonly name = "StepTimeoutError";
 }
 
-/** Whether trying again could help: not where the input or the caller's rights are wrong (a 4xx of ours). */
+/** Whether a retry could help. A Keelson error with a 4xx status is never retried: the input or the caller's rights are wrong. */
 export function isRetryable(error: unknown): boolean {
   return !(error instanceof ResultNotKept) && !(isKeelsonError(error) && error.status >= 400 && error.status < 500);
 }
