@@ -1,6 +1,6 @@
 import { AuthorizationError, NotStoredError } from "../errors/errors.ts";
 import { takesCreateConditions } from "../ports/create-conditions.ts";
-import type { Row, Where } from "../ports/driver.ts";
+import type { Driver, Row, Where } from "../ports/driver.ts";
 import { ALWAYS, allOf, type Condition, compileWhere, NEVER } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
 import { dependsOn } from "../where/members.ts";
@@ -31,7 +31,11 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const { predicate, guard } = decision;
   const isDecided = predicate === undefined && guard === undefined && operation.expected === undefined;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
-  await operation.whenHeld?.(data);
+  if (operation.whenHeld !== undefined) {
+    // Who may not create the record learns nothing of what else the write needs.
+    if (where !== undefined) await refuseUnmet(operation, where, scope.store);
+    await operation.whenHeld(data);
+  }
   operation.records = [
     where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
   ];
@@ -65,13 +69,19 @@ async function createWhere(operation: MutableOperation, where: Where): Promise<R
     if (takesCreateConditions(scope.store)) return await scope.store.create(entity, data, { where });
     return await scope.store.transaction(async (store) => {
       if (takesCreateConditions(store)) return store.create(entity, data, { where });
-      const left = askedOfStored(compileWhere(scope.model, entity, where), data);
-      if (!(await storedMeet(store, left, data))) throw new NotStoredError();
+      await refuseUnmet(operation, where, store);
       return store.create(entity, data);
     });
   } catch (error) {
     throw error instanceof NotStoredError ? deniedError(operation, scope.runtime.production) : error;
   }
+}
+
+/** @throws AuthenticationError, AuthorizationError where the database does not meet what the rules ask without the new record */
+async function refuseUnmet(operation: MutableOperation, where: Where, store: Driver): Promise<void> {
+  const { scope, entity, data } = operation;
+  const left = askedOfStored(compileWhere(scope.model, entity, where), data);
+  if (!(await storedMeet(store, left, data))) throw deniedError(operation, scope.runtime.production);
 }
 
 /**

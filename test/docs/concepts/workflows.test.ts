@@ -69,14 +69,14 @@ describe("docs/concepts/workflows.md: the tables", () => {
 
   it("have every option, everything a step is given, the builder, the hooks, the result", () => {
     const sorted = (names: readonly string[]) => [...names].sort();
-    expect(sorted(columnOf(page.text, "Steps"))).toEqual(sorted(membersOf(`${folder}/step.ts`, "StepOptions")));
-    const context = membersOf(`${folder}/step-context.ts`, "StepContext");
+    expect(sorted(columnOf(page.text, "Steps"))).toEqual(sorted(membersOf(`${folder}/definition/step.ts`, "StepOptions")));
+    const context = membersOf(`${folder}/definition/step-context.ts`, "StepContext");
     expect(sorted(columnOf(page.text, "What a step is given"))).toEqual(sorted(context));
     const builder = Object.getOwnPropertyNames(WorkflowBuilder.prototype).filter((name) => name !== "constructor");
     expect(sorted(columnOf(page.text, "The builder"))).toEqual(sorted(builder));
-    const hooks = membersOf(`${folder}/workflow-definition.ts`, "WorkflowHooks");
+    const hooks = membersOf(`${folder}/definition/workflow-definition.ts`, "WorkflowHooks");
     expect(sorted(namesAfter("| hook | when |"))).toEqual(sorted(hooks));
-    const result = membersOf(`${folder}/workflow-result.ts`, "WorkflowResult");
+    const result = membersOf(`${folder}/definition/workflow-result.ts`, "WorkflowResult");
     expect(sorted(columnOf(page.text, "How a run ends"))).toEqual(sorted(result));
     const options = membersOf(`${folder}/index.ts`, "WorkflowsOptions");
     expect(sorted(columnOf(page.text, "Options of the plugin"))).toEqual(sorted(options));

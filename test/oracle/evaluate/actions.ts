@@ -52,7 +52,10 @@ function flagged(
   if (isOutcome(row)) return isShut ? [row, ...shut] : [row];
   if (isShut || (field?.writable && !passes(model, world, entity, row, field.writable, by, "stored"))) return shut;
   const value = next(row);
-  const outcomes = setState(setting, row, column, value, body(value));
+  const outcomes = [
+    ...setState(setting, row, column, value, body(value)),
+    ...(isCoherent(setting, row) ? [] : [INVALID]), // as in `asItIs`
+  ];
   if (column !== "flag" || outcomes[0]?.world === undefined) return outcomes;
   // A toggle tells the new value: it needs the right to read the field of this record as well.
   const { world: after } = outcomes[0] as { world: World };

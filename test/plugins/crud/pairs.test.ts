@@ -70,9 +70,21 @@ const box = entity("box", { name: string, holders: manyToMany(() => team) }).rul
   create: everyone,
   update: everyone,
 });
-const entities = [user, team, circle, club, badge, secret, guest, group, box] as const;
+const ofClub = defineRule("ofClub", ({ user: caller }) => ({ club: { members: { id: caller?.id ?? "" } } }));
+/** Created by members of its club. */
+const vault = entity("vault", {
+  club: belongsTo(() => club),
+  cellars: manyToMany(() => cellar).inverse("vaults"),
+}).rules({
+  create: [ofClub],
+});
+const cellar = entity("cellar", { vaults: manyToMany(() => vault).inverse("cellars") })
+  .hideForbidden()
+  .rules({ read: everyone });
+const entities = [user, team, circle, club, badge, secret, guest, group, box, vault, cellar] as const;
 
-const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules: [chief, member, inRedGroup] });
+const appOn = (driver: Driver) =>
+  keelson({ entities, driver, logger: noopLogger, rules: [chief, member, inRedGroup, ofClub] });
 
 const DATABASES: readonly (readonly [
   string,
@@ -127,6 +139,7 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
     await system.group.create({ id: "red", name: "red", guestId: "red" });
     await system.box.create({ id: "full", name: "F", holdersIds: ["bob's"] });
     await system.box.create({ id: "empty", name: "E" });
+    await system.cellar.create({ id: "deep" });
   });
 
   const ann = () => api.as({ id: "ann" }).user;
@@ -188,6 +201,13 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
     expect(await database.driver.count("group", { guestId: "green" })).toBe(0);
     await groups.update("blue", { guestId: "green", guestsIds: ["red"] });
     expect(await database.driver.links("group", "guests", ["blue"])).toEqual([{ source: "blue", target: "red" }]);
+  });
+
+  it("is decided after the create rules: who may not create the record is told so", async () => {
+    const create = (clubId: string) => api.as({ id: "ann" }).vault.create({ clubId, cellarsIds: ["deep"] });
+    await expect(create("bob's")).rejects.toMatchObject(FORBIDDEN);
+    await expect(create("ann's")).rejects.toMatchObject({ status: 404 }); // the cellar hides that it may not be changed
+    expect(await database.driver.count("vault")).toBe(0);
   });
 
   it("may be written with a new record, and later only by callers who may read it", async () => {
