@@ -61,7 +61,7 @@ describe("docs/concepts/workflows.md: the tables", () => {
   });
 
   it("have every status", () => {
-    const text = readFileSync(join(repositoryRoot, folder, "workflow-result.ts"), "utf8");
+    const text = readFileSync(join(repositoryRoot, folder, "definition/workflow-result.ts"), "utf8");
     const union = /type WorkflowStatus =([\s\S]*?");/.exec(text)?.[1] ?? "";
     const statuses = [...union.matchAll(/\| "(\w+)"/g)].map(([, name]) => name);
     expect(columnOf(page.text, "Statuses")).toEqual(statuses);
