@@ -23,6 +23,7 @@ export async function whileUnchanged(
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const isHeld = isUnchanged !== undefined || whenHeld !== undefined;
   if (!isHeld && !(isConcurrent && looksAt(scope.model, entity, where))) return write(undefined);
+  if (id !== undefined && id.length > scope.limits.idLength) return false; // no column holds it, so no record has it
   return inTransaction(operation, async () => {
     const row = await operation.scope.store.update(entity, where, { id });
     if (row === null) return false;
