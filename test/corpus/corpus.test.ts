@@ -1,27 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { embedded, memoryDriver, postgres } from "../../src/index.ts";
-import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
+import { ALL_DATABASES } from "../support/sql-databases.ts";
 import { oneOf } from "../support/suite.ts";
 import { readCorpus } from "./corpus.ts";
 import { replay } from "./replay.ts";
 
 const corpus = await readCorpus();
 
-const DATABASES = {
-  memory: async () => ({ driver: memoryDriver(), drop: async () => {} }),
-  async SQLite() {
-    const { file, remove } = await freshSqliteFile();
-    return { driver: embedded({ file }), drop: remove };
-  },
-  async PostgreSQL() {
-    const { url, drop } = await freshPostgres();
-    return { driver: postgres(url), drop };
-  },
-} as const;
-
 describe("requests that were recorded are answered as they were", () => {
-  it.each(oneOf(1, ["memory", "SQLite", "PostgreSQL"] as const))("on %s", async (name) => {
-    const answers = await replay(corpus, DATABASES[name]);
+  it.each(oneOf(1, ALL_DATABASES))("on %s", async (_, open) => {
+    const answers = await replay(corpus, open);
     const differing = corpus.flatMap(({ answer, ...request }, index) => {
       const now = answers[index];
       return JSON.stringify(now) === JSON.stringify(answer) ? [] : [{ index, ...request, answer, now }];

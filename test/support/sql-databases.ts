@@ -1,6 +1,6 @@
 import { createClient } from "@libsql/client";
 import pg from "pg";
-import { type Driver, embedded, postgres } from "../../src/index.ts";
+import { type Driver, embedded, memoryDriver, postgres } from "../../src/index.ts";
 import { freshPostgres, freshSqliteFile } from "./databases.ts";
 
 /** A database of a test's own, and a way to ask it past the framework. */
@@ -47,4 +47,13 @@ async function openPostgres(): Promise<SqlDatabase> {
 export const SQL_DATABASES: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],
+];
+
+/** A database of a test's own, in memory too: it has an address where other connections can be made. */
+export type TestDatabase = Pick<SqlDatabase, "driver" | "drop"> & { readonly url: string | undefined };
+
+/** For `describe.each`: memory, SQLite and PostgreSQL. */
+export const ALL_DATABASES: readonly (readonly [string, () => Promise<TestDatabase>])[] = [
+  ["memory", async () => ({ driver: memoryDriver(), url: undefined, drop: async () => {} })],
+  ...SQL_DATABASES,
 ];

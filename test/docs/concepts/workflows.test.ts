@@ -69,7 +69,9 @@ describe("docs/concepts/workflows.md: the tables", () => {
 
   it("have every option, everything a step is given, the builder, the hooks, the result", () => {
     const sorted = (names: readonly string[]) => [...names].sort();
-    expect(sorted(columnOf(page.text, "Steps"))).toEqual(sorted(membersOf(`${folder}/definition/step.ts`, "StepOptions")));
+    expect(sorted(columnOf(page.text, "Steps"))).toEqual(
+      sorted(membersOf(`${folder}/definition/step.ts`, "StepOptions")),
+    );
     const context = membersOf(`${folder}/definition/step-context.ts`, "StepContext");
     expect(sorted(columnOf(page.text, "What a step is given"))).toEqual(sorted(context));
     const builder = Object.getOwnPropertyNames(WorkflowBuilder.prototype).filter((name) => name !== "constructor");

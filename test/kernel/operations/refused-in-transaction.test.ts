@@ -6,21 +6,18 @@ import {
   type Driver,
   defineRule,
   deleteEntityStep,
-  embedded,
   entity,
   executeWorkflow,
   hasMany,
   idempotency,
   type KeelsonError,
   keelson,
-  memoryDriver,
   noopLogger,
-  postgres,
   type RunOptions,
   string,
   updateEntityStep,
 } from "../../../src/index.ts";
-import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 // What is refused after it was stored is taken back, also where the error is caught in a transaction that goes on.
 
@@ -75,25 +72,7 @@ const note = entity("note", { text: string, folder: belongsTo(() => folder).onDe
   create: everyone,
 });
 
-const DATABASES: readonly (readonly [string, () => Promise<{ driver: Driver; drop(): Promise<void> }>])[] = [
-  ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
-  [
-    "SQLite",
-    async () => {
-      const { file, remove } = await freshSqliteFile();
-      return { driver: embedded({ file }), drop: remove };
-    },
-  ],
-  [
-    "PostgreSQL",
-    async () => {
-      const { url, drop } = await freshPostgres();
-      return { driver: postgres(url), drop };
-    },
-  ],
-];
-
-describe.each(DATABASES)("what is refused after it was stored, on %s", (_, open) => {
+describe.each(ALL_DATABASES)("what is refused after it was stored, on %s", (_, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let api: ReturnType<typeof appOn>;
   const appOn = (driver: Driver) =>

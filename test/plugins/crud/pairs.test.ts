@@ -3,9 +3,9 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   belongsTo,
+  createPlugin,
   type Driver,
   defineRule,
-  embedded,
   entity,
   hasMany,
   importAction,
@@ -13,10 +13,9 @@ import {
   manyToMany,
   memoryDriver,
   noopLogger,
-  postgres,
   string,
 } from "../../../src/index.ts";
-import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 const everyone = ["everyone"] as const;
 const chief = defineRule("chief", ({ record, user: caller }) => record?.bossId === caller?.id);
@@ -83,31 +82,10 @@ const cellar = entity("cellar", { vaults: manyToMany(() => vault).inverse("cella
   .rules({ read: everyone });
 const entities = [user, team, circle, club, badge, secret, guest, group, box, vault, cellar] as const;
 
-const appOn = (driver: Driver) =>
-  keelson({ entities, driver, logger: noopLogger, rules: [chief, member, inRedGroup, ofClub] });
+const rules = [chief, member, inRedGroup, ofClub];
+const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules });
 
-const DATABASES: readonly (readonly [
-  string,
-  () => Promise<{ driver: Driver; url?: string; drop(): Promise<void> }>,
-])[] = [
-  ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
-  [
-    "SQLite",
-    async () => {
-      const { file, remove } = await freshSqliteFile();
-      return { driver: embedded({ file }), drop: remove };
-    },
-  ],
-  [
-    "PostgreSQL",
-    async () => {
-      const { url, drop } = await freshPostgres();
-      return { driver: postgres(url), url, drop };
-    },
-  ],
-];
-
-describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
+describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let api: ReturnType<typeof appOn>;
   beforeAll(async () => {
@@ -280,4 +258,19 @@ describe.each(DATABASES)("a many-to-many pair on %s", (name, open) => {
     await refused;
     expect(await of("teams")).toEqual(["cid's"]);
   });
+});
+
+it("is not stored where a plugin has replaced the hook that decides its rights", async () => {
+  const replacing = createPlugin({
+    id: "acme/replacing",
+    hooks: { "operation:protect": (operation) => void (operation.whenHeld = () => {}) },
+  });
+  const driver = memoryDriver();
+  const api = keelson({ entities, driver, logger: noopLogger, rules, plugins: [replacing] });
+  await api.ready;
+  await api.asSystem().badge.create({ id: "gold", name: "Gold" });
+  const create = api.asSystem().user.create({ name: "Ann", badgesIds: ["gold"] });
+  await expect(create).rejects.toMatchObject({ status: 500 });
+  expect(await driver.count("user")).toBe(0);
+  await api.close();
 });

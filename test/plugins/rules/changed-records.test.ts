@@ -8,12 +8,11 @@ import {
   defineRule,
   entity,
   hasMany,
-  memoryDriver,
   string,
   toggleAction,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
-import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
+import { ALL_DATABASES, type TestDatabase } from "../../support/sql-databases.ts";
 
 const me = (user: { id: string } | null): string => String(user?.id);
 const ownsOrg = defineRule("crOwnsOrg", ({ user }) => ({ org: { members: { userId: me(user), role: "owner" } } }));
@@ -40,13 +39,8 @@ const card = entity("card", {
   .actions({ toggle: toggleAction("flag"), archive: archiveAction });
 const entities = [org, member, seat, card];
 
-const databases: readonly (readonly [string, () => Promise<Pick<SqlDatabase, "driver" | "drop">>])[] = [
-  ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
-  ...SQL_DATABASES,
-];
-
-describe.each(databases)("a rule about a changed record, on %s", (_, open) => {
-  let database: Pick<SqlDatabase, "driver" | "drop">;
+describe.each(ALL_DATABASES)("a rule about a changed record, on %s", (_, open) => {
+  let database: Pick<TestDatabase, "driver" | "drop">;
   let app: ReturnType<typeof createTestApp<typeof entities>>;
   const eve = { id: "eve" };
 

@@ -10,12 +10,11 @@ import {
   defineRule,
   entity,
   hasMany,
-  memoryDriver,
   string,
   toggleAction,
 } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
-import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
+import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 /** What happens once while a rule looks at a record. */
 let between: (() => Promise<unknown>) | undefined;
@@ -82,12 +81,7 @@ async function plant({ api }: App): Promise<void> {
   }
 }
 
-const databases: readonly (readonly [
-  string,
-  () => Promise<Pick<SqlDatabase, "driver" | "drop"> & { url: string | undefined }>,
-])[] = [["memory", async () => ({ driver: memoryDriver(), url: undefined, drop: async () => {} })], ...SQL_DATABASES];
-
-describe.each(databases)("a rule about related records, on %s", (name, open) => {
+describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open) => {
   let database: Awaited<ReturnType<typeof open>>;
   let app: App;
   const ask = (method: string, path: string, body?: unknown) =>

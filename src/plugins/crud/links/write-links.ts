@@ -8,6 +8,7 @@ import {
 import {
   AuthorizationError,
   type HookFunction,
+  InternalError,
   type Operation,
   type OperationKind,
   type OperationScope,
@@ -122,8 +123,10 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     return taken === undefined ? undefined : checkTargets(operation.scope, taken);
   };
   const store: HookFunction<"operation:execute"> = (operation) => {
+    if (!waiting.has(operation)) return;
     const changes = decided.get(operation);
-    return changes === undefined ? undefined : storeChanges(operation, changes);
+    if (changes === undefined) throw new InternalError("Links were not decided: a hook has replaced `whenHeld`");
+    return storeChanges(operation, changes);
   };
 
   hooks.on("operation:normalize", take, { appliesTo, severalRecords: true });
