@@ -151,8 +151,11 @@ async function runRace(
   const changed = afterMeanwhile(model, world, changes);
   const before = evaluate(model, world, step);
   const { when, got } = await raced(app, database, model, world, step, changes);
+  const decided = evaluate(model, changed, step);
+  // A record that leaves the caller's reach while it is written is 403; whether 401 for anonymous callers, is not said.
+  const lost = step.by === null && decided.some(({ status }) => status === 401) ? [{ status: 403 }] : [];
   // What is refused as it was before the change writes nothing, so it may be said after it as well.
-  const between = [...evaluate(model, changed, step), ...before.filter(({ status }) => status >= 400)];
+  const between = [...decided, ...lost, ...before.filter(({ status }) => status >= 400)];
   const after = before.map((one) => ({ ...one, world: afterMeanwhile(model, one.world ?? world, changes) }));
   const outcomes = { between, after, either: [...between, ...after] }[when];
   return settle(app, database, model, changed, step, outcomes, got);

@@ -140,17 +140,20 @@ function changedEach(setting: Setting, ids: readonly string[], data: Input): Out
   return inBothOrders(ids, (order) => {
     let { world } = setting;
     let count = 0;
+    const early: Outcome[] = [];
     for (const id of order) {
       const row = reachable({ ...setting, world }, id, "update");
       if (row === undefined) continue;
       const outcomes = change({ ...setting, world }, row, data);
       const done = outcomes.find((one) => one.world !== undefined);
-      if (done === undefined) return outcomes.map(({ status }) => ({ status: status === 404 ? 403 : status }));
+      const failures = outcomes.filter((one) => one.world === undefined);
+      early.push(...failures.map(({ status }) => ({ status: status === 404 ? 403 : status })));
+      if (done === undefined) return early;
       // What is left of the data when the caller's rules are through with it may be nothing at all.
       if (writes({ ...setting, world }, row, data)) count += 1;
       world = done.world as World;
     }
-    return [{ status: 200, body: { count }, world }];
+    return [{ status: 200, body: { count }, world }, ...early];
   });
 }
 
