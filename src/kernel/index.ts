@@ -143,22 +143,31 @@ export {
   snakeCase,
 } from "./text/case.ts";
 export { didYouMean, nearest, unknownKeys } from "./text/did-you-mean.ts";
+export { allOf, compileWhere } from "./where/compile-where.ts";
 export {
   ALWAYS,
-  allOf,
-  type CompareOperator,
+  and,
+  type Compare,
   type Condition,
-  compileWhere,
+  compare,
   isAlways,
+  type Leaf,
+  looksAt,
+  mapCondition,
   NEVER,
+  not,
+  or,
+  type Related,
+  related,
+  soleId,
+  type Test,
+  visitCondition,
 } from "./where/condition.ts";
 export { expectUnchanged } from "./where/expect-unchanged.ts";
 export { explainRemote } from "./where/explain-remote.ts";
 export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
-export { WHERE_DEPTH } from "./where/members.ts";
 export { askedOfStored, storedMeet } from "./where/new-record.ts";
 export { type Observation, observe } from "./where/observe.ts";
 export { meets } from "./where/passes.ts";
-export { soleId } from "./where/sole-id.ts";
 export { asReader, storedRecord } from "./where/stored-record.ts";

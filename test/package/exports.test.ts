@@ -48,23 +48,24 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     EntityBuilder EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError NEVER
     NotStoredError OPERATORS PayloadTooLargeError PluginError PluginList PreconditionFailedError
     PreconditionRequiredError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
-    ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError WHERE_DEPTH
-    WorkflowFailedError allOf answerWeb asReader askedOfStored baseHeaders baseMask belongsTo blindIndexOf bool
-    boolean boundedBody camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf
-    compileClients compileRuntime compileWhere conflictError consoleLogger createDeclarations createKernel createModel
-    createPlugin createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime
-    decodeCursor defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor endWith
-    endpoint entitiesOf entity entityName entityOfRecord enums expectUnchanged explainRemote featuresOf float
-    forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne includedBytes int
-    internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId isValidEntityName isValidIdentifier
-    isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase keysetWhere knownOf layerDriver
-    lazyService manyToMany markShown matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger
-    notFoundError noteUndecryptable observe overlayDriver pascalCase plainField pluralize present presentSettled
-    publishedFields reachesOwnKind readParameters readsJoins refusal resolveEntity routeSegment rowBytes ruleName
-    ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName
-    singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord taggingDriver
-    takesCreateConditions text totalOrder tracerOf unauthorizedError unknownKeys validationError withAbilitiesOf
-    withCreateConditions withDeadline withJoins
+    ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError
+    WorkflowFailedError allOf and answerWeb asReader askedOfStored baseHeaders baseMask belongsTo blindIndexOf
+    bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf
+    compare compileClients compileRuntime compileWhere conflictError consoleLogger createDeclarations createKernel
+    createModel createPlugin createPluginFactory createPrefixedLogger createScope createSerialQueue createService
+    datetime decodeCursor defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor
+    endWith endpoint entitiesOf entity entityName entityOfRecord enums expectUnchanged explainRemote featuresOf
+    float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne
+    includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId isValidEntityName
+    isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase
+    keysetWhere knownOf layerDriver lazyService looksAt manyToMany mapCondition markShown matchRoute matches meets
+    mostBytes mostRowBytes nearest newDefault noopLogger not notFoundError noteUndecryptable observe or
+    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields reachesOwnKind
+    readParameters readsJoins refusal related resolveEntity routeSegment rowBytes ruleName ruleObjectsOf runHooks
+    safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize
+    snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord taggingDriver
+    takesCreateConditions text totalOrder tracerOf unauthorizedError unknownKeys validationError visitCondition
+    withAbilitiesOf withCreateConditions withDeadline withJoins
   `),
   "keelson/next": words(`
     toNextHandler

@@ -27,16 +27,16 @@ describe("size", () => {
   const linesOf = (files: typeof kernelFiles): number =>
     files.reduce((total, { text }) => total + codeLines(withoutImports(text)), 0);
 
-  it("keeps the five parts of the kernel under 2,350 lines of code", () => {
+  it("keeps the five parts of the kernel under 2,420 lines of code", () => {
     const core = kernelFiles.filter(
       ({ path }) => path === "src/kernel/kernel.ts" || parts.some((part) => path.startsWith(`${part}/`)),
     );
     expect(core.length).toBeGreaterThan(parts.length);
-    expect(linesOf(core)).toBeLessThan(2_350);
+    expect(linesOf(core)).toBeLessThan(2_420);
   });
 
-  it("keeps all of the kernel under 5,650 lines of code", () => {
-    expect(linesOf(kernelFiles)).toBeLessThan(5_650);
+  it("keeps all of the kernel under 5,780 lines of code", () => {
+    expect(linesOf(kernelFiles)).toBeLessThan(5_780);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

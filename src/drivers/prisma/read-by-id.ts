@@ -1,4 +1,4 @@
-import type { Condition, Row } from "../../kernel/index.ts";
+import { and, type Compare, type Condition, type Row } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { readTogether } from "./read-together.ts";
@@ -19,17 +19,17 @@ export interface ById {
   readonly rest: Condition;
 }
 
-function isId(condition: Condition): condition is Condition & { readonly kind: "compare" } {
-  if (condition.kind !== "compare" || condition.operator !== "eq") return false;
-  return condition.column.role === "id" && !condition.negated;
+function isId(condition: Condition): condition is Compare {
+  if (condition.op !== "compare" || condition.test !== "eq") return false;
+  return condition.column.role === "id" && condition.value !== null;
 }
 
 /** Undefined when a condition asks for more or less than one id. */
 export function byId(condition: Condition): ById | undefined {
-  const parts = condition.kind === "and" ? condition.parts : [condition];
+  const parts = condition.op === "and" ? condition.of : [condition];
   const ids = parts.filter(isId);
   if (ids.length !== 1) return undefined;
-  return { id: ids[0]?.value as string, rest: { kind: "and", parts: parts.filter((part) => !isId(part)) } };
+  return { id: ids[0]?.value as string, rest: and(parts.filter((part) => !isId(part))) };
 }
 
 /** Reads single records by id, together with others who ask in the same moment. */

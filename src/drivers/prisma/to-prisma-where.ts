@@ -1,5 +1,5 @@
-import type { EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import type { CompareOperator, Condition } from "../../kernel/index.ts";
+import type { ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import { type Compare, type Condition, compare, not, or, type Related, type Test } from "../../kernel/index.ts";
 import type { Args } from "./client-shape.ts";
 import type { Dialect } from "./dialect.ts";
 import { exactNumber } from "./exact-number.ts";
@@ -13,26 +13,27 @@ export interface WhereContext {
   readonly dbNull: unknown;
 }
 
-type Compare = Condition & { readonly kind: "compare" };
-type Related = Condition & { readonly kind: "related" };
-
 // What holds always or never is folded away: inside an OR, Prisma ignores an empty condition instead of taking it for true.
 const EVERYTHING: Args = Object.freeze({});
 const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
 
 /** A condition in Prisma's words. */
 export function toPrismaWhere(condition: Condition, context: WhereContext): Args {
-  switch (condition.kind) {
+  switch (condition.op) {
     case "and":
-      return conjunction(condition.parts, context);
+      return conjunction(condition.of, context);
     case "or":
-      return disjunction(condition.parts.map((part) => toPrismaWhere(part, context)));
-    case "null":
-      return nullWhere(condition, context);
-    case "related":
-      return relatedWhere(condition, context);
+      return disjunction(condition.of.map((part) => toPrismaWhere(part, context)));
+    case "not":
+      return condition.of.op === "related"
+        ? relatedWhere(condition.of, false, context)
+        : complementWhere(condition.of, context);
     case "compare":
       return compareWhere(condition, context);
+    case "related":
+      return relatedWhere(condition, true, context);
+    default:
+      return condition.op === "always" ? EVERYTHING : NOTHING;
   }
 }
 
@@ -58,30 +59,35 @@ function disjunction(parts: readonly Args[]): Args {
   return possible.length === 1 ? (possible[0] as Args) : { OR: possible };
 }
 
-function nullWhere({ column, negated }: Condition & { readonly kind: "null" }, { dbNull }: WhereContext): Args {
-  // Prisma refuses to compare a required column with null.
-  if (!column.optional) return negated ? EVERYTHING : NOTHING;
-  const isNull = { [column.name]: column.kind.column.scalar === "Json" ? { equals: dbNull } : null };
-  return negated ? { NOT: isNull } : isNull;
-}
-
-function compareWhere(condition: Compare, context: WhereContext): Args {
-  const { column, operator, value, negated } = condition;
-  // Prisma has no `in` for Booleans.
-  if (operator === "in" && column.kind.column.scalar === "Boolean") {
-    const parts = (value as readonly unknown[]).map((one): Condition => ({ ...condition, operator: "eq", value: one }));
-    return toPrismaWhere({ kind: negated ? "and" : "or", parts }, context);
-  }
-  if (!negated) return { [column.name]: filter(operator, value, context) };
-  const complementary = negatedWhere(condition, context);
-  // SQL knows neither yes nor no about null; we do.
-  return column.optional ? { OR: [complementary, { [column.name]: null }] } : complementary;
+function compareWhere({ column, test, value }: Compare, context: WhereContext): Args {
+  if (value === null) return column.optional ? isNull(column, context) : NOTHING;
+  if (isBooleanList(column, test)) return toPrismaWhere(eachValue(column, value), context);
+  return { [column.name]: filter(test, value, context) };
 }
 
 /** `NOT: {…}` rather than `{ not: … }`: the latter keeps Prisma from splitting a list that is too long for a statement. */
-function negatedWhere({ column, operator, value }: Compare, context: WhereContext): Args {
-  if (operator === "in") return { [column.name]: { notIn: exactNumbers(value) } };
-  return { NOT: { [column.name]: filter(operator, value, context) } };
+function complementWhere({ column, test, value }: Compare, context: WhereContext): Args {
+  const { name, optional } = column;
+  if (value === null) return optional ? { NOT: isNull(column, context) } : EVERYTHING;
+  if (isBooleanList(column, test)) return toPrismaWhere(not(eachValue(column, value)), context);
+  const complement =
+    test === "in" ? { [name]: { notIn: exactNumbers(value) } } : { NOT: { [name]: filter(test, value, context) } };
+  // SQL knows neither yes nor no about null; we do.
+  return optional ? { OR: [complement, { [name]: null }] } : complement;
+}
+
+/** Prisma refuses to compare a required column with null. */
+function isNull({ name, kind }: ColumnDefinition, { dbNull }: WhereContext): Args {
+  return { [name]: kind.column.scalar === "Json" ? { equals: dbNull } : null };
+}
+
+/** Prisma has no `in` for Booleans. */
+function isBooleanList({ kind }: ColumnDefinition, test: Test): boolean {
+  return test === "in" && kind.column.scalar === "Boolean";
+}
+
+function eachValue(column: ColumnDefinition, values: unknown): Condition {
+  return or((values as readonly unknown[]).map((one) => compare(column, "eq", one)));
 }
 
 function exactNumbers(values: unknown): unknown {
@@ -91,7 +97,7 @@ function exactNumbers(values: unknown): unknown {
 
 const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" } as const;
 
-function filter(operator: CompareOperator, value: unknown, { dialect }: WhereContext): unknown {
+function filter(operator: Test, value: unknown, { dialect }: WhereContext): unknown {
   if (operator === "eq") return exactNumber(value);
   if (operator === "in") return { in: exactNumbers(value) };
   if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: exactNumber(value) };
@@ -104,16 +110,15 @@ function escapeWildcards(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
 
-function relatedWhere({ relation, quantifier, where }: Related, context: WhereContext): Args {
+function relatedWhere({ relation, matches }: Related, isSome: boolean, context: WhereContext): Args {
   const printed = printedRelation(context.model, relation);
-  const isSome = quantifier === "some";
-  const inner = toPrismaWhere(where, context);
+  const inner = toPrismaWhere(matches, context);
   if (inner === NOTHING) return isSome ? NOTHING : EVERYTHING;
-  if (isPrintedAsList(printed)) return { [printed.name]: { [quantifier]: inner } };
+  if (isPrintedAsList(printed)) return { [printed.name]: { [isSome ? "some" : "none"]: inner } };
   if (inner === EVERYTHING) return existence(printed, isSome);
   if (isSome) return { [printed.name]: { is: inner } };
   // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.
-  const other = toPrismaWhere(complement(where), context);
+  const other = toPrismaWhere(not(matches), context);
   return disjunction([existence(printed, false), { [printed.name]: { is: other } }]);
 }
 
@@ -122,18 +127,4 @@ function existence(relation: ResolvedRelation, exists: boolean): Args {
   if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
   const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };
   return exists ? { NOT: missing } : missing;
-}
-
-/** The condition that holds exactly where another does not; two-valued, so null counts as “does not”. */
-function complement(condition: Condition): Condition {
-  switch (condition.kind) {
-    case "and":
-      return { kind: "or", parts: condition.parts.map(complement) };
-    case "or":
-      return { kind: "and", parts: condition.parts.map(complement) };
-    case "related":
-      return { ...condition, quantifier: condition.quantifier === "some" ? "none" : "some" };
-    default:
-      return { ...condition, negated: !condition.negated };
-  }
 }

@@ -3,7 +3,7 @@ import type { Row } from "../ports/driver.ts";
 import { ByteBudget } from "../records/byte-budget.ts";
 import { columnsToFetch } from "../records/columns-to-fetch.ts";
 import { joinsOf } from "../records/tag-records.ts";
-import { allOf, allPresent } from "../where/condition.ts";
+import { allOf, allPresent } from "../where/compile-where.ts";
 import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
 import { observe } from "../where/observe.ts";
 import { isWhere } from "../where/passes.ts";
@@ -11,12 +11,13 @@ import { recordDenied } from "./denied.ts";
 import type { MutableOperation } from "./new-operation.ts";
 import { NOTHING_DONE } from "./nothing-done.ts";
 import type { Operation } from "./operation.ts";
+import { conditionUpTo, isRequired } from "./requirement.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);
-  const where = allPresent(query.where, decision.predicate, operation.existsWhere, operation.extraWhere);
+  const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
   const position =
     query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));
   const limit = query.limit ?? scope.limits.pageSize;
@@ -60,23 +61,19 @@ export function includedBytes(operation: Operation): ByteBudget | undefined {
 
 /** How many records match. */
 export async function runCount(operation: MutableOperation): Promise<void> {
-  const { entity, query, decision, scope } = operation;
-  const { existsWhere, extraWhere } = operation;
-  operation.total = await scope.store.count(
-    entity,
-    allPresent(query.where, decision.predicate, existsWhere, extraWhere),
-  );
+  const { entity, query, decision, scope, requirements } = operation;
+  const where = allPresent(query.where, decision.predicate, conditionUpTo(requirements, "denied"));
+  operation.total = await scope.store.count(entity, where);
 }
 
 /** One record by id. */
 export async function runRead(operation: MutableOperation): Promise<void> {
-  const { entity, query, decision, scope } = operation;
+  const { entity, query, decision, scope, requirements } = operation;
   if (decision.guard !== undefined) {
     operation.records = [await guardedRecord(operation)];
     return;
   }
-  const { existsWhere, extraWhere } = operation;
-  const where = allOf({ id: operation.id }, query.where, decision.predicate, existsWhere, extraWhere);
+  const where = allOf({ id: operation.id }, query.where, decision.predicate, conditionUpTo(requirements, "denied"));
   const record = await scope.store.findOne(entity, where, {
     select: columnsToFetch(entity, query, []),
     textMoments: query.textMoments,
@@ -87,9 +84,9 @@ export async function runRead(operation: MutableOperation): Promise<void> {
 
 /** The record of an operation whose rules need to see it. */
 async function guardedRecord(operation: MutableOperation): Promise<Row> {
-  const { entity, id, decision, scope, query, existsWhere, extraWhere } = operation;
+  const { entity, id, decision, scope, query, requirements } = operation;
   const { predicate, guard } = decision;
-  const there = allOf({ id }, query.where, existsWhere, extraWhere);
+  const there = allOf({ id }, query.where, conditionUpTo(requirements, "denied"));
   const matching = predicate && (await scope.store.findOne(entity, allOf(there, predicate)));
   if (matching) return matching;
   const record = await scope.store.findOne(entity, there);
@@ -109,11 +106,14 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
  * same for both, so that they cannot find out what exists.
  */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
-  const { entity, id, scope, decision, existsWhere, extraWhere } = operation;
+  const { entity, id, scope, decision, requirements } = operation;
   if (operation.ifFound) return NOTHING_DONE;
-  if (decision.predicate === undefined && decision.guard === undefined && extraWhere === undefined)
+  const { predicate, guard } = decision;
+  if (predicate === undefined && guard === undefined && !isRequired(requirements, "denied"))
     return new EntityNotFoundError();
   if (scope.principal.kind === "anonymous") return recordDenied(operation);
-  const exists = await scope.store.findOne(entity, allOf({ id }, existsWhere), { select: ["id"] });
+  const exists = await scope.store.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")), {
+    select: ["id"],
+  });
   return exists === null ? new EntityNotFoundError() : recordDenied(operation);
 }

@@ -1,9 +1,9 @@
 import { AuthorizationError, NotStoredError } from "../errors/errors.ts";
 import { takesCreateConditions } from "../ports/create-conditions.ts";
 import type { Driver, Row, Where } from "../ports/driver.ts";
-import { ALWAYS, allOf, type Condition, compileWhere, NEVER } from "../where/condition.ts";
+import { allOf, compileWhere } from "../where/compile-where.ts";
+import { ALWAYS, type Condition, dependsOn, NEVER } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
-import { dependsOn } from "../where/members.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../where/new-record.ts";
 import { observe } from "../where/observe.ts";
 import { isWhere, meets } from "../where/passes.ts";
@@ -13,10 +13,11 @@ import { deniedError, recordDenied } from "./denied.ts";
 import { missingOrDenied } from "./execute-read.ts";
 import { inTransaction } from "./in-transaction.ts";
 import type { MutableOperation } from "./new-operation.ts";
+import { conditionOf, conditionUpTo, isRequired } from "./requirement.ts";
 import { writeSeveral } from "./write-several.ts";
 
 /** A statement on the one record; whether it matched. */
-type Write = (where: Where, before?: typeof refuseLeaving) => Promise<boolean>;
+type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
 
 /** Stores a new record with a generated id and timestamps. */
 export async function runCreate(operation: MutableOperation): Promise<void> {
@@ -29,12 +30,12 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     data.updatedAt ??= now;
   }
   const { predicate, guard } = decision;
-  const isDecided = predicate === undefined && guard === undefined && operation.expected === undefined;
+  const isDecided = predicate === undefined && guard === undefined && !isRequired(operation.requirements, "changed");
   const where = isDecided ? undefined : await conditionOfCreate(operation);
-  if (operation.whenHeld !== undefined) {
+  if (operation.heldListeners.length > 0) {
     // Who may not create the record learns nothing of what else the write needs.
     if (where !== undefined) await refuseUnmet(operation, where, scope.store);
-    await operation.whenHeld(data);
+    for (const listener of operation.heldListeners) await listener(data);
   }
   operation.records = [
     where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
@@ -45,25 +46,25 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
  * What the rules ask of a new record and of the database without it; undefined where the record alone tells that they pass.
  * @throws AuthenticationError, AuthorizationError where it tells that they do not
  */
-async function conditionOfCreate(operation: MutableOperation): Promise<Where | undefined> {
-  const { entity, decision, scope, data, expected } = operation;
+async function conditionOfCreate(operation: MutableOperation): Promise<Condition | undefined> {
+  const { entity, decision, scope, data, requirements } = operation;
   const { predicate, guard } = decision;
-  const comesTo = (where: Where): Condition => askedOfStored(compileWhere(scope.model, entity, where), data);
+  const compiled = (where: Where): Condition => compileWhere(scope.model, entity, where);
   let rule = predicate;
-  if (guard !== undefined && (predicate === undefined || comesTo(predicate) !== ALWAYS)) {
+  if (guard !== undefined && (predicate === undefined || askedOfStored(compiled(predicate), data) !== ALWAYS)) {
     const answer = await guard(data);
     if (isWhere(answer)) rule = predicate === undefined ? answer : { OR: [predicate, answer] };
     else if (answer === true) rule = undefined;
     else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
   }
-  const where = allOf(rule, expected);
-  const left = comesTo(where);
+  const where = compiled(allOf(rule, conditionOf(requirements, "changed")));
+  const left = askedOfStored(where, data);
   if (left === NEVER) throw deniedError(operation, scope.runtime.production);
   return left === ALWAYS ? undefined : where;
 }
 
 /** Stores a new record where a condition holds without it: in the statement, or asked before it where the driver cannot. */
-async function createWhere(operation: MutableOperation, where: Where): Promise<Row> {
+async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
   const { entity, data, scope } = operation;
   try {
     if (takesCreateConditions(scope.store)) return await scope.store.create(entity, data, { where });
@@ -78,9 +79,9 @@ async function createWhere(operation: MutableOperation, where: Where): Promise<R
 }
 
 /** @throws AuthenticationError, AuthorizationError where the database does not meet what the rules ask without the new record */
-async function refuseUnmet(operation: MutableOperation, where: Where, store: Driver): Promise<void> {
-  const { scope, entity, data } = operation;
-  const left = askedOfStored(compileWhere(scope.model, entity, where), data);
+async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
+  const { scope, data } = operation;
+  const left = askedOfStored(where, data);
   if (!(await storedMeet(store, left, data))) throw deniedError(operation, scope.runtime.production);
 }
 
@@ -135,7 +136,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
  * Before an update that may carry the record out of the rules: with its new values it must pass in the database as it is
  * without them, so that it cannot vouch for itself, and so that a taken unique value tells nothing about records out of reach.
  */
-async function refuseLeaving(operation: MutableOperation, where: Where, held: Row | undefined): Promise<void> {
+async function refuseLeaving(operation: MutableOperation, where: Condition, held: Row | undefined): Promise<void> {
   const { entity, scope, decision, data } = operation;
   const row = held ?? (await scope.store.findOne(entity, where));
   if (row === null) return;
@@ -150,7 +151,7 @@ async function refuseLeaving(operation: MutableOperation, where: Where, held: Ro
 
 function writeUpdate(
   operation: MutableOperation,
-  where: Where,
+  where: Condition,
   nothingToChange: boolean,
   before?: typeof refuseLeaving,
 ): Promise<boolean> {
@@ -179,9 +180,9 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
  * @throws RecordChangedError when it is not
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
-  const { entity, id, decision, scope, existsWhere } = operation;
+  const { entity, id, decision, scope, requirements } = operation;
   const { model, store: driver } = scope;
-  const row = await driver.findOne(entity, allOf({ id }, existsWhere));
+  const row = await driver.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")));
   if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
   let rule = decision.predicate;
@@ -209,5 +210,5 @@ function touches(
   changed: readonly string[],
   rule: Where | undefined = decision.predicate,
 ): boolean {
-  return dependsOn(scope.model, entity, rule, changed);
+  return dependsOn(entity, compileWhere(scope.model, entity, rule), changed);
 }

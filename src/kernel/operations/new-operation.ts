@@ -1,11 +1,11 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Row, Where } from "../ports/driver.ts";
+import type { Row } from "../ports/driver.ts";
 import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import { recordsOf } from "../records/records-of.ts";
-import { allPresent } from "../where/condition.ts";
 import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
 import type { RequestScope } from "./request-scope.ts";
+import type { Otherwise, RecordTest, Requirement } from "./requirement.ts";
 
 const ACCESS: Readonly<Record<OperationKind, Access>> = {
   create: "create",
@@ -22,10 +22,9 @@ const NO_DATA: Record<string, unknown> = Object.freeze({});
 export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   scope: RequestScope;
   query: OperationQuery;
-  readonly when: Where | undefined;
   precondition: Precondition | undefined;
-  /** What the precondition comes to for this caller. */
-  required?: Where | undefined;
+  readonly requirements: Requirement[];
+  readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly ifFound: boolean;
   toJSON(): readonly Row[];
 };
@@ -35,7 +34,6 @@ export function newOperation(scope: RequestScope, entity: AnyEntity, input: Oper
   return new GateOperation(scope, entity, input);
 }
 
-/** A class for the sake of its two conditions: hooks of several plugins add to them, and none can take away. */
 class GateOperation implements MutableOperation {
   readonly kind: OperationKind;
   readonly access: Access;
@@ -48,13 +46,10 @@ class GateOperation implements MutableOperation {
   query: OperationQuery = {};
   readonly decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
   data = NO_DATA;
-  readonly when: Where | undefined;
   precondition: Precondition | undefined;
-  required: Where | undefined = undefined;
+  readonly requirements: Requirement[] = [];
+  readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
   readonly ifFound: boolean;
-  expected: Where | undefined = undefined;
-  isUnchanged: Operation["isUnchanged"] = undefined;
-  whenHeld: Operation["whenHeld"] = undefined;
   joins: Operation["joins"] = undefined;
   bytes: Operation["bytes"];
   readonly ignored: string[] = [];
@@ -66,8 +61,6 @@ class GateOperation implements MutableOperation {
   nextCursor: string | undefined = undefined;
   /** Its own, so that a copy of an operation has it, too. */
   readonly toJSON = recordsOf;
-  #exists: Where | undefined = undefined;
-  #extra: Where | undefined = undefined;
 
   constructor(scope: RequestScope, entity: AnyEntity, input: OperationInput) {
     this.kind = input.kind;
@@ -78,26 +71,15 @@ class GateOperation implements MutableOperation {
     this.scope = scope;
     this.id = input.id;
     this.ids = input.ids;
-    this.when = input.when;
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.bytes = input.bytes;
   }
 
-  get existsWhere(): Where | undefined {
-    return this.#exists;
+  require(test: RecordTest, otherwise: Otherwise = "missing"): void {
+    this.requirements.push({ test, otherwise });
   }
-  /** Code in JavaScript may assign; that adds, too. */
-  set existsWhere(where: Where | undefined) {
-    this.#exists = allPresent(this.#exists, where);
-  }
-  get extraWhere(): Where | undefined {
-    return this.#extra;
-  }
-  set extraWhere(where: Where | undefined) {
-    this.#extra = allPresent(this.#extra, where);
-  }
-  require(where: Where): void {
-    this.existsWhere = where;
+  whenHeld(listener: (record: Row) => void | Promise<void>): void {
+    this.heldListeners.push(listener);
   }
 }

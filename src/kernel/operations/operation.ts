@@ -4,6 +4,7 @@ import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
 import type { ByteBudget } from "../records/byte-budget.ts";
 import type { Guard } from "../records/mask.ts";
+import type { Otherwise } from "./requirement.ts";
 import type { OperationScope } from "./scope.ts";
 
 /** The kinds of operations on records. */
@@ -76,31 +77,20 @@ export interface Operation {
   readonly decision: Decision;
   /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
   data: Record<string, unknown>;
-  /** What a record must meet to be there at all for this operation; one that does not is missing, for everybody. */
-  readonly existsWhere?: Where | undefined;
-  /** Adds a condition to `existsWhere`: what several plugins require holds together. */
-  require(where: Where): void;
   /**
-   * Conditions that phases add to the statement besides the rule's predicate (an owner that must not change, a version).
-   * Assigning adds a condition and replaces none.
+   * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and where the
+   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create only what may
+   * have `"changed"` counts: it is asked of the new record, and of the database without it.
+   * @param otherwise @default "missing"
    */
-  extraWhere?: Where | undefined;
+  require(where: Where, otherwise?: Otherwise): void;
+  /** The same for what no condition can say, such as JSON: the record is locked until the statement has run. */
+  require(test: (record: Row) => boolean, otherwise: "changed"): void;
   /**
-   * What a phase up to the statement saw of the stored record and relied on. The statement applies only while it still
-   * holds; when it does not, what was submitted is validated again, and given up on with 409 after three times. Update
-   * and delete.
+   * Calls back just before the statement, in its transaction when `transactional` is set as well: with the stored record, which
+   * is locked from then on, or with the new one, which is not stored yet. For further attempts, too. Create, update, delete.
    */
-  expected?: Where | undefined;
-  /**
-   * The same for what no condition can compare, such as JSON: asked with the stored record, which is locked until the
-   * statement has run in the same transaction. `expectUnchanged` sets both.
-   */
-  isUnchanged?: ((record: Row) => boolean) | undefined;
-  /**
-   * Called just before the statement, in its transaction when `transactional` is set as well: with the stored record, which is
-   * locked from then on, or with the new one, which is not stored yet. It stays for further attempts. Create, update, delete.
-   */
-  whenHeld?: ((record: Row) => void | Promise<void>) | undefined;
+  whenHeld(listener: (record: Row) => void | Promise<void>): void;
   /**
    * What is included by the statement itself, where the driver can: set by `operation:narrow`, and absent after the
    * statement when the driver cannot. Lists only.

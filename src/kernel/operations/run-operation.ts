@@ -49,6 +49,7 @@ export async function runOperation(scope: RequestScope, input: OperationInput): 
   const masking = isSystem ? undefined : scope.maskReady(entity);
   if (masking !== undefined) await masking;
   if (operation.precondition !== undefined || scope.precondition !== undefined) await takePrecondition(operation);
+  if (input.when !== undefined) operation.require(input.when, "leave");
   const { query, data } = input;
   if (query !== undefined) {
     const asked = typeof query === "function" ? query(operation) : query;
@@ -89,10 +90,10 @@ async function validateAndExecute(
   set: OperationInput["set"],
 ): Promise<void> {
   const submitted = operation.data;
+  const required = operation.requirements.length;
   for (let attempt = 1; ; attempt++) {
     operation.data = { ...submitted };
-    operation.expected = undefined;
-    operation.isUnchanged = undefined;
+    operation.requirements.length = required;
     if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);

@@ -1,7 +1,8 @@
 import { InternalError } from "../errors/errors.ts";
-import { allOf } from "../where/condition.ts";
-import { dependsOn, looksAt } from "../where/members.ts";
+import { allOf, compileWhere } from "../where/compile-where.ts";
+import { dependsOn, looksAt } from "../where/condition.ts";
 import type { MutableOperation } from "./new-operation.ts";
+import { conditionUpTo, isRequired } from "./requirement.ts";
 
 /** Ends an operation on several records that need one each. Never leaves the gate. */
 export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
@@ -11,14 +12,15 @@ export const ONE_BY_ONE: Error = new InternalError("Each record needs an operati
  * would. Throws `ONE_BY_ONE` where somebody has to look at each, or would see the changes before.
  */
 export async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
-  const { entity, kind, scope, data, decision, existsWhere, extraWhere, when } = operation;
+  const { entity, kind, scope, data, decision, requirements } = operation;
   const changed = Object.keys(data);
-  const conditions = allOf(decision.predicate, existsWhere, extraWhere, when);
-  if (needsEach(operation) || dependsOn(scope.model, entity, decision.predicate, changed)) throw ONE_BY_ONE;
+  const rule = compileWhere(scope.model, entity, decision.predicate);
+  if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
+  const conditions = compileWhere(scope.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
   // Deleting changes records that refer to the deleted ones, too. What is asked of related records is asked again of each
   // record once it is locked, where others write meanwhile; see `whileUnchanged`.
   const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
-  if (looksAt(scope.model, entity, conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
+  if (looksAt(conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
   const where = allOf({ id: { in: ids } }, conditions);
   if (kind === "delete") {
     operation.total = await scope.store.deleteMany(entity, where);
@@ -30,7 +32,7 @@ export async function writeSeveral(operation: MutableOperation, ids: readonly st
 }
 
 function needsEach(operation: MutableOperation): boolean {
-  const { decision, expected, isUnchanged, whenHeld } = operation;
-  const seen = decision.guard ?? expected ?? isUnchanged ?? whenHeld;
-  return seen !== undefined || operation.apart || operation.transactional;
+  const { decision, requirements, heldListeners } = operation;
+  const isSeen = decision.guard !== undefined || heldListeners.length > 0 || isRequired(requirements, "changed");
+  return isSeen || isRequired(requirements, "asked") || operation.apart || operation.transactional;
 }

@@ -3,7 +3,8 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { newOperation } from "../operations/new-operation.ts";
 import type { Decision, OperationInput } from "../operations/operation.ts";
 import type { RequestScope } from "../operations/request-scope.ts";
-import { allOf } from "../where/condition.ts";
+import { conditionUpTo } from "../operations/requirement.ts";
+import { allOf } from "../where/compile-where.ts";
 
 /** What the rules of one entity say about an operation, without running it. */
 export async function decide(scope: RequestScope, input: OperationInput): Promise<Decision> {
@@ -17,7 +18,8 @@ export async function decide(scope: RequestScope, input: OperationInput): Promis
   decision.forSome = decision.predicate !== undefined || decision.guard !== undefined;
   if (!decision.allowed || narrow.length === 0) return decision;
   await runHooks(narrow, operation);
-  if (operation.existsWhere !== undefined) decision.predicate = allOf(decision.predicate, operation.existsWhere);
+  const exists = conditionUpTo(operation.requirements, "missing");
+  if (exists !== undefined) decision.predicate = allOf(decision.predicate, exists);
   return decision;
 }
 

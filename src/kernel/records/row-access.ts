@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row } from "../ports/driver.ts";
-import { compileWhere } from "../where/condition.ts";
+import { compileWhere } from "../where/compile-where.ts";
 import { matchesAlone, needsOnly } from "../where/matches.ts";
 import type { RowAccess } from "./mask.ts";
 import { knownOf, noteShown } from "./tag-record.ts";

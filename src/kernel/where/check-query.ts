@@ -5,9 +5,9 @@ import type { Decision, IncludeTree, Operation, OperationQuery } from "../operat
 import type { OperationScope } from "../operations/scope.ts";
 import type { Where } from "../ports/driver.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
-import { allOf, type Condition, compileWhere } from "./condition.ts";
+import { type AskingRights, checkWhereShape, compileWhere, LOGIC } from "./compile-where.ts";
+import type { Condition } from "./condition.ts";
 import { explainRemote } from "./explain-remote.ts";
-import { checkWhereShape, eachMember, LOGIC } from "./members.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
@@ -45,22 +45,63 @@ function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
 
 function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {
   const mask = scope.mask(entity);
-  const isOpen = checkFields(scope, entity, query.where, decisions);
-  const condition = compileWhere(scope.model, entity, query.where);
-  if (!bounded) checkLimits(query, condition, scope.limits);
+  const where = checkedWhere(scope, entity, query, decisions, bounded);
   for (const { field } of query.sort ?? [])
     if (!mask.sortable.has(field)) throw unaskable(scope, entity, field, mask.sortable);
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
-  return isOpen ? query : { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
+  return where === undefined ? query : { ...query, where };
+}
+
+/** The condition that a caller asks for, together with what keeps it from telling about records they may not see. */
+function checkedWhere(
+  scope: OperationScope,
+  entity: AnyEntity,
+  query: OperationQuery,
+  decisions: Decisions,
+  bounded: boolean,
+): Condition | undefined {
+  const { where } = query;
+  const { model, limits } = scope;
+  let isOpen = true;
+  const rights: AskingRights = {
+    column(at, name) {
+      const { filterable, readablePerRow } = scope.mask(at);
+      if (!filterable.has(name)) throw unaskable(scope, at, name, filterable);
+      if (readablePerRow?.has(name)) isOpen = false;
+      return undefined;
+    },
+    relation(at, name) {
+      const target = targetOf(scope, at, name);
+      if (target === undefined || decisions.get(target)?.allowed !== true)
+        throw unaskable(scope, at, name, scope.mask(at).filterable);
+      isOpen = false;
+      return undefined;
+    },
+  };
+  const condition = compileWhere(model, entity, where, rights);
+  if (!bounded) checkLimits(query, condition, limits);
+  if (where === undefined || isOpen) return where && condition;
+  return compileWhere(model, entity, where, narrowing(scope, decisions));
+}
+
+/** Adds the rules' own conditions to what is asked of related records, and of fields that some records do not show. */
+function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
+  const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.model, at, where);
+  return {
+    column: (at, name) => compiled(at, scope.mask(at).readablePerRow?.get(name)?.predicate),
+    relation(at, name) {
+      const target = targetOf(scope, at, name);
+      return target && compiled(target, decisions.get(target)?.predicate);
+    },
+  };
 }
 
 /** The same for the system, who may ask for everything: conditions are about related records that are there at all. */
 export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
   const decisions = await decisionsOf(scope, entity, query.where);
   if (decisions.size === 0) return query;
-  compileWhere(scope.model, entity, query.where);
-  return { ...query, where: narrow(scope, entity, query.where as Where, decisions) };
+  return { ...query, where: compileWhere(scope.model, entity, query.where, narrowing(scope, decisions)) };
 }
 
 const NO_DECISIONS: Decisions = new Map();
@@ -100,62 +141,19 @@ function targetOf(scope: OperationScope, entity: AnyEntity, name: string): AnyEn
   return relation?.remote === undefined ? relation?.target : undefined;
 }
 
+/** Entities that a where looks at besides its own; what is no condition looks at none. */
 function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
-  eachMember(where, (name, value) => {
-    const target = targetOf(scope, entity, name);
-    if (target === undefined) return;
-    targets.add(target);
-    collectTargets(scope, target, value, targets);
-  });
-}
-
-/**
- * Refuses names the caller may not filter on, in whatever way they are asked about.
- * @returns whether the where can stay as it is: about own fields, and those that every record shows the caller
- */
-function checkFields(scope: OperationScope, entity: AnyEntity, where: unknown, decisions: Decisions): boolean {
-  const mask = scope.mask(entity);
-  let isOpen = true;
-  eachMember(where, (name, value) => {
-    if (Object.hasOwn(entity.columns, name)) {
-      if (!mask.filterable.has(name)) throw unaskable(scope, entity, name, mask.filterable);
-      if (mask.readablePerRow?.has(name)) isOpen = false;
-      return;
-    }
-    isOpen = false;
-    const target = targetOf(scope, entity, name);
-    if (target === undefined || decisions.get(target)?.allowed !== true)
-      throw unaskable(scope, entity, name, mask.filterable);
-    checkFields(scope, target, value, decisions);
-  });
-  return isOpen;
-}
-
-function narrow(scope: OperationScope, entity: AnyEntity, where: Where, decisions: Decisions): Where {
-  const narrowed: Record<string, unknown> = {};
-  const extra: Where[] = [];
+  if (typeof where !== "object" || where === null) return;
   for (const [name, value] of Object.entries(where)) {
     if (LOGIC.has(name)) {
-      narrowed[name] = Array.isArray(value)
-        ? value.map((part) => narrow(scope, entity, part as Where, decisions))
-        : narrow(scope, entity, value as Where, decisions);
+      for (const part of Array.isArray(value) ? value : [value]) collectTargets(scope, entity, part, targets);
       continue;
     }
-    if (Object.hasOwn(entity.columns, name)) {
-      // Together with its rule's own condition, so that it tells nothing about records that do not show the field.
-      const shown = scope.mask(entity).readablePerRow?.get(name)?.predicate;
-      if (shown === undefined) narrowed[name] = value;
-      else extra.push(allOf({ [name]: value }, shown));
-      continue;
-    }
-    const target = scope.model.relation(entity, name)?.target as AnyEntity;
-    const predicate = decisions.get(target)?.predicate;
-    if (value !== null) narrowed[name] = allOf(narrow(scope, target, value as Where, decisions), predicate);
-    // "has no author", asked by somebody who may see some authors only, means: none that they may see.
-    else if (predicate === undefined) narrowed[name] = null;
-    else extra.push({ NOT: { [name]: predicate } });
+    const target = targetOf(scope, entity, name);
+    if (target === undefined) continue;
+    targets.add(target);
+    collectTargets(scope, target, value, targets);
   }
-  return extra.length === 0 ? narrowed : { AND: [narrowed, ...extra] };
 }
 
 /**
@@ -179,25 +177,24 @@ function countIncludes(include: IncludeTree, depth: number, limits: Limits): num
 }
 
 /** Empty lists count too: there may be very many of them. */
-function countConditions(where: Condition, limits: Limits): number {
-  switch (where.kind) {
+function countConditions(condition: Condition, limits: Limits): number {
+  switch (condition.op) {
     case "and":
     case "or":
-      return Math.max(
-        1,
-        where.parts.reduce((count, part) => count + countConditions(part, limits), 0),
-      );
+      return condition.of.reduce((count, part) => count + countConditions(part, limits), 0);
+    case "not":
+      return countConditions(condition.of, limits);
     case "related":
-      return countConditions(where.where, limits);
-    case "null":
-      return 1;
+      return countConditions(condition.matches, limits);
     case "compare": {
-      const { column, operator, value } = where;
+      const { column, test, value } = condition;
       // A list of ids is a page the caller has picked: as long as a page may be.
       const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
-      if (operator === "in" && (value as readonly unknown[]).length > most)
+      if (test === "in" && (value as readonly unknown[]).length > most)
         throw new BadRequestError(`"in" on "${column.name}" takes at most ${most} values`);
       return 1;
     }
+    default:
+      return 1;
   }
 }

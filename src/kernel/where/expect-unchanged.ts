@@ -1,6 +1,5 @@
 import type { Operation } from "../operations/operation.ts";
 import type { Row } from "../ports/driver.ts";
-import { allOf } from "./condition.ts";
 import type { Observation } from "./observe.ts";
 
 /**
@@ -9,8 +8,7 @@ import type { Observation } from "./observe.ts";
  */
 export function expectUnchanged(operation: Operation, seen: Observation, except?: Readonly<Row>): void {
   const conditions = seen.conditions(except);
-  if (Object.keys(conditions).length > 0) operation.expected = allOf(operation.expected, conditions);
+  if (Object.keys(conditions).length > 0) operation.require(conditions, "changed");
   const isSame = seen.comparison(except);
-  const { isUnchanged } = operation;
-  if (isSame !== undefined) operation.isUnchanged = (row) => isSame(row) && isUnchanged?.(row) !== false;
+  if (isSame !== undefined) operation.require(isSame, "changed");
 }

@@ -2,7 +2,7 @@ import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
 import type { Driver, FindManyQuery, Row, SortKey, Where } from "../ports/driver.ts";
 import { ByteBudget } from "../records/byte-budget.ts";
-import { allOf } from "./condition.ts";
+import { allOf } from "./compile-where.ts";
 
 /**
  * The order with `id` as its last key, so that it is total.

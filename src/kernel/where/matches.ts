@@ -1,26 +1,26 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import type { Row } from "../ports/driver.ts";
 import { isUndecryptable } from "../records/undecryptable.ts";
-import type { Condition } from "./condition.ts";
+import { type Compare, type Condition, visitCondition } from "./condition.ts";
 
 /** Finds the related rows of a row; what the memory driver knows. */
 export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
 
 /** Whether a row satisfies a condition; the in-memory twin of what drivers send to databases. */
 export function matches(condition: Condition, row: Row, related: RelatedRows): boolean {
-  switch (condition.kind) {
+  switch (condition.op) {
     case "and":
-      return condition.parts.every((part) => matches(part, row, related));
+      return condition.of.every((part) => matches(part, row, related));
     case "or":
-      return condition.parts.some((part) => matches(part, row, related));
-    case "null":
-      return isAbsent(row[condition.column.name]) !== condition.negated;
-    case "related": {
-      const found = related(condition.relation, row).some((other) => matches(condition.where, other, related));
-      return found === (condition.quantifier === "some");
-    }
+      return condition.of.some((part) => matches(part, row, related));
+    case "not":
+      return !matches(condition.of, row, related);
     case "compare":
-      return holds(condition, row[condition.column.name]) !== condition.negated;
+      return holds(condition, row[condition.column.name]);
+    case "related":
+      return related(condition.relation, row).some((other) => matches(condition.matches, other, related));
+    default:
+      return condition.op === "always";
   }
 }
 
@@ -29,30 +29,32 @@ export function matches(condition: Condition, row: Row, related: RelatedRows): b
  * not be decrypted.
  */
 export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
-  return asksBeyond(condition, row) ? undefined : matches(condition, row, () => []);
-}
-
-function asksBeyond(condition: Condition, row: Row): boolean {
-  if ("parts" in condition) return condition.parts.some((part) => asksBeyond(part, row));
-  return condition.kind === "related" || isUndecryptable(row, condition.column.name);
+  let asksBeyond = false;
+  visitCondition(condition, (leaf) => {
+    asksBeyond ||= leaf.op === "related" || isUndecryptable(row, leaf.column.name);
+  });
+  return asksBeyond ? undefined : matches(condition, row, () => []);
 }
 
 /** Whether a record has all columns that a condition looks at. */
 export function needsOnly(condition: Condition, row: Row): boolean {
-  if ("parts" in condition) return condition.parts.every((part) => needsOnly(part, row));
-  return condition.kind !== "related" && condition.column.name in row;
+  let hasAll = true;
+  visitCondition(condition, (leaf) => {
+    hasAll &&= leaf.op === "compare" && leaf.column.name in row;
+  });
+  return hasAll;
 }
 
 function isAbsent(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-function holds(condition: Condition & { kind: "compare" }, value: unknown): boolean {
-  if (isAbsent(value)) return false;
-  const { operator, value: operand } = condition;
-  const { compare } = condition.column.kind;
-  switch (operator) {
+function holds({ column, test, value: operand }: Compare, value: unknown): boolean {
+  if (isAbsent(value)) return test === "eq" && operand === null;
+  const { compare } = column.kind;
+  switch (test) {
     case "eq":
+      if (operand === null) return false;
       return compare(value, operand) === 0;
     case "gt":
       return compare(value, operand) > 0;

@@ -1,31 +1,36 @@
-import type { Driver, Row, Where } from "../ports/driver.ts";
+import type { Driver, Row } from "../ports/driver.ts";
 import { isUndecryptable } from "../records/undecryptable.ts";
-import { ALWAYS, allOf, type Condition, NEVER } from "./condition.ts";
+import { allOf } from "./compile-where.ts";
+import { ALWAYS, and, type Condition, type Leaf, NEVER, or, type Related, related } from "./condition.ts";
 import { matches } from "./matches.ts";
-
-type Related = Condition & { readonly kind: "related" };
 
 /**
  * What a condition on a record that is not stored yet comes to: `ALWAYS`, `NEVER`, or what is left to ask of the stored
- * records that it refers to: `and`, `or` and `related` over belongsTo relations whose keys have values. Its own columns
+ * records that it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own columns
  * are compared here, and no stored record refers to it. A value that could not be decrypted meets no condition.
  */
 export function askedOfStored(condition: Condition, row: Row): Condition {
-  if ("parts" in condition) {
-    const [skipped, settling] = condition.kind === "and" ? [ALWAYS, NEVER] : [NEVER, ALWAYS];
+  if (condition.op === "and" || condition.op === "or") {
+    const [skipped, settling] = condition.op === "and" ? [ALWAYS, NEVER] : [NEVER, ALWAYS];
     const parts: Condition[] = [];
-    for (const part of condition.parts) {
+    for (const part of condition.of) {
       const left = askedOfStored(part, row);
       if (left === settling) return settling;
       if (left !== skipped) parts.push(left);
     }
-    if (parts.length < 2) return parts[0] ?? skipped;
-    return { kind: condition.kind, parts };
+    if (parts.length === 0) return skipped;
+    return condition.op === "and" ? and(parts) : or(parts);
   }
-  if (condition.kind !== "related") {
-    if (isUndecryptable(row, condition.column.name)) return NEVER;
-  } else if (refersTo(condition, row)) return condition;
+  const leaf = leafOf(condition);
+  if (leaf?.op === "related" && refersTo(leaf, row)) return condition;
+  if (leaf?.op === "compare" && isUndecryptable(row, leaf.column.name)) return NEVER;
   return matches(condition, row, () => []) ? ALWAYS : NEVER;
+}
+
+/** The comparison or relation that a condition is, or is the complement of. */
+function leafOf(condition: Condition): Leaf | undefined {
+  if (condition.op === "not") return condition.of;
+  return condition.op === "compare" || condition.op === "related" ? condition : undefined;
 }
 
 function refersTo({ relation: { type, foreignKey } }: Related, row: Row): boolean {
@@ -37,15 +42,17 @@ function refersTo({ relation: { type, foreignKey } }: Related, row: Row): boolea
  * @param left for this record
  */
 export async function storedMeet(driver: Driver, left: Condition, row: Row): Promise<boolean> {
-  if ("parts" in left) {
-    const isAll = left.kind === "and";
-    for (const part of left.parts) if ((await storedMeet(driver, part, row)) !== isAll) return !isAll;
+  if (left.op === "and" || left.op === "or") {
+    const isAll = left.op === "and";
+    for (const part of left.of) if ((await storedMeet(driver, part, row)) !== isAll) return !isAll;
     return isAll;
   }
-  const { relation, quantifier, where } = left as Related;
-  const asked = allOf({ id: row[relation.foreignKey as string] }, toWhere(where));
-  const found = await driver.findOne(relation.target, asked, { select: ["id"] });
-  return (found !== null) === (quantifier === "some");
+  const leaf = leafOf(left);
+  if (leaf?.op !== "related") return left === ALWAYS;
+  const { relation, matches: asked } = leaf;
+  const where = allOf({ id: row[relation.foreignKey as string] }, asked);
+  const found = await driver.findOne(relation.target, where, { select: ["id"] });
+  return (found !== null) === (left.op === "related");
 }
 
 /**
@@ -55,36 +62,16 @@ export async function storedMeet(driver: Driver, left: Condition, row: Row): Pro
  * @param changed the stored record with the new values
  */
 export async function meetsChanged(driver: Driver, condition: Condition, changed: Row): Promise<boolean> {
-  if ("parts" in condition) {
-    const isAll = condition.kind === "and";
-    for (const part of condition.parts) if ((await meetsChanged(driver, part, changed)) !== isAll) return !isAll;
+  if (condition.op === "and" || condition.op === "or") {
+    const isAll = condition.op === "and";
+    for (const part of condition.of) if ((await meetsChanged(driver, part, changed)) !== isAll) return !isAll;
     return isAll;
   }
-  if (condition.kind !== "related") return askedOfStored(condition, changed) === ALWAYS;
-  const { relation, quantifier, where } = condition;
-  if (refersTo(condition, changed)) return storedMeet(driver, condition, changed);
-  if (relation.type === "belongsTo") return quantifier === "none";
-  const asked = { id: changed.id, [relation.name]: toWhere(where) };
-  return ((await driver.findOne(relation.source, asked, { select: ["id"] })) !== null) === (quantifier === "some");
-}
-
-/** A condition in the words it was compiled from. */
-function toWhere(condition: Condition): Where {
-  switch (condition.kind) {
-    case "and":
-      return { AND: condition.parts.map(toWhere) };
-    case "or":
-      return { OR: condition.parts.map(toWhere) };
-    case "null":
-      return { [condition.column.name]: { null: !condition.negated } };
-    case "related": {
-      const related = { [condition.relation.name]: toWhere(condition.where) };
-      return condition.quantifier === "some" ? related : { NOT: related };
-    }
-    case "compare": {
-      const { column, operator, value, negated } = condition;
-      const plain = { [column.name]: { [operator]: value } };
-      return negated ? { NOT: plain } : plain;
-    }
-  }
+  const leaf = leafOf(condition);
+  if (leaf?.op !== "related") return askedOfStored(condition, changed) === ALWAYS;
+  if (refersTo(leaf, changed)) return storedMeet(driver, condition, changed);
+  const isWanted = condition.op === "related";
+  if (leaf.relation.type === "belongsTo") return !isWanted;
+  const where = allOf({ id: changed.id }, related(leaf.relation, leaf.matches));
+  return ((await driver.findOne(leaf.relation.source, where, { select: ["id"] })) !== null) === isWanted;
 }

@@ -3,7 +3,7 @@ import type { Decision } from "../operations/operation.ts";
 import type { RequestScope } from "../operations/request-scope.ts";
 import type { OperationScope } from "../operations/scope.ts";
 import type { Row, Where } from "../ports/driver.ts";
-import { allOf, compileWhere } from "./condition.ts";
+import { allOf, compileWhere } from "./compile-where.ts";
 import { matchesAlone } from "./matches.ts";
 import { observe } from "./observe.ts";
 

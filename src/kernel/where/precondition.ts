@@ -10,8 +10,9 @@ import { asReader } from "./stored-record.ts";
  */
 export async function takePrecondition(operation: MutableOperation): Promise<void> {
   operation.precondition ??= isAskedOf(operation) ? operation.scope.precondition : undefined;
-  if (operation.precondition !== undefined)
-    operation.required = await asReader(operation, operation.precondition.where());
+  const { precondition } = operation;
+  if (precondition !== undefined)
+    operation.require(await asReader(operation, precondition.where()), () => precondition.refusal());
 }
 
 /** Whether an operation changes the record of its scope's precondition. */

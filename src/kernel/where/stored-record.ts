@@ -1,7 +1,8 @@
 import type { MutableOperation } from "../operations/new-operation.ts";
 import type { Decision, Operation } from "../operations/operation.ts";
+import { conditionUpTo } from "../operations/requirement.ts";
 import type { Row, Where } from "../ports/driver.ts";
-import { allOf } from "./condition.ts";
+import { allOf } from "./compile-where.ts";
 import { passes } from "./passes.ts";
 import { readDecisionOf } from "./withhold-unreadable.ts";
 
@@ -10,15 +11,15 @@ const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 /**
  * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
  * operation, the rules let the caller change it, and it meets the request's precondition. Any other record is for the
- * statement to refuse, and nothing that depends on its values may be told before. `when` does not count: it is the
- * surface's, and a record that does not meet it is left alone, not missing.
+ * statement to refuse, and nothing that depends on its values may be told before. A record that is to be left as it is
+ * is not missing.
  * @returns null where the operation does not reach the record
  */
 export async function storedRecord(operation: Operation): Promise<Row | null> {
-  const { entity, id, decision, scope, existsWhere, extraWhere, required } = operation as MutableOperation;
+  const { entity, id, decision, scope, requirements } = operation as MutableOperation;
   const { predicate, guard } = decision;
   const rule = guard === undefined ? predicate : undefined;
-  const row = await scope.store.findOne(entity, allOf({ id }, rule, existsWhere, extraWhere, required));
+  const row = await scope.store.findOne(entity, allOf({ id }, rule, conditionUpTo(requirements, "asked")));
   if (row === null || guard === undefined) return row;
   return (await passes(operation as MutableOperation, decision, row)) ? row : null;
 }

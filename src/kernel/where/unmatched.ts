@@ -2,30 +2,36 @@ import { RecordChangedError } from "../errors/errors.ts";
 import { missingOrDenied } from "../operations/execute-read.ts";
 import type { MutableOperation } from "../operations/new-operation.ts";
 import { NOTHING_DONE } from "../operations/nothing-done.ts";
+import { beyondReach, conditionUpTo, type Otherwise } from "../operations/requirement.ts";
 import type { Where } from "../ports/driver.ts";
-import { allOf } from "./condition.ts";
+import { allOf, compileWhere } from "./compile-where.ts";
+import type { Condition } from "./condition.ts";
 
 /** The record as the statement of a write must find it. */
-export function wanted(
-  { id, existsWhere, extraWhere, when, expected, required }: MutableOperation,
-  predicate: Where | undefined,
-): Where {
-  return allOf({ id }, predicate, existsWhere, extraWhere, required, when, expected);
+export function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
+  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
 }
 
 /**
- * Why the statement matched nothing. The rules come first: the record is none that the caller may change. Or it is not
- * what the caller required, or no longer what somebody saw of it, and worth another look.
+ * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the record
+ * is none that the caller may change. What a guard saw of the record is required to be so still.
  */
 export async function unmatched(operation: MutableOperation): Promise<Error> {
-  const { entity, id, decision, existsWhere, extraWhere, expected, precondition, required, scope, when } = operation;
+  const { entity, id, decision, requirements, scope } = operation;
   const { guard, predicate } = decision;
-  const reachable = allOf({ id }, guard === undefined ? predicate : undefined, existsWhere, extraWhere);
-  const finds = async (...besides: readonly (Where | undefined)[]): Promise<boolean> =>
+  const reachable = allOf({ id }, guard === undefined ? predicate : undefined, conditionUpTo(requirements, "denied"));
+  const finds = async (...besides: readonly Where[]): Promise<boolean> =>
     (await scope.store.findOne(entity, allOf(reachable, ...besides), { select: ["id"] })) !== null;
-  const hasSeen = guard !== undefined || expected !== undefined;
-  if (!(hasSeen || when || precondition) || !(await finds())) return missingOrDenied(operation);
-  if (precondition !== undefined && !(await finds(required))) return precondition.refusal();
-  // Which of the conditions failed matters only when there are both.
-  return when !== undefined && (!hasSeen || !(await finds(when))) ? NOTHING_DONE : new RecordChangedError();
+  const beyond = beyondReach(requirements);
+  if ((beyond.length === 0 && guard === undefined) || !(await finds())) return missingOrDenied(operation);
+  for (const [index, { test, otherwise }] of beyond.entries()) {
+    if (otherwise === "changed") break;
+    const isLast = index === beyond.length - 1 && guard === undefined;
+    if (isLast || (typeof test !== "function" && !(await finds(test)))) return errorOf(otherwise);
+  }
+  return new RecordChangedError();
+}
+
+function errorOf(otherwise: Otherwise): Error {
+  return typeof otherwise === "function" ? otherwise() : NOTHING_DONE;
 }

@@ -1,8 +1,9 @@
 import { RecordChangedError } from "../errors/errors.ts";
 import { inTransaction } from "../operations/in-transaction.ts";
 import type { MutableOperation } from "../operations/new-operation.ts";
-import type { Row, Where } from "../ports/driver.ts";
-import { looksAt } from "./members.ts";
+import { testsOf } from "../operations/requirement.ts";
+import type { Row } from "../ports/driver.ts";
+import { type Condition, looksAt } from "./condition.ts";
 
 /**
  * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
@@ -16,19 +17,20 @@ import { looksAt } from "./members.ts";
  */
 export async function whileUnchanged(
   operation: MutableOperation,
-  where: Where,
+  where: Condition,
   write: (held: Row | undefined) => Promise<boolean>,
 ): Promise<boolean> {
-  const { entity, id, isUnchanged, whenHeld, scope } = operation;
+  const { entity, id, requirements, heldListeners, scope } = operation;
+  const isUnchanged = testsOf(requirements);
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
-  const isHeld = isUnchanged !== undefined || whenHeld !== undefined;
-  if (!isHeld && !(isConcurrent && looksAt(scope.model, entity, where))) return write(undefined);
+  const isHeld = isUnchanged !== undefined || heldListeners.length > 0;
+  if (!isHeld && !(isConcurrent && looksAt(where))) return write(undefined);
   if (id !== undefined && id.length > scope.limits.idLength) return false; // no column holds it, so no record has it
   return inTransaction(operation, async () => {
     const row = await operation.scope.store.update(entity, where, { id });
     if (row === null) return false;
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
-    await whenHeld?.(row);
+    for (const listener of heldListeners) await listener(row);
     return write(row);
   });
 }

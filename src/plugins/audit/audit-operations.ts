@@ -23,14 +23,13 @@ export function auditOperations(
     const held: { before: Row | null } = { before: null };
     replaced.set(operation, held);
     operation.transactional = true;
-    const { whenHeld, entity, kind } = operation;
-    operation.whenHeld = async (record) => {
-      await whenHeld?.(record);
+    const { entity, kind } = operation;
+    operation.whenHeld(async (record) => {
       held.before = { ...record };
       const { driver } = operation.scope;
       if (kind === "delete")
         await followDeletion({ model, audited, driver, actor: operation.scope }, entity, record.id as string);
-    };
+    });
   };
   const keep: HookFunction<"operation:execute"> = async (operation) => {
     const { entity, kind, records, scope } = operation;

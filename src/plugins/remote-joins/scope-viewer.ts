@@ -2,12 +2,14 @@ import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/inde
 import {
   type Condition,
   compileWhere,
+  looksAt,
   markShown,
   matches,
   type OperationScope,
   type Row,
   type RowAccess,
   tagRecord,
+  visitCondition,
 } from "../../kernel/index.ts";
 import { chunksOf } from "./chunks-of.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
@@ -104,10 +106,8 @@ interface Access {
 function compileAccess(model: EntityModel, entity: AnyEntity, { predicate, guard }: Partial<RowAccess>): Access {
   if (predicate === undefined) return { columns: [], holds: undefined, guard: alone(model, entity, guard) };
   const condition = compileWhere(model, entity, predicate);
-  const columns = new Set<string>();
-  if (!collectColumns(condition, columns))
-    return { columns: [], holds: () => false, guard: alone(model, entity, guard) };
-  const needed = [...columns];
+  const needed = ownColumns(condition);
+  if (needed === undefined) return { columns: [], holds: () => false, guard: alone(model, entity, guard) };
   return {
     columns: needed,
     holds: (record) => needed.every((name) => name in record) && matches(condition, record, noRelatedRows),
@@ -128,12 +128,11 @@ function alone(model: EntityModel, entity: AnyEntity, guard: RowAccess["guard"])
   );
 }
 
-/** Whether a condition is about own columns alone, which are collected. */
-function collectColumns(condition: Condition, columns: Set<string>): boolean {
-  if (condition.kind === "related") return false;
-  if ("parts" in condition) return condition.parts.every((part) => collectColumns(part, columns));
-  columns.add(condition.column.name);
-  return true;
+/** The columns that a condition is about; undefined where it is about related records, too. */
+function ownColumns(condition: Condition): readonly string[] | undefined {
+  const columns = new Set<string>();
+  visitCondition(condition, (leaf) => leaf.op === "compare" && columns.add(leaf.column.name));
+  return looksAt(condition) ? undefined : [...columns];
 }
 
 function noRelatedRows(): readonly Row[] {

@@ -47,8 +47,6 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const { filterable, readablePerRow } = scope.mask(entity);
   const isShown = filterable.has(key) && readablePerRow?.has(key) !== true;
   const where = isShown ? asReader(operation, { [key]: given }) : NO_RECORD;
-  const require = (condition: Where): void => {
-    operation.extraWhere = condition; // adds to what there is
-  };
+  const require = (condition: Where): void => operation.require(condition, "denied");
   return where instanceof Promise ? where.then(require) : require(where);
 }

@@ -1,16 +1,11 @@
-import type { Condition } from "../../kernel/index.ts";
+import { type Condition, visitCondition } from "../../kernel/index.ts";
 
 /** The first column that a condition compares although nobody can: its values are encrypted and have no index. */
 export function unaskable(condition: Condition): string | undefined {
-  switch (condition.kind) {
-    case "and":
-    case "or":
-      return condition.parts.map(unaskable).find((name) => name !== undefined);
-    case "related":
-      return unaskable(condition.where);
-    case "null":
-      return undefined;
-    case "compare":
-      return condition.column.field?.encrypted?.searchable === false ? condition.column.name : undefined;
-  }
+  let name: string | undefined;
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "compare" && leaf.value !== null && leaf.column.field?.encrypted?.searchable === false)
+      name ??= leaf.column.name;
+  });
+  return name;
 }

@@ -1,11 +1,5 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import {
-  allOf,
-  type Operation,
-  type OperationInput,
-  type OperationScope,
-  ValidationFailedError,
-} from "../../kernel/index.ts";
+import { type Operation, type OperationInput, type OperationScope, ValidationFailedError } from "../../kernel/index.ts";
 import type { InputPlan, Reference } from "./input-plan.ts";
 
 /**
@@ -37,7 +31,7 @@ export async function checkReferences(references: readonly Reference[], operatio
     );
   const { data } = operation;
   for (const { column } of unseen) {
-    operation.expected = allOf(operation.expected, { [column]: data[column] });
+    operation.require({ [column]: data[column] }, "changed");
     delete data[column];
   }
 }

@@ -307,7 +307,7 @@ describe("what a phase expects of the stored record", () => {
           if (row === null) return;
           seen.push(row.state, { ...operation.data });
           operation.data.title = `${operation.data.title}!`;
-          operation.expected = { state: row.state };
+          operation.require({ state: row.state }, "changed");
         },
       },
     });

@@ -174,10 +174,11 @@ describe("a hook that a plugin defines", () => {
 });
 
 describe("conditions on which records there are", () => {
-  it.each<[string, (where: object) => HookFunction<"operation:narrow">]>([
-    ["required", (where) => (operation) => operation.require(where as never)],
-    ["assigned", (where) => (operation) => void Object.assign(operation, { existsWhere: where })],
-  ])("hold together when two plugins have %s them", async (_how, narrow) => {
+  it("hold together when two plugins have required them", async () => {
+    const narrow =
+      (where: Record<string, unknown>): HookFunction<"operation:narrow"> =>
+      (operation) =>
+        operation.require(where);
     const rows = [
       { id: "1", text: "a", team: "red" },
       { id: "2", text: "b", team: "red" },

@@ -1,15 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ResolvedRelation } from "../../../src/entity/index.ts";
+import type { ColumnDefinition, ResolvedRelation } from "../../../src/entity/index.ts";
 import {
   ALWAYS,
   allOf,
+  and,
   BadRequestError,
+  compare,
   compileWhere,
   isAlways,
+  mapCondition,
   matches,
   NEVER,
+  not,
+  or,
   type Row,
+  related,
+  visitCondition,
   type Where,
 } from "../../../src/kernel/index.ts";
 import { randomBlog, randomWhere } from "../../support/driver-contract/arbitraries.ts";
@@ -18,77 +25,73 @@ import { fixtureModel } from "../../support/entities.ts";
 import { propertyOptions } from "../../support/properties.ts";
 
 const post = entityNamed("post");
-const compile = (where: Where | undefined): unknown => compileWhere(fixtureModel, post, where);
-const views = post.columns.views;
-const rating = post.columns.rating;
+const compile = (where: Where | undefined) => compileWhere(fixtureModel, post, where);
+const views = post.columns.views as ColumnDefinition;
+const rating = post.columns.rating as ColumnDefinition;
 
 describe("compiling a where", () => {
   it("resolves names to columns and relations", () => {
-    expect(compile({ views: 3 })).toEqual({ kind: "compare", column: views, operator: "eq", value: 3, negated: false });
-    const author = fixtureModel.relation(post, "author");
-    const name = entityNamed("user").columns.name;
-    expect(compile({ author: { name: "ann" } })).toEqual({
-      kind: "related",
-      relation: author,
-      quantifier: "some",
-      where: { kind: "compare", column: name, operator: "eq", value: "ann", negated: false },
-    });
-    expect(compile({ author: null })).toEqual({ kind: "related", relation: author, quantifier: "none", where: ALWAYS });
+    expect(compile({ views: 3 })).toEqual(compare(views, "eq", 3));
+    const author = fixtureModel.relation(post, "author") as ResolvedRelation;
+    const { name } = entityNamed("user").columns;
+    expect(compile({ author: { name: "ann" } })).toEqual(
+      related(author, compare(name as ColumnDefinition, "eq", "ann")),
+    );
+    expect(compile({ author: null })).toEqual(not(related(author, ALWAYS)));
   });
 
   it("of nothing always holds", () => {
     expect(compile(undefined)).toBe(ALWAYS);
-    expect(compile({})).toEqual(ALWAYS);
+    expect(compile({})).toBe(ALWAYS);
   });
 
   it("reads several members, and several operators, as all of them", () => {
-    const gte = { kind: "compare", column: views, operator: "gte", value: 1, negated: false };
-    const lt = { kind: "compare", column: views, operator: "lt", value: 5, negated: false };
-    const absent = { kind: "null", column: rating, negated: false };
-    expect(compile({ views: { gte: 1, lt: 5 } })).toEqual({ kind: "and", parts: [gte, lt] });
-    expect(compile({ views: { gte: 1 }, rating: null })).toEqual({ kind: "and", parts: [gte, absent] });
-    expect(compile({ NOT: { views: { gte: 1 }, rating: null } })).toEqual({
-      kind: "or",
-      parts: [
-        { ...gte, negated: true },
-        { ...absent, negated: true },
-      ],
-    });
+    const [gte, lt, absent] = [compare(views, "gte", 1), compare(views, "lt", 5), compare(rating, "eq", null)];
+    expect(compile({ views: { gte: 1, lt: 5 } })).toEqual(and([gte, lt]));
+    expect(compile({ views: { gte: 1 }, rating: null })).toEqual(and([gte, absent]));
+    expect(compile({ NOT: { views: { gte: 1 }, rating: null } })).toEqual(or([not(gte), not(absent)]));
   });
 
-  it("leaves no negation but at the leaves", () => {
-    const compare = { kind: "compare", column: views, operator: "eq", value: 3, negated: true };
-    expect(compile({ NOT: { views: 3 } })).toEqual(compare);
-    expect(compile({ views: { ne: 3 } })).toEqual(compare);
-    expect(compile({ NOT: { NOT: { NOT: { views: 3 } } } })).toEqual(compare);
-    expect(compile({ NOT: { views: { ne: 3 } } })).toEqual({ ...compare, negated: false });
-    expect(compile({ NOT: { OR: [{ views: 3 }, { rating: { null: false } }] } })).toEqual({
-      kind: "and",
-      parts: [compare, { kind: "null", column: rating, negated: false }],
+  it("leaves no negation but of comparisons and relations", () => {
+    const three = compare(views, "eq", 3);
+    const absent = compare(rating, "eq", null);
+    expect(compile({ NOT: { views: 3 } })).toMatchObject({ op: "not", of: three });
+    expect(compile({ views: { ne: 3 } })).toEqual(not(three));
+    expect(compile({ NOT: { NOT: { NOT: { views: 3 } } } })).toEqual(not(three));
+    expect(compile({ NOT: { views: { ne: 3 } } })).toEqual(three);
+    expect(compile({ NOT: { OR: [{ views: 3 }, { rating: { null: false } }] } })).toEqual(and([not(three), absent]));
+    expect(compile({ NOT: [{ views: 3 }, { rating: null }] })).toEqual(and([not(three), not(absent)]));
+    expect(compile({ NOT: { NOT: [{ views: 3 }, { rating: null }] } })).toEqual(or([three, absent]));
+    expect(compile({ NOT: { AND: [{ views: 3 }, { rating: null }] } })).toEqual(or([not(three), not(absent)]));
+    expect(compile({ NOT: { editor: { NOT: { name: "ann" } } } })).toMatchObject({
+      op: "not",
+      of: { op: "related", matches: { op: "not" } },
     });
-    expect(compile({ NOT: [{ views: 3 }, { rating: null }] })).toMatchObject({ kind: "and" });
-    expect(compile({ NOT: { NOT: [{ views: 3 }, { rating: null }] } })).toMatchObject({ kind: "or" });
-    expect(compile({ NOT: { AND: [{ views: 3 }, { rating: null }] } })).toMatchObject({ kind: "or" });
-    const nobody = compile({ NOT: { editor: { NOT: { name: "ann" } } } });
-    expect(nobody).toMatchObject({ kind: "related", quantifier: "none", where: { negated: true } });
-    expect(compile({ NOT: { editor: null } })).toMatchObject({ kind: "related", quantifier: "some" });
+    expect(compile({ NOT: { editor: null } })).toMatchObject({ op: "related" });
   });
 
   it("takes null out of a list of values", () => {
-    const list = { kind: "compare", column: rating, operator: "in", value: [1, 2], negated: false };
-    const absent = { kind: "null", column: rating, negated: false };
+    const [list, absent] = [compare(rating, "in", [1, 2]), compare(rating, "eq", null)];
     expect(compile({ rating: [1, 2] })).toEqual(list);
-    expect(compile({ rating: { in: [1, null, 2] } })).toEqual({ kind: "or", parts: [list, absent] });
-    expect(compile({ rating: { nin: [1, null, 2] } })).toEqual({
-      kind: "and",
-      parts: [
-        { ...list, negated: true },
-        { ...absent, negated: true },
-      ],
-    });
+    expect(compile({ rating: { in: [1, null, 2] } })).toEqual(or([list, absent]));
+    expect(compile({ rating: { nin: [1, null, 2] } })).toEqual(and([not(list), not(absent)]));
     expect(compile({ rating: [null] })).toEqual(absent);
-    expect(compile({ rating: [] })).toEqual(NEVER);
-    expect(compile({ rating: { nin: [] } })).toEqual(ALWAYS);
+    expect(compile({ rating: [] })).toBe(NEVER);
+    expect(compile({ rating: { nin: [] } })).toBe(ALWAYS);
+  });
+
+  it("leaves conditions as they are, also inside a where", () => {
+    const three = compare(views, "eq", 3);
+    expect(compile(three)).toBe(three);
+    expect(compile({ OR: [three, { NOT: three }] })).toEqual(or([three, not(three)]));
+  });
+
+  it("takes no condition from a caller, and none that only looks like one", () => {
+    const rights = { column: () => undefined, relation: () => undefined };
+    const three = compare(views, "eq", 3);
+    expect(() => compileWhere(fixtureModel, post, three, rights)).toThrow(BadRequestError);
+    expect(() => compileWhere(fixtureModel, post, { AND: [three] }, rights)).toThrow(BadRequestError);
+    expect(() => compile(JSON.parse(JSON.stringify(three)))).toThrow(BadRequestError);
   });
 
   it.each<[string, Where, RegExp]>([
@@ -113,6 +116,37 @@ describe("compiling a where", () => {
 
   it("takes objects without a prototype", () => {
     expect(compile(Object.assign(Object.create(null), { views: 3 }))).toEqual(compile({ views: 3 }));
+  });
+});
+
+describe("a walk over a condition", () => {
+  const where = { OR: [{ views: 3 }, { NOT: { author: { name: "ann", posts: { rating: null } } } }] };
+
+  it("meets every comparison and relation, and knows the relation around it", () => {
+    const met: string[] = [];
+    visitCondition(compile(where), (leaf, inside) =>
+      met.push(`${inside?.name ?? "-"}.${leaf.op === "compare" ? leaf.column.name : leaf.relation.name}`),
+    );
+    expect(met).toEqual(["-.views", "-.author", "author.name", "author.posts", "posts.rating"]);
+  });
+
+  it("skips what a relation asks where the visitor says so", () => {
+    const met: string[] = [];
+    visitCondition(compile(where), (leaf) => {
+      met.push(leaf.op);
+      return false;
+    });
+    expect(met).toEqual(["compare", "related"]);
+  });
+
+  it("replaces comparisons and relations, under negation too", () => {
+    const condition = mapCondition(compile(where), (leaf, inside) =>
+      leaf.op === "compare" && inside === undefined ? NEVER : leaf.op === "related" ? and([leaf, ALWAYS]) : leaf,
+    );
+    expect(condition).toMatchObject({
+      op: "or",
+      of: [{ op: "never" }, { op: "or", of: [{ op: "not", of: { op: "related" } }, { op: "never" }] }],
+    });
   });
 });
 

@@ -189,7 +189,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
       "has conditions of its own",
       {
         "operation:narrow"(operation) {
-          if (operation.entity.name === "ward") operation.extraWhere = { name: "South" };
+          if (operation.entity.name === "ward") operation.require({ name: "South" }, "denied");
         },
       },
     ],

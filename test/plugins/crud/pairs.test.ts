@@ -260,17 +260,18 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
   });
 });
 
-it("is not stored where a plugin has replaced the hook that decides its rights", async () => {
-  const replacing = createPlugin({
-    id: "acme/replacing",
-    hooks: { "operation:protect": (operation) => void (operation.whenHeld = () => {}) },
+it("is decided by the gate also where another plugin waits for the record to be held", async () => {
+  const held: unknown[] = [];
+  const waiting = createPlugin({
+    id: "acme/waiting",
+    hooks: { "operation:protect": (operation) => operation.whenHeld(({ name }) => void held.push(name)) },
   });
   const driver = memoryDriver();
-  const api = keelson({ entities, driver, logger: noopLogger, rules, plugins: [replacing] });
+  const api = keelson({ entities, driver, logger: noopLogger, rules, plugins: [waiting] });
   await api.ready;
   await api.asSystem().badge.create({ id: "gold", name: "Gold" });
-  const create = api.asSystem().user.create({ name: "Ann", badgesIds: ["gold"] });
-  await expect(create).rejects.toMatchObject({ status: 500 });
-  expect(await driver.count("user")).toBe(0);
+  await api.asSystem().user.create({ id: "ann", name: "Ann", badgesIds: ["gold"] });
+  expect(held).toEqual(["Gold", "Ann"]);
+  expect(await driver.links("user", "badges", ["ann"])).toEqual([{ source: "ann", target: "gold" }]);
   await api.close();
 });

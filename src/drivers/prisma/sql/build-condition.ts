@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { type Condition, isAlways } from "../../../kernel/index.ts";
+import { type Compare, type Condition, isAlways, type Related } from "../../../kernel/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { codecOf } from "./codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
@@ -8,9 +8,7 @@ import { type ListForm, listForm } from "./list-form.ts";
 import type { Places } from "./slot.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
 
-type Compare = Condition & { readonly kind: "compare" };
-type Related = Condition & { readonly kind: "related" };
-type Joined = Condition & { readonly parts: readonly Condition[] };
+type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
 
 /** Writes the conditions of one statement. */
@@ -29,53 +27,67 @@ export class ConditionBuilder {
    * @param table What the statement calls the table
    */
   build(condition: Condition, table: string): Expression {
-    const { sql } = this.#builder;
-    switch (condition.kind) {
+    switch (condition.op) {
       case "and":
       case "or":
         return this.#joined(condition, (part) => this.build(part, table));
-      case "null": {
-        const column = sql.id(table, condition.column.name);
-        return condition.negated ? sql<boolean>`${column} is not null` : sql<boolean>`${column} is null`;
-      }
-      case "related":
-        return this.#related(condition, table);
+      case "not":
+        return condition.of.op === "related"
+          ? this.#related(condition.of, table, false)
+          : this.#complement(condition.of, table);
       case "compare":
         return this.#compare(condition, table);
+      case "related":
+        return this.#related(condition, table, true);
+      default:
+        return this.#constant(condition.op === "always");
     }
   }
 
   /** What `askedOfStored` leaves of a condition on a row that is not stored; its keys are values of the statement. */
   buildForNew(left: Condition): Expression {
     const { sql, provider } = this.#builder;
-    if ("parts" in left) return this.#joined(left, (part) => this.buildForNew(part));
-    const { relation, quantifier } = left as Related;
+    if (left.op === "and" || left.op === "or") return this.#joined(left, (part) => this.buildForNew(part));
+    if (left.op === "always" || left.op === "never") return this.#constant(left.op === "always");
+    const asked = (left.op === "not" ? left.of : left) as Related;
+    const { relation } = asked;
     const column = relation.source.columns[relation.foreignKey as string] as ColumnDefinition;
     const key = sql`${this.#slots.next(codecOf(provider, column).type)}`;
-    const found = this.#rows(relation, "id", key, askedOfRelated(left as Related));
-    return quantifier === "some" ? sql`exists ${found}` : sql`not exists ${found}`;
+    const found = this.#rows(relation, "id", key, askedOfRelated(asked));
+    return left.op === "not" ? sql`not exists ${found}` : sql`exists ${found}`;
   }
 
-  #joined({ kind, parts }: Joined, build: (part: Condition) => Expression): Expression {
+  #constant(holds: boolean): Expression {
     const { sql } = this.#builder;
-    const built = parts.map(build);
-    if (built.length < 2) return built[0] ?? (kind === "and" ? sql<boolean>`1 = 1` : sql<boolean>`1 = 0`);
-    return sql<boolean>`(${sql.join(built, kind === "and" ? sql` and ` : sql` or `)})`;
+    return holds ? sql<boolean>`1 = 1` : sql<boolean>`1 = 0`;
+  }
+
+  #joined({ op, of }: Joined, build: (part: Condition) => Expression): Expression {
+    const { sql } = this.#builder;
+    const built = of.map(build);
+    if (built.length < 2) return built[0] ?? this.#constant(op === "and");
+    return sql<boolean>`(${sql.join(built, op === "and" ? sql` and ` : sql` or `)})`;
   }
 
   #compare(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
     const column = sql.id(table, condition.column.name);
+    return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
+  }
+
+  #complement(condition: Compare, table: string): Expression {
+    const { sql } = this.#builder;
+    const column = sql.id(table, condition.column.name);
+    if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);
-    if (!condition.negated) return plain;
     // SQL knows neither yes nor no about null; we do.
     return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
   }
 
-  #plain({ column, operator, value }: Compare, name: RawBuilder<unknown>): Expression {
+  #plain({ column, test, value }: Compare, name: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
     const { type } = codecOf(provider, column);
-    switch (operator) {
+    switch (test) {
       case "in":
         return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
       case "eq":
@@ -118,11 +130,10 @@ export class ConditionBuilder {
     return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;
   }
 
-  #related(condition: Related, table: string): Expression {
+  #related(condition: Related, table: string, isSome: boolean): Expression {
     const { sql } = this.#builder;
-    const { relation, quantifier } = condition;
+    const { relation } = condition;
     const where = askedOfRelated(condition);
-    const isSome = quantifier === "some";
     if (relation.type === "belongsTo" && isAlways(where)) {
       const key = sql.id(table, relation.foreignKey as string);
       return isSome ? sql`${key} is not null` : sql`${key} is null`;

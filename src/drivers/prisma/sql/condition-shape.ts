@@ -1,9 +1,7 @@
 import type { Provider } from "../../../entity/index.ts";
-import { ALWAYS, type Condition, isAlways } from "../../../kernel/index.ts";
+import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../kernel/index.ts";
 import { codecOf } from "./codec.ts";
 import { listForm, listValues } from "./list-form.ts";
-
-type Compare = Condition & { readonly kind: "compare" };
 
 /** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
@@ -13,8 +11,8 @@ const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** What a condition asks of related records: nothing, when all of them meet it, whatever values it names. */
-export function askedOfRelated({ where }: Condition & { readonly kind: "related" }): Condition {
-  return isAlways(where) ? ALWAYS : where;
+export function askedOfRelated({ matches }: Related): Condition {
+  return isAlways(matches) ? ALWAYS : matches;
 }
 
 /**
@@ -29,34 +27,37 @@ export function conditionShape(
   values: unknown[],
   row?: Readonly<Record<string, unknown>>,
 ): string {
-  switch (condition.kind) {
+  switch (condition.op) {
     case "and":
     case "or": {
-      let shape = condition.kind === "and" ? "&(" : "|(";
-      for (const part of condition.parts) shape += conditionShape(part, provider, values, row);
+      let shape = condition.op === "and" ? "&(" : "|(";
+      for (const part of condition.of) shape += conditionShape(part, provider, values, row);
       return `${shape})`;
     }
-    case "null":
-      return `${condition.column.name}${condition.negated ? "!" : ""}?,`;
+    case "not":
+      return `!${conditionShape(condition.of, provider, values, row)}`;
     case "related": {
-      const { relation, quantifier } = condition;
+      const { relation } = condition;
       if (row !== undefined) values.push(row[relation.foreignKey as string]);
-      return `${relation.name}:${quantifier}(${conditionShape(askedOfRelated(condition), provider, values)})`;
+      return `${relation.name}:(${conditionShape(askedOfRelated(condition), provider, values)})`;
     }
     case "compare":
       return compareShape(condition, provider, values);
+    default:
+      return condition.op === "always" ? "1," : "0,";
   }
 }
 
-function compareShape({ column, operator, value, negated }: Compare, provider: Provider, values: unknown[]): string {
-  const start = `${column.name}${negated ? "!" : ""}.${operator}`;
-  if (operator === "in") {
+function compareShape({ column, test, value }: Compare, provider: Provider, values: unknown[]): string {
+  const start = `${column.name}.${test}`;
+  if (value === null) return `${column.name}?,`;
+  if (test === "in") {
     const list = value as readonly unknown[];
     const form = listForm(provider, column, list.length);
     for (const one of listValues(provider, column, list, form)) values.push(one);
     return `${start}${form},`;
   }
-  const pattern = PATTERNS[operator];
+  const pattern = PATTERNS[test];
   values.push(
     pattern === undefined ? codecOf(provider, column).encode(value) : pattern(escaped(value as string, provider)),
   );

@@ -1,6 +1,6 @@
 import type { CompiledQuery } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { type Condition, isAlways } from "../../../kernel/index.ts";
+import { and, type Condition, compare, isAlways } from "../../../kernel/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { conditionShape } from "./condition-shape.ts";
@@ -21,7 +21,7 @@ function endColumn({ source }: ResolvedRelation, name: string): ColumnDefinition
 }
 
 function oneOf(relation: ResolvedRelation, column: string, ids: readonly string[]): Condition {
-  return { kind: "compare", column: endColumn(relation, column), operator: "in", value: ids, negated: false };
+  return compare(endColumn(relation, column), "in", ids);
 }
 
 /** The statement that reads pairs: the ids at the near end, then those at the far one. */
@@ -90,11 +90,7 @@ export function unlinkQuery(
   targets: readonly string[],
 ): NamedQuery {
   const { table, own, other } = linkTable(relation);
-  const column = endColumn(relation, own);
-  const condition: Condition = {
-    kind: "and",
-    parts: [{ kind: "compare", column, operator: "eq", value: id, negated: false }, oneOf(relation, other, targets)],
-  };
+  const condition = and([compare(endColumn(relation, own), "eq", id), oneOf(relation, other, targets)]);
   const values: unknown[] = [];
   const shape = `unlink ${table} ${conditionShape(condition, builder.provider, values)}`;
   const write = (): CompiledQuery =>

@@ -2,8 +2,10 @@ import type { CompiledQuery } from "kysely";
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import {
   ALWAYS,
+  and,
   BadRequestError,
   type Condition,
+  compare,
   type FindOptions,
   type Row,
   type SortKey,
@@ -174,11 +176,8 @@ export function selectByIdQuery(
   joined?: readonly Joined[],
 ): NamedQuery {
   const column = plan.entity.columns.id as ColumnDefinition;
-  const own: Condition =
-    ids.length === 1
-      ? { kind: "compare", column, operator: "eq", value: ids[0], negated: false }
-      : { kind: "compare", column, operator: "in", value: ids, negated: false };
-  return selectQuery(connection, plan, selection, { condition: { kind: "and", parts: [own, rest] }, joined });
+  const own = ids.length === 1 ? compare(column, "eq", ids[0]) : compare(column, "in", ids);
+  return selectQuery(connection, plan, selection, { condition: and([own, rest]), joined });
 }
 
 /** The statement that counts rows; it returns one number. */

@@ -3,6 +3,7 @@ import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import {
   askedOfStored,
   type Condition,
+  compare,
   DatabaseError,
   NotStoredError,
   type Row,
@@ -212,8 +213,7 @@ function toWritten(session: SqlSession, entity: AnyEntity, rows: readonly Row[])
     rows,
     count(target, ids) {
       const column = target.columns.id as ColumnDefinition;
-      const condition: Condition = { kind: "compare", column, operator: "in", value: ids, negated: false };
-      const query = countQuery(open, open.planOf(target), condition);
+      const query = countQuery(open, open.planOf(target), compare(column, "in", ids));
       return session.read({ model: target.name, operation: "count" }, async (client) =>
         Number((await client.queryRaw(query)).rows[0]?.[0]),
       );

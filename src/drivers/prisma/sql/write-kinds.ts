@@ -1,6 +1,6 @@
 import type { SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { ColumnDefinition } from "../../../entity/index.ts";
-import type { Condition, Row } from "../../../kernel/index.ts";
+import { type Condition, type Row, visitCondition } from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { conditionShape } from "./condition-shape.ts";
 import { rowsOf, type Selection } from "./select-rows.ts";
@@ -47,19 +47,14 @@ export function insertKind(
 
 /** The columns that the values of a condition belong to, in their order; undefined for a condition that is not about its own row. */
 function comparedColumns(condition: Condition): readonly ColumnDefinition[] | undefined {
-  switch (condition.kind) {
-    case "and":
-    case "or": {
-      const parts = condition.parts.map(comparedColumns);
-      return parts.includes(undefined) ? undefined : (parts as (readonly ColumnDefinition[])[]).flat();
-    }
-    case "null":
-      return [];
-    case "compare":
-      return ["eq", "gt", "gte", "lt", "lte"].includes(condition.operator) ? [condition.column] : undefined;
-    default:
-      return undefined;
-  }
+  const columns: ColumnDefinition[] = [];
+  let isOwn = true;
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "compare" && leaf.value === null) return;
+    if (leaf.op === "compare" && ["eq", "gt", "gte", "lt", "lte"].includes(leaf.test)) columns.push(leaf.column);
+    else isOwn = false;
+  });
+  return isOwn ? columns : undefined;
 }
 
 /**

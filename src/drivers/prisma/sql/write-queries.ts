@@ -1,6 +1,6 @@
 import type { CompiledQuery, RawBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import type { Condition } from "../../../kernel/index.ts";
+import { type Condition, looksAt } from "../../../kernel/index.ts";
 import { countsVersion } from "../next-version.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { codecOf } from "./codec.ts";
@@ -252,15 +252,10 @@ export function deleteQuery(
   return statements.get(`delete ${entity.name} ${where}`, write).query(values);
 }
 
-function asksForOthers(condition: Condition): boolean {
-  if ("parts" in condition) return condition.parts.some(asksForOthers);
-  return condition.kind === "related";
-}
-
 /** Whether a condition names its rows by a list of ids. */
 function listsIds(condition: Condition): boolean {
-  if (condition.kind === "and") return condition.parts.some(listsIds);
-  return condition.kind === "compare" && condition.operator === "in" && condition.column.role === "id";
+  if (condition.op === "and") return condition.of.some(listsIds);
+  return condition.op === "compare" && condition.test === "in" && condition.column.role === "id";
 }
 
 /**
@@ -278,7 +273,7 @@ function ownRows(
   const matching = new ConditionBuilder(builder, slots).build(condition, name);
   const found = db.selectFrom(name).select("id").where(matching);
   const id = sql.id(name, "id");
-  if (provider === "mysql" && asksForOthers(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
+  if (provider === "mysql" && looksAt(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
   if (provider !== "postgresql" || !listsIds(condition)) return matching;
   const inOrder = sql`order by ${id} collate "C" for ${sql.raw(lock)}`;
   return sql<boolean>`${id} = any(array(${found.modifyEnd(inOrder)}))`;

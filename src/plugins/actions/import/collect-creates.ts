@@ -1,11 +1,11 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
   BadRequestError,
-  type Condition,
   compileWhere,
   type Driver,
   type EntityRef,
   entityName,
+  looksAt,
   NotStoredError,
   overlayDriver,
   type Row,
@@ -110,7 +110,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   async function settle(ref: EntityRef, where: Where | undefined): Promise<"open" | "stable"> {
     const of = model.get(entityName(ref)) as AnyEntity;
     const condition = compileWhere(model, of, where);
-    const isReached = reaches(condition, entity);
+    const isReached = looksAt(condition, entity);
     if (!isReached && !isCollected(ref)) return isIsolated(ref) ? "open" : "stable";
     const id = soleId(condition);
     const isElsewhere = !isReached && id !== undefined && !waiting.has(id);
@@ -201,10 +201,4 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       return changes;
     },
   };
-}
-
-/** Whether a condition on other records looks at records of an entity, through whatever relations. */
-function reaches(condition: Condition, entity: AnyEntity): boolean {
-  if (condition.kind === "related") return condition.relation.target === entity || reaches(condition.where, entity);
-  return "parts" in condition && condition.parts.some((part) => reaches(part, entity));
 }

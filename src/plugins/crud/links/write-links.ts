@@ -112,11 +112,9 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     }
     waiting.set(operation, taken);
     operation.transactional = true;
-    const { whenHeld } = operation;
-    operation.whenHeld = async (record) => {
-      await whenHeld?.(record);
+    operation.whenHeld(async (record) => {
       decided.set(operation, await decideChanges(operation, record, taken));
-    };
+    });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
     const taken = waiting.get(operation);
@@ -125,7 +123,7 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
   const store: HookFunction<"operation:execute"> = (operation) => {
     if (!waiting.has(operation)) return;
     const changes = decided.get(operation);
-    if (changes === undefined) throw new InternalError("Links were not decided: a hook has replaced `whenHeld`");
+    if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
     return storeChanges(operation, changes);
   };
 

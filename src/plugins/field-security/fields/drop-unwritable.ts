@@ -14,6 +14,7 @@ import {
   type RowAccess,
   storedMeet,
   storedRecord,
+  visitCondition,
   type Where,
 } from "../../../kernel/index.ts";
 import type { RuledField } from "./field-plan.ts";
@@ -95,7 +96,7 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
     if (!isKnown(condition, record)) return false;
     const left = askedOfStored(condition, record);
     if (left === ALWAYS || !(await storedMeet(scope.driver, left, record))) return left === ALWAYS;
-    operation.expected = allOf(operation.expected, where);
+    operation.require(where, "changed");
     return true;
   };
   return async ({ predicate, guard }) => {
@@ -110,10 +111,13 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
 
 /** Whether a new record has all columns that a condition looks at. */
 function isKnown(condition: Condition, record: Row): boolean {
-  if ("parts" in condition) return condition.parts.every((part) => isKnown(part, record));
-  if (condition.kind !== "related") return condition.column.name in record;
-  const { type, foreignKey } = condition.relation;
-  return type !== "belongsTo" || (foreignKey as string) in record;
+  let isKnown = true;
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "compare") isKnown &&= leaf.column.name in record;
+    else isKnown &&= leaf.relation.type !== "belongsTo" || (leaf.relation.foreignKey as string) in record;
+    return false;
+  });
+  return isKnown;
 }
 
 /** Only of a record that the rules let this caller change: of another one, no answer must tell anything. */
@@ -127,7 +131,7 @@ function onStoredRecord(operation: Operation): Judge {
     if (predicate !== undefined) {
       const where = allOf({ id }, predicate);
       if ((await scope.driver.findOne(entity, where, { select: ["id"] })) !== null) {
-        operation.expected = allOf(operation.expected, predicate);
+        operation.require(predicate, "changed");
         return true;
       }
     }
@@ -135,7 +139,7 @@ function onStoredRecord(operation: Operation): Judge {
     const answer = await guard?.(seen.record);
     if (!answer || (answer !== true && !(await meets(scope, entity, answer, record)))) return false;
     expectUnchanged(operation, seen);
-    if (answer !== true) operation.expected = allOf(operation.expected, answer);
+    if (answer !== true) operation.require(answer, "changed");
     return true;
   };
 }

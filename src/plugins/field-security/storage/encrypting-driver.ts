@@ -12,6 +12,7 @@ import {
   type FindOptions,
   isAlways,
   type Row,
+  soleId,
   type Where,
   withAbilitiesOf,
 } from "../../../kernel/index.ts";
@@ -154,7 +155,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
     async update(ref, where, data) {
       const stored = storedWhere(plan, ref, where);
       if (isPlain(ref)) return inner.update(ref, stored, data);
-      const own = touches(ref, data) ? storedRow(plan, ref, data, idIn(where)) : data;
+      const own = touches(ref, data) ? storedRow(plan, ref, data, idIn(plan, ref, stored)) : data;
       const row = await named(ref, () => inner.update(ref, stored, own));
       return row && opened(ref, row);
     },
@@ -172,20 +173,11 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
   return withAbilitiesOf(inner, encrypting);
 }
 
-/** The id that a where of one record names, at the top or inside `AND`. */
-function idIn(where: Where): string {
-  const id = findId(where);
+/** The id that a where of one record names. */
+function idIn(plan: EncryptionPlan, ref: EntityRef, where: Where): string {
+  const id = soleId(compileWhere(plan.model, plan.model.get(entityName(ref)) as AnyEntity, where));
   if (id === undefined) throw new BadRequestError("Changing an encrypted field of one record takes its id");
   return id;
-}
-
-function findId({ id, AND }: Where): string | undefined {
-  if (typeof id === "string") return id;
-  for (const part of Array.isArray(AND) ? AND : []) {
-    const found = findId(part as Where);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Columns to fetch, and those of them that nobody asked for. */

@@ -1,12 +1,20 @@
-import type { AnyEntity } from "../../../entity/index.ts";
-import { BadRequestError, type EntityRef, entityName, WHERE_DEPTH, type Where } from "../../../kernel/index.ts";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import {
+  BadRequestError,
+  type Compare,
+  type Condition,
+  compare,
+  compileWhere,
+  type EntityRef,
+  entityName,
+  mapCondition,
+  type Where,
+} from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
-import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
-
-const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
+import type { EncryptionPlan } from "./encryption-plan.ts";
 
 /**
- * A where as it can be asked of what is stored: conditions on values of encrypted fields become conditions on their
+ * A where as it can be asked of what is stored: comparisons with values of encrypted fields become comparisons with their
  * blind indexes. Whether there is a value at all the field's own column knows.
  * @param searched takes the names of the entity's columns whose values a record is found by
  * @throws BadRequestError for a comparison with an encrypted field that is not searchable
@@ -16,82 +24,36 @@ export function storedWhere<W extends Where | undefined>(
   ref: EntityRef,
   where: W,
   searched?: Set<string>,
-): W {
+): W | Condition {
   const entity = where === undefined || !plan.reaches(ref) ? undefined : plan.model.get(entityName(ref));
-  return entity === undefined ? where : (rewrite(plan, entity, where, searched) as W);
+  if (entity === undefined) return where;
+  const condition = compileWhere(plan.model, entity, where);
+  if (searched !== undefined) collectSearched(plan, entity, condition, searched);
+  return mapCondition(condition, (leaf, inside) =>
+    leaf.op === "compare" ? storedComparison(plan, inside?.target ?? entity, leaf) : leaf,
+  );
 }
 
-function rewrite(plan: EncryptionPlan, entity: AnyEntity, where: unknown, searched?: Set<string>, depth = 1): unknown {
-  // What is no plain object, or too deep, is refused by the driver, with the words it has for it; so are names like __proto__.
-  if (depth > WHERE_DEPTH || !isPlainObject(where)) return where;
-  const columns = plan.columnsOf(entity);
-  const stored = Object.create(null) as Record<string, unknown>;
-  const extra: Where[] = [];
-  for (const [name, value] of Object.entries(where)) {
-    if (LOGIC.has(name)) {
-      const found = name === "NOT" ? undefined : searched;
-      stored[name] = Array.isArray(value)
-        ? value.map((part) => rewrite(plan, entity, part, found, depth + 1))
-        : rewrite(plan, entity, value, found, depth + 1);
-      continue;
-    }
-    const column = columns?.find((encrypted) => encrypted.name === name);
-    if (column !== undefined) extra.push(...storedConditions(plan, entity, column, value, searched));
-    else if (value === null || Object.hasOwn(entity.columns, name)) stored[name] = value;
-    else {
-      const target = plan.model.relation(entity, name)?.target;
-      stored[name] = target === undefined ? value : rewrite(plan, target, value, undefined, depth + 1);
-    }
+function storedComparison(plan: EncryptionPlan, entity: AnyEntity, comparison: Compare): Condition {
+  const { column, test, value } = comparison;
+  const encrypted = plan.columnsOf(entity)?.find(({ name }) => name === column.name);
+  if (encrypted === undefined || value === null) return comparison;
+  const { name, index } = encrypted;
+  if (index === undefined)
+    throw new BadRequestError(
+      `where on ${entity.name}: "${name}" is encrypted; only .encrypted({ searchable: true }) can be compared`,
+    );
+  const digest = (one: unknown): string => blindIndex(plan.ring, { entity: entity.name, field: name }, one as string);
+  const stored = test === "in" ? (value as readonly unknown[]).map(digest) : digest(value);
+  return compare(entity.columns[index] as ColumnDefinition, test, stored);
+}
+
+/** Notes the encrypted columns of a record that a value of theirs finds it by. */
+function collectSearched(plan: EncryptionPlan, entity: AnyEntity, condition: Condition, searched: Set<string>): void {
+  if (condition.op === "and" || condition.op === "or")
+    for (const part of condition.of) collectSearched(plan, entity, part, searched);
+  else if (condition.op === "compare" && condition.value !== null) {
+    const { name } = condition.column;
+    if (plan.columnsOf(entity)?.some((column) => column.name === name)) searched.add(name);
   }
-  if (extra.length === 0) return stored;
-  return Object.keys(stored).length === 0 && extra.length === 1 ? extra[0] : { AND: [stored, ...extra] };
-}
-
-/** What is asked of one encrypted column. What nobody can ask of it is left to the driver to refuse, by the field's name. */
-function storedConditions(
-  plan: EncryptionPlan,
-  entity: AnyEntity,
-  column: EncryptedColumn,
-  value: unknown,
-  searched: Set<string> | undefined,
-): Where[] {
-  const { name, index } = column;
-  const operators = isPlainObject(value)
-    ? Object.entries(value)
-    : [[Array.isArray(value) ? "in" : "eq", value] as const];
-  if (operators.length === 0) return [{ [name]: value }];
-  const digest = (one: unknown): string => {
-    if (index === undefined)
-      throw new BadRequestError(
-        `where on ${entity.name}: "${name}" is encrypted; only .encrypted({ searchable: true }) can be compared`,
-      );
-    return blindIndex(plan.ring, { entity: entity.name, field: name }, one as string);
-  };
-  return operators.map(([operator, operand]): Where => {
-    switch (operator) {
-      case "eq":
-      case "ne":
-        if (operand === undefined) break;
-        if (operand === null) return { [name]: { null: operator === "eq" } };
-        if (operator === "eq") searched?.add(name);
-        return { [index ?? name]: { [operator]: digest(operand) } };
-      case "in":
-      case "nin": {
-        if (!Array.isArray(operand) || operand.includes(undefined)) break;
-        if (operator === "in") searched?.add(name);
-        const values = operand.filter((one) => one !== null);
-        const isOne: Where = { [index ?? name]: { [operator]: values.map(digest) } };
-        if (values.length === operand.length) return isOne;
-        const isNull: Where = { [name]: { null: operator === "in" } };
-        return operator === "in" ? { OR: [isOne, isNull] } : { AND: [isOne, isNull] };
-      }
-    }
-    return { [name]: { [operator]: operand } };
-  });
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
