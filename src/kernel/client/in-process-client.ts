@@ -115,6 +115,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
       checkOptions("list", options, LIST_OPTIONS);
       return await within(async (scope) => {
         const query = { ...listQuery(options, scope), total: true };
+        scope.shown?.noteCount(entity);
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
         const data = await presentSettled(records, scope, false);
         return { data, total: total ?? 0, nextCursor: nextCursor ?? null };
@@ -150,7 +151,10 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     },
     async count(where?: Where, options = {}) {
       checkOptions("count", options, []);
-      return (await within((scope) => scope.run({ kind: "count", entity, query: { where } }))).total ?? 0;
+      return await within(async (scope) => {
+        scope.shown?.noteCount(entity);
+        return (await scope.run({ kind: "count", entity, query: { where } })).total ?? 0;
+      });
     },
   });
 }

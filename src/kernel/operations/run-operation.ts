@@ -97,10 +97,11 @@ async function validateAndExecute(
     if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
+    const sent = Object.fromEntries(Object.entries(submitted).filter(([name]) => !operation.ignored.includes(name)));
     try {
-      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation);
+      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, sent);
       return await inTransaction(operation, async () => {
-        await execute(plan, operation);
+        await execute(plan, operation, sent);
         if (isOneWithAnswer) await complete(plan, operation);
       });
     } catch (error) {
@@ -109,14 +110,21 @@ async function validateAndExecute(
   }
 }
 
-async function execute(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+/** @param sent what the caller submitted, without what was filled in or dropped */
+async function execute(
+  plan: OperationPlan,
+  operation: MutableOperation,
+  sent: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
-    throw error instanceof ConflictError ? onlyWhatWasSent(error, operation) : error;
+    if (!(error instanceof ConflictError)) throw error;
+    const { readable } = operation.scope.mask(operation.entity);
+    throw onlyWhatWasSent(error, sent, operation.data, readable);
   }
 }
 

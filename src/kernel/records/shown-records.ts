@@ -1,28 +1,41 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Row } from "../ports/driver.ts";
 
-/** A record that an action was allowed for, and the rules that said so. */
+/** What an action was allowed for, and the rules that said so. */
 export interface RecordUse {
   readonly entity: AnyEntity;
-  readonly id: string;
+  /** Its record; undefined where it is about none. */
+  readonly id?: string | undefined;
+  /** How an action about no record asks the rules, and whether it may be used by callers whom they let have some records. */
+  readonly kind?: "create" | "list" | undefined;
+  readonly forSome?: boolean | undefined;
   readonly access: Access;
   /** Rules in place of the entity's. @default the entity's for `access` */
   readonly rules?: readonly string[] | undefined;
 }
 
 /**
- * Which records a response shows, and which it was made for: the serializer notes those that it shows, at any depth, and
- * actions note their record.
+ * Which records a response shows, and which it was made for: the serializer notes those that it shows, at any depth,
+ * clients in the process the entities that they count, and actions what they were allowed for.
  */
 export class ShownRecords {
-  /** Records of actions, whose answers may tell of them in any form. */
+  /** What actions were allowed for: their answers may tell of it in any form. */
   readonly uses: RecordUse[] = [];
   readonly #ids = new Map<AnyEntity, Set<string>>();
 
   note(entity: AnyEntity, { id }: Row): void {
-    const ids = this.#ids.get(entity) ?? new Set();
-    ids.add(typeof id === "string" ? id : "");
+    this.#idsOf(entity).add(typeof id === "string" ? id : "");
+  }
+
+  /** Notes that a response may depend on how many records of an entity the caller may read. */
+  noteCount(entity: AnyEntity): void {
+    this.#idsOf(entity);
+  }
+
+  #idsOf(entity: AnyEntity): Set<string> {
+    const ids = this.#ids.get(entity) ?? new Set<string>();
     this.#ids.set(entity, ids);
+    return ids;
   }
 
   /** The ids by entity; "" stands for records whose id the response does not have. */

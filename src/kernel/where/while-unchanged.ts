@@ -4,12 +4,14 @@ import type { MutableOperation } from "../operations/new-operation.ts";
 import { testsOf } from "../operations/requirement.ts";
 import type { Row } from "../ports/driver.ts";
 import { type Condition, looksAt } from "./condition.ts";
+import { lockShared, sharedKeys } from "./lock-shared.ts";
 
 /**
  * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
  * what is replaced, the record is held still first: an update with nothing but its id locks it, so that what is seen then
  * is what the statement finds. The same where the statement asks for related records and transactions run concurrently: a
- * statement that had to wait for the record would look at them as they were before it waited.
+ * statement that had to wait for the record would look at them as they were before it waited. A condition that comes back to
+ * the record's entity has what they share locked first (`lockShared`).
  * @param where what the statement asks of the record
  * @param write the statement; it is given the record, where that is held
  * @returns whether it matched
@@ -27,8 +29,13 @@ export async function whileUnchanged(
   if (!isHeld && !(isConcurrent && looksAt(where))) return write(undefined);
   if (id !== undefined && id.length > scope.limits.idLength) return false; // no column holds it, so no record has it
   return inTransaction(operation, async () => {
-    const row = await operation.scope.store.update(entity, where, { id });
+    const { store } = operation.scope;
+    const shared = isConcurrent ? sharedKeys(where, entity) : [];
+    const before = shared.length === 0 ? null : await store.findOne(entity, { id }, { select: shared });
+    if (before !== null) await lockShared(store, where, entity, before);
+    const row = await store.update(entity, where, { id });
     if (row === null) return false;
+    if (shared.some((key) => row[key] !== before?.[key])) throw new RecordChangedError();
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
     for (const listener of heldListeners) await listener(row);
     return write(row);

@@ -17,11 +17,11 @@ export interface Rights {
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Of each of these records: whether it may be read, and which fields it shows. */
   readonly seen?: string | undefined;
-  /** Records of actions, and whether the caller might still use them. */
+  /** What actions were allowed for, and whether the caller might still use it. */
   readonly uses?: readonly KeptUse[] | undefined;
 }
 
-/** A use of a record, by the name of its entity. */
+/** What an action was allowed for, by the name of its entity. */
 type KeptUse = Omit<RecordUse, "entity"> & { readonly entity: string; readonly allowed: boolean };
 
 /** Ids of records, by the names of their entities. */
@@ -97,16 +97,33 @@ async function readable(scope: OperationScope, input: OperationInput): Promise<r
   }
 }
 
-/** Whether the caller may use each of these records now. */
+/** Whether the caller may use each of these actions now, of these records where they are about some. */
 export async function usesNow(
   scope: OperationScope,
   uses: readonly Omit<KeptUse, "allowed">[],
 ): Promise<readonly KeptUse[]> {
   const found: KeptUse[] = [];
-  for (const { entity, id, access, rules } of uses) {
-    const query = { select: ["id"] };
-    const records = await readable(scope, { kind: "read", entity, id, access, rules, query, ifFound: true });
-    found.push({ entity, id, access, rules, allowed: records.length > 0 });
+  for (const use of uses) {
+    const allowed = use.id === undefined ? await mayUseAction(scope, use) : await mayUseRecord(scope, use);
+    found.push({ ...use, allowed });
   }
   return found;
+}
+
+type Use = Omit<KeptUse, "allowed">;
+
+async function mayUseRecord(scope: OperationScope, { entity, id, access, rules }: Use): Promise<boolean> {
+  const query = { select: ["id"] };
+  const records = await readable(scope, { kind: "read", entity, id, access, rules, query, ifFound: true });
+  return records.length > 0;
+}
+
+async function mayUseAction(scope: OperationScope, { entity, kind = "list", access, rules, forSome }: Use) {
+  try {
+    const decision = await scope.decide({ kind, entity, access, rules });
+    return forSome === true || decision.forSome !== true;
+  } catch (error) {
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return false;
+    throw error;
+  }
 }

@@ -120,8 +120,9 @@ function runnerOf(
     async run(action, input, data, scope) {
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
-      const { precondition, idempotencyKey: runId } = scope; // a request that is sent again finds the run that it began
-      const handle = await engine.run({ workflow, input, data, precondition, runId, caller: callerOf(scope, null) });
+      const { precondition, shown, idempotencyKey: runId } = scope; // a request that is sent again finds the run that it began
+      const asked = { workflow, input, data, precondition, shown, runId };
+      const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
       handle.result.catch(() => {}); // whoever does not wait hears of it in the log, or asks for the run
       const result = async (): Promise<unknown> => readableOnly(answerOf(workflow, await handle.result), scope);
       return { runId: handle.runId, result, isRemembered };

@@ -67,11 +67,17 @@ function flagged(
   return tells ? outcomes : shut;
 }
 
+/** A deleted record out of reach is like a missing one, unless a rule has to look at it. */
+function notTold(setting: Setting, id: string): Outcome[] {
+  const row = rowOf(setting.world, setting.entity.name, id);
+  return row === undefined || isLive(setting.entity, row) ? [] : [missing(setting, "some")];
+}
+
 export function softDelete(setting: Setting, { id }: Of<"softDelete">): Outcome[] {
   const { entity, world } = setting;
   // Twice is fine, and does not move the time.
   const row = target(setting, id, "delete", true);
-  if (isOutcome(row)) return [row];
+  if (isOutcome(row)) return [row, ...notTold(setting, id)];
   if ((row.deletedAt ?? null) !== null) return asItIs(setting, row);
   if (!isCoherent(setting, row)) return [INVALID];
   return [{ status: 200, body: SUCCESS, world: withRow(world, entity.name, { ...row, deletedAt: SOME_MOMENT }) }];
@@ -85,7 +91,7 @@ const asItIs = (setting: Setting, row: Row): Outcome[] => [
 
 export function restore(setting: Setting, { id }: Of<"restore">): Outcome[] {
   const row = target(setting, id, "update", true);
-  if (isOutcome(row)) return [row];
+  if (isOutcome(row)) return [row, ...notTold(setting, id)];
   if ((row.deletedAt ?? null) === null) return asItIs(setting, row);
   return setState(setting, row, "deletedAt", null, SUCCESS);
 }

@@ -19,6 +19,7 @@ import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 const everyone = ["everyone"] as const;
 const chief = defineRule("chief", ({ record, user: caller }) => record?.bossId === caller?.id);
+const notHidden = defineRule("notHidden", () => ({ name: { ne: "hidden" } }));
 const member = defineRule("member", ({ user: caller }) => ({ members: { id: caller?.id ?? "" } }));
 
 const user = entity("user", {
@@ -49,7 +50,7 @@ const club = entity("club", { name: string, members: manyToMany(() => user) }).r
   update: [member],
 });
 /** Does not declare the relation. */
-const badge = entity("badge", { name: string }).rules({ read: everyone });
+const badge = entity("badge", { name: string }).rules({ read: [notHidden] });
 const secret = entity("secret", { name: string, holders: manyToMany(() => user) });
 const inRedGroup = defineRule("inRedGroup", () => ({ groups: { name: "red" } }));
 /** May be changed by everyone while a red group refers to it. */
@@ -82,7 +83,7 @@ const cellar = entity("cellar", { vaults: manyToMany(() => vault).inverse("cella
   .rules({ read: everyone });
 const entities = [user, team, circle, club, badge, secret, guest, group, box, vault, cellar] as const;
 
-const rules = [chief, member, inRedGroup, ofClub];
+const rules = [chief, notHidden, member, inRedGroup, ofClub];
 const appOn = (driver: Driver) => keelson({ entities, driver, logger: noopLogger, rules });
 
 describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
@@ -236,6 +237,17 @@ describe.each(ALL_DATABASES)("a many-to-many pair on %s", (name, open) => {
     const refused = (id: string) => ({ status: 400, errors: { secretsIds: `secret "${id}" does not exist` } });
     for (const id of ["s", "missing"])
       await expect(ann().update("ann", { secretsIds: [id] })).rejects.toMatchObject(refused(id));
+  });
+
+  it.runIf(name !== "PostgreSQL")("with a target that is hidden while the write waits is refused", async () => {
+    let refused: Promise<void> | undefined;
+    await database.driver.transaction(async (transaction) => {
+      await transaction.update("badge", { id: "gold" }, { name: "hidden" });
+      refused = expect(ann().update("ann", { badgesIds: ["gold"] })).rejects.toMatchObject({ status: 400 });
+      for (let turns = 0; turns < 50; turns++) await nextTurn();
+    });
+    await refused;
+    expect(await of("badges")).toEqual([]);
   });
 
   it("is the system's to change", async () => {

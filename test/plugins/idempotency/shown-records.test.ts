@@ -11,6 +11,7 @@ import {
   keelson,
   memoryDriver,
   noopLogger,
+  step,
   string,
 } from "../../../src/index.ts";
 
@@ -19,8 +20,17 @@ const member = defineRule("member", ({ user }) => ({ members: { userId: user?.id
 const published = defineRule("published", ({ record }) => record?.published === true);
 const employee = defineRule("employee", ({ user }) => user?.role === "employee");
 
+const anyIfEmployee = defineRule("anyIfEmployee", ({ user }) => user?.role === "employee" || { userId: "ann" });
+
 const org = entity("org", { name: string, members: hasMany(() => membership) }).rules({ read: [member] });
-const membership = entity("membership", { userId: string, org: belongsTo(() => org) }).rules({ read: everyone });
+const membership = entity("membership", { userId: string, org: belongsTo(() => org) })
+  .rules({ read: everyone, create: [anyIfEmployee] })
+  .actions({
+    total: action()
+      .rules("anyIfEmployee")
+      .handler(() => ({ total: 42 })),
+    draft: action().handler(() => ({ drafted: true })),
+  });
 const price = entity("price", { amount: string }).rules({ read: [employee] });
 const file = entity("file", {
   name: string,
@@ -45,8 +55,14 @@ const page = entity("page", {
   });
 
 const contract = entity("contract", { text: string, org: belongsTo(() => org) })
-  .rules({ read: ["admin"], create: everyone })
+  .rules({ read: ["admin"], create: [employee] })
   .actions({
+    priced: action()
+      .rules("authenticated")
+      .handler(async ({ client }) => ({ prices: await client(price).count() })),
+    quote: action()
+      .rules("authenticated")
+      .workflow([step("quote", ({ client }) => client(org).get("o"))]),
     share: action()
       .onResource()
       .rules("ofOrg")
@@ -61,9 +77,9 @@ const api = keelson({
   entities: [org, membership, price, file, page, contract],
   driver,
   logger: noopLogger,
-  rules: [member, published, employee, boss, ofOrg],
+  rules: [member, published, employee, boss, ofOrg, anyIfEmployee],
   plugins: [idempotency()],
-  getUser: () => ({ id: "ann", role }),
+  getUser: () => (role === "" ? null : { id: "ann", role }),
 });
 afterAll(() => api.close());
 beforeEach(async () => {
@@ -130,6 +146,24 @@ describe("a response that is repeated", () => {
     for (let times = 0; times < 2; times++) expect(await (await send()).json()).toEqual({ link: "/shared/secret" });
     await api.asSystem().membership.delete("m");
     expect((await send()).status).toBe(403);
+  });
+
+  it.each<[string, string, () => unknown]>([
+    ["an action's own rules let the caller have some records only now", "total", () => (role = "guest")],
+    ["an action's own rules let the caller have nothing now", "priced", () => (role = "")],
+    ["the rules of creating let the caller have some records only now", "draft", () => (role = "guest")],
+    ["the caller may no longer read what was counted", "priced", () => (role = "guest")],
+    ["a workflow read a record that is hidden now", "quote", () => driver.deleteMany("membership", { id: "m" })],
+  ])("is refused where %s", async (_, name, change) => {
+    const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
+    const url = `http://localhost/api/${name === "total" || name === "draft" ? "memberships" : "contracts"}/${name}`;
+    const send = () => api.fetch(new Request(url, { method: "POST", headers, body: "{}" }));
+    const first = await send();
+    const answer = await first.json();
+    expect(first.status, JSON.stringify(answer)).toBe(200);
+    expect(await (await send()).json()).toEqual(answer);
+    await change();
+    expect([401, 403]).toContain((await send()).status);
   });
 
   it("is not given again where it hides which records it shows", async () => {

@@ -24,9 +24,14 @@ const payment = entity("payment", { note: string, wages: int.readable("admin").w
   create: everyone,
 });
 
+const badge = entity("badge", {
+  title: string.unique(),
+  hold: string.unique().default("none").readable("admin").writable("admin"),
+}).rules({ read: everyone, create: everyone });
+
 let role: string | undefined;
 const api = keelson({
-  entities: [task, payment],
+  entities: [task, payment, badge],
   driver: memoryDriver(),
   logger: noopLogger,
   getUser: () => ({ id: "ann", role }),
@@ -56,6 +61,19 @@ const SURFACES: readonly (readonly [string, (name: string) => ReturnType<typeof 
   ],
   ["an import of CSV", (name) => send("POST", "/tasks/import", `title,${name}\nNew,1\n`, "text/csv")],
 ];
+
+describe("a value that is taken", () => {
+  it("names fields that were sent or may be read, and no hidden one that was filled in", async () => {
+    const taken = async (title: string) => (await send("POST", "/badges", { title })).json;
+    await api.asSystem().badge.create({ title: "First" });
+    expect(await taken("First")).toMatchObject({ errors: { title: "is already taken" } });
+    expect(await taken("Second")).toEqual({
+      status: 409,
+      code: "CONFLICT",
+      message: "Conflict with an existing record",
+    });
+  });
+});
 
 describe.each(SURFACES)("%s", (_surface, ask) => {
   it("takes a field that may neither be read nor written for an unknown name", async () => {

@@ -57,9 +57,12 @@ export async function authorizeCollection(
   // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";
-  const { forSome } = await scope.decide({ kind, entity, access: isOwn ? "read" : access, rules });
-  // A handler that reads is for whoever may read some; what it shows of them is up to it.
-  if (!forSome || (access === "read" && !isOwn)) return null;
+  const asked = { kind, entity, access: isOwn ? "read" : access, rules } as const;
+  const { forSome } = await scope.decide(asked);
+  // A handler that reads is for callers who may read some records; what it shows of them is up to it.
+  const takesSome = access === "read" && !isOwn;
+  scope.shown?.uses.push({ ...asked, forSome: takesSome });
+  if (!forSome || takesSome) return null;
   throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }
 

@@ -41,8 +41,7 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
         return operation.require({ [field]: null });
       case "with":
       case "only":
-        if (operation.kind === "update" || operation.kind === "delete")
-          return query.deleted === "only" ? operation.require({ [field]: { null: false } }) : undefined;
+        if (operation.kind === "update" || operation.kind === "delete") return requireReached(operation, field);
         return showRestorable(operation, restores.get(entity) ?? [UPDATE]);
       default:
         throw new BadRequestError('"deleted" takes the values with and only.');
@@ -53,6 +52,13 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
     plainLists: true,
     severalRecords: true,
   });
+}
+
+/** A deleted record is there only for callers whom the rules let change it: others are not told of it. */
+function requireReached(operation: Operation, field: string): void {
+  if (operation.query.deleted === "only") operation.require({ [field]: { null: false } });
+  const { predicate, guard } = operation.decision;
+  if (predicate !== undefined && guard === undefined) operation.require({ OR: [{ [field]: null }, predicate] });
 }
 
 function fieldOf({ softDelete }: AnyEntity): string {

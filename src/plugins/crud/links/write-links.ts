@@ -202,7 +202,7 @@ async function decideChanges(operation: Operation, record: Row, taken: readonly 
     if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
   }
   if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
-  if (scope.driver.capabilities.concurrentTransactions) await checkTargets(scope, await seenOnConditions(scope, taken));
+  await checkTargets(scope, await seenOnConditions(scope, taken));
   return changes;
 }
 

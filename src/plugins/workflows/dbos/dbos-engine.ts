@@ -99,14 +99,14 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
   }
 
   async function begin(request: RunRequest): Promise<RunHandle> {
-    const { workflow, data, input, caller, precondition, runId = defaultIds.next() } = request;
+    const { workflow, data, input, caller, runId = defaultIds.next() } = request;
     const same = sameRun(workflow, caller, input);
     const first = begun.get(runId);
     if (first !== undefined) {
       assertSameRun(runId, first.same, same);
       return { runId, result: first.result };
     }
-    const state = newState({ ...workflow.data, ...data }, precondition);
+    const state = newState({ ...workflow.data, ...data }, request);
     const run = begunRun({ input, caller, codec: codec.forRun(input, state.data), state, same });
     begun.set(runId, run);
     run.result.catch(() => {}).finally(() => begun.delete(runId));

@@ -103,8 +103,8 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
   }
 
   async function create(request: RunRequest, runId: string): Promise<RunHandle> {
-    const { workflow, input, data, caller, precondition } = request;
-    const state = newState({ ...workflow.data, ...data }, precondition);
+    const { workflow, input, data, caller } = request;
+    const state = newState({ ...workflow.data, ...data }, request);
     const own = codec.forRun(input, state.data);
     try {
       const { startedAt } = await host.runAs("system", async (scope) => {

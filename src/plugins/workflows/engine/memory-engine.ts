@@ -18,14 +18,15 @@ export function memoryEngine(): WorkflowEngine {
     start(given) {
       host = given;
     },
-    async run({ workflow, input, data, caller, precondition, runId = defaultIds.next() }: RunRequest) {
+    async run(request: RunRequest) {
+      const { workflow, input, data, caller, runId = defaultIds.next() } = request;
       const same = sameRun(workflow, caller, input);
       const known = running.get(runId);
       if (known !== undefined) {
         assertSameRun(runId, known.same, same);
         return { runId, result: known.result };
       }
-      const state = newState({ ...workflow.data, ...data }, precondition);
+      const state = newState({ ...workflow.data, ...data }, request);
       const result = runInApp(host as EngineHost, workflow, caller, state, (system) => ({
         runId,
         input,

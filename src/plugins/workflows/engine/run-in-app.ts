@@ -26,6 +26,7 @@ export function runInApp(
   return host.runAs(caller, (own) =>
     host.runAs("system", (system) => {
       own.precondition = state.precondition;
+      own.shown = state.shown;
       const given = { ...parts(system), log: host.log, signal: undefined, isClosing: () => isClosing(host) };
       return runInScopes(host, definition, { caller: own, system }, state, given);
     }),

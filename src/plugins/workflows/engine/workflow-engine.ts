@@ -15,6 +15,8 @@ export interface RunRequest {
   readonly caller: Caller;
   /** What the request asks of the record that it is about. @default nothing */
   readonly precondition?: OperationScope["precondition"];
+  /** Notes what the answer of the request may show. */
+  readonly shown?: OperationScope["shown"];
   /** The run's id; a second run of the same id is the first one. @default a new one */
   readonly runId?: string | undefined;
 }

@@ -94,14 +94,16 @@ export interface SagaState {
    * of the process that began it: whoever takes the run up asks no more.
    */
   readonly precondition?: OperationScope["precondition"];
+  /** Notes what the answer of the request that began the run may show; absent where no request waits for it. */
+  readonly shown?: OperationScope["shown"];
 }
 
-/** A run that nobody has begun. @throws ConfigurationError when what it begins with cannot be its own */
+/** A run that has not begun. @throws ConfigurationError when what it begins with cannot be its own */
 export function newState(
   data: Readonly<Record<string, unknown>>,
-  precondition?: OperationScope["precondition"],
+  { precondition, shown }: Pick<SagaState, "precondition" | "shown"> = {},
 ): SagaState {
-  return { executed: [], compensated: [], data: copied(data), failure: undefined, precondition };
+  return { executed: [], compensated: [], data: copied(data), failure: undefined, precondition, shown };
 }
 
 function copied(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
