@@ -109,7 +109,7 @@ async function commandHelp(output: Output, path: readonly string[], command: Com
     "",
     ...examples.map((line) => `  keelson ${line}`),
   ];
-  // The library colours its text whoever reads it.
+  // The library always adds colours.
   const text = lines.join("\n");
   return output.colors ? text : stripVTControlCharacters(text);
 }

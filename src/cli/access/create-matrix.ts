@@ -23,7 +23,7 @@ interface Question {
 
 function owns({ role, entity, isCreate }: Question): boolean {
   if (entity?.ownedBy === undefined || role === "anonymous") return false;
-  // Nobody becomes the owner of a record that owns itself.
+  // The creator of a record that owns itself does not become its owner.
   return isCreate ? entity.ownedBy !== "id" : role === "owner";
 }
 
@@ -137,7 +137,10 @@ function fieldAccess(entity: AnyEntity, column: ColumnDefinition, operations: En
   };
 }
 
-/** Whether a role may choose a column's value at all: the framework's own columns nobody, the owner's an administrator. */
+/**
+ * Whether a role may choose a column's value at all: no role for the framework's own columns, only an administrator for
+ * the owner's.
+ */
 function isWritten(entity: AnyEntity, { role: kind, field, relation }: ColumnDefinition, role: Role): boolean {
   if (kind === "foreignKey") return entity.ownedBy !== relation || role === "admin";
   return kind === "field" && field?.readonly !== true;

@@ -2,7 +2,7 @@ import type { AccessMatrix, Grants } from "./access-matrix.ts";
 import { type Grant, grantText, isCovered, NEVER } from "./grant.ts";
 import { ROLES, type Role } from "./role.ts";
 
-/** Something that somebody may do now and could not do before. */
+/** A permission that did not exist before. */
 export interface Widening {
   /** `note read`, `note.text update`, `POST /api/notes`. */
   readonly what: string;

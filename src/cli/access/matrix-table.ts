@@ -26,7 +26,7 @@ function operationRows(name: string, { operations }: EntityAccess): string[][] {
   return OPERATIONS.map((operation) => row(name, operation, operations[operation]));
 }
 
-/** Columns that the framework keeps itself: nobody writes them. */
+/** Columns that the framework maintains itself and no caller writes. */
 const KEPT = new Set(["id", "createdAt", "updatedAt", "version"]);
 
 /** A field that obeys the entity's rules alone has nothing to say for itself. */

@@ -1,6 +1,6 @@
 /**
- * Who asks: nobody who is known, somebody who is logged in, the one whom the record belongs to, an administrator. Other
- * roles are what custom rules make of these.
+ * The caller: anonymous, a logged-in user, the owner of the record, or an administrator. Custom rules derive all other
+ * roles from these.
  */
 export const ROLES = ["anonymous", "user", "owner", "admin"] as const;
 export type Role = (typeof ROLES)[number];

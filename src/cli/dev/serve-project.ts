@@ -27,7 +27,7 @@ export async function serveProject(
   }
 }
 
-/** The port that was asked for. @throws ConfigurationError for what is none */
+/** The requested port. @throws ConfigurationError when it is not a port */
 function portFrom(given: string | undefined): number {
   const text = given ?? (process.env.PORT || "3000");
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);

@@ -5,7 +5,10 @@ import type { RotationProgress } from "../../index.ts";
 /** Where a rotation keeps how far it is: ids of records and numbers, no value and no key. */
 const ROTATION_FILE = ".keelson/key-rotation.json";
 
-/** How far a rotation came that was cut off; undefined when none was. It only saves time, so a damaged file counts as none. */
+/**
+ * How far an interrupted rotation came; undefined when there is none. The file only saves time, so a damaged one is
+ * ignored.
+ */
 export async function readRotation(): Promise<RotationProgress | undefined> {
   try {
     return JSON.parse(await readFile(ROTATION_FILE, "utf8")) as RotationProgress;

@@ -8,7 +8,7 @@ import { ROLES } from "../access/role.ts";
 import { partsOf } from "../project/app-parts.ts";
 import type { Finding, LintRule, LintSubject, Place } from "./finding.ts";
 
-/** Entities with protected fields that anybody may read or change. */
+/** Entities with protected fields that any caller may read or change. */
 const openProtectedEntity: LintRule = {
   id: "open-protected-entity",
   title: "Protected fields on an entity that is open to everybody",
@@ -116,7 +116,7 @@ const ownersOfSeveralEntities: LintRule = {
   },
 };
 
-/** Entities that let nobody use their routes, or, where they live in another service, see their records. */
+/** Entities whose rules let no caller use their routes or, for entities of another service, see their records. */
 const entityWithoutRules: LintRule = {
   id: "entity-without-rules",
   title: "Entity without rules",
@@ -151,7 +151,7 @@ function isTimeout(timeout: unknown): boolean {
   return typeof timeout === "number" && Number.isFinite(timeout) && timeout > 0;
 }
 
-/** Endpoints and actions that nobody may call. Operations of entities may well be closed on purpose. */
+/** Endpoints and actions that no caller may use. Operations of entities may well be closed on purpose. */
 const routeWithoutRules: LintRule = {
   id: "route-without-rules",
   title: "Endpoint without rules",
@@ -167,7 +167,7 @@ const routeWithoutRules: LintRule = {
       .map(({ method, path, plugin }) => ({ at: `${method} ${path}`, what: `nobody may call it (plugin ${plugin})` })),
 };
 
-/** Records that anybody may change or delete without being known. */
+/** Records that anonymous callers may change or delete. */
 const anonymousWrite: LintRule = {
   id: "anonymous-write",
   title: "Anybody may change or delete records",
@@ -202,8 +202,8 @@ export function lintApp(app: Keelson, config: KeelsonConfig): readonly Finding[]
 }
 
 /**
- * The services that remote relations name, made as their first use would make them, and asked nothing. What a factory only
- * promises is not waited for, and one that throws tells whoever uses it.
+ * The services that remote relations name, created as their first use would create them; no service is called. Promises
+ * are not awaited, and the error of a factory is left to the first use of its service.
  */
 function remoteServicesOf(
   { hasService, resolve }: Pick<Keelson, "hasService" | "resolve">,

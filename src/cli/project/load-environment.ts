@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
 /**
- * Takes over variables of `.env` in the working directory that are not set yet.
- * @param mode what NODE_ENV becomes when nobody has said
+ * Loads variables from `.env` in the working directory, unless they are set already.
+ * @param mode value of NODE_ENV when it is not set
  */
 export function loadEnvironment(mode: "development" | "production"): void {
   if (existsSync(".env")) process.loadEnvFile(".env");

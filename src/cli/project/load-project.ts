@@ -31,9 +31,9 @@ function findConfig(given: string | undefined): string {
 const EXAMPLE = "export default defineConfig({ entities: [...] })";
 
 /**
- * The project in the working directory. Nothing of it runs but its configuration's file and what that imports.
- * @param mode what NODE_ENV becomes when nobody has said @default "development"
- * @throws ConfigurationError when there is no configuration, when it fails, or when it is no configuration
+ * Loads the project in the working directory. Only the configuration file and its imports are executed.
+ * @param mode value of NODE_ENV when it is not set @default "development"
+ * @throws ConfigurationError when there is no configuration, when it fails, or when it is not a Keelson configuration
  */
 export async function loadProject(
   config: string | undefined,
@@ -49,7 +49,7 @@ async function importConfig(file: string): Promise<unknown> {
   try {
     return await importTypeScript(file);
   } catch (error) {
-    // Ours already say what is wrong with which definition.
+    // Keelson errors already name the definition and what is wrong with it.
     if (isKeelsonError(error)) throw error;
     const { name, message, stack } = error instanceof Error ? error : new TypeError(String(error));
     const [at] = /\n\s+at [^\n]+/.exec(stack ?? "") ?? [""];
