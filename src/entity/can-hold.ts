@@ -8,7 +8,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
 }
 
-/** Half a surrogate pair, NaN or 1.5 in a whole number would be stored as something else; an object is no number. */
+/** Half a surrogate pair, NaN or 1.5 in a whole number would be stored as something else; an object is not a number. */
 const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
   String: isText,
   Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,

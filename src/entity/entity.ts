@@ -194,7 +194,10 @@ function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDel
   return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
 }
 
-/** Rules that actions were given as objects; what is no list of rules is for whoever reads the actions to report. */
+/**
+ * Rules that actions were given as objects. Anything that is not a list of rules is skipped here and reported when the
+ * actions are read.
+ */
 function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
   return Object.values(actions).flatMap((value) => {
     const { definition = value } = (value ?? {}) as { definition?: unknown };
@@ -203,7 +206,7 @@ function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
   });
 }
 
-/** What a member says; a name that an import cycle left undefined is the usual reason for having none. */
+/** The definition of a member. It is usually missing because an import cycle left a name undefined. */
 function definitionOf(
   entity: string,
   name: string,

@@ -144,7 +144,7 @@ export type RelationNames<E> =
     : never;
 
 /**
- * Data of a relation's target: a record, a list, or `null` when there is none the caller may read.
+ * Data of a relation's target: a record, a list, or `null` when the caller may read none.
  * @typeParam TSystem Whether the system reads it: fields with `.readable()` are always present
  */
 export type RelatedData<E, K extends string, TSystem extends boolean = false> =

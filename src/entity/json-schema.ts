@@ -14,7 +14,7 @@ const made = new WeakMap<FieldDefinition | FieldKind, JsonSchema>();
 export function jsonSchemaOf(kind: FieldKind, field?: FieldDefinition): JsonSchema {
   const known = made.get(field ?? kind);
   if (known !== undefined) return known;
-  // What is read is described, not what it becomes; a check that has no keyword is none of the schema's.
+  // Describes the input, not the parsed value. A check without a JSON Schema keyword is left out.
   const { $schema: _, ...schema } = z.toJSONSchema(kind.schema(field ?? plainField(kind)), {
     io: "input",
     unrepresentable: "any",

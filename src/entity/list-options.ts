@@ -2,7 +2,7 @@ import type { AnyEntity } from "./entity-definition.ts";
 import type { InferSort, InferWhere } from "./infer-query.ts";
 
 /**
- * What a client may ask for of a list; the same words as in a query string.
+ * The options of a list, with the same names as in a query string.
  * @typeParam I Relations to include
  * @typeParam S Fields to select
  * @typeParam H Whether conditions may be about fields with `.omit()` and `.password()`

@@ -2,7 +2,9 @@ import type { FieldDefinition } from "./kinds/field-definition.ts";
 
 type Fields = Readonly<Record<string, FieldDefinition>>;
 
-/** Fields as anybody may inspect them: a literal default of a protected one is a value of it, and is left out. */
+/**
+ * Fields as anyone may inspect them. A protected field's literal default is left out, because it is one of its values.
+ */
 export function publishedFields(fields: Fields): Fields {
   return Object.freeze(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, published(field)])));
 }

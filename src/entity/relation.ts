@@ -33,8 +33,8 @@ export interface AnyRelation {
 }
 
 /**
- * A relation and its modifiers. `TTarget` keeps the type of the arrow function itself: TypeScript looks into it only
- * when somebody asks for the target, so two entities may refer to each other without annotations.
+ * A relation and its modifiers. `TTarget` keeps the type of the arrow function itself. TypeScript evaluates it only
+ * when the target is needed, so two entities may refer to each other without annotations.
  */
 export interface Relation<
   TType extends RelationType,
@@ -123,7 +123,7 @@ export function hasMany<T extends Thunk>(target: T): Relation<"hasMany", T> {
 export function hasOne<T extends Thunk>(target: T): Relation<"hasOne", T> {
   return relation("hasOne", target);
 }
-/** Many-to-many, through a table nobody has to define; written as `<relation>Ids`. */
+/** Many-to-many, through a table that need not be defined; written as `<relation>Ids`. */
 export function manyToMany<T extends Thunk>(target: T): Relation<"manyToMany", T> {
   return relation("manyToMany", target);
 }

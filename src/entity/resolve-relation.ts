@@ -23,7 +23,7 @@ export interface ResolvedRelation {
 export type TargetOf = (source: AnyEntity, relation: RelationDefinition) => AnyEntity | undefined;
 
 type Side = readonly [name: string, relation: RelationDefinition];
-/** The other side, that there is none, or why it cannot be told. */
+/** The other side, empty when there is none, or why it cannot be determined. */
 type OtherSide = { readonly name?: string | undefined; readonly foreignKey?: string } | { readonly problem: string };
 
 /** Relations of `entity` to `target` of some types. */
@@ -33,7 +33,7 @@ function sides(entity: AnyEntity, target: AnyEntity, types: readonly RelationTyp
   );
 }
 
-/** Whether two relations may be the two sides of one thing: neither names somebody else. */
+/** Whether two relations may be the two sides of one: neither names a different `.inverse()`. */
 function fit([name, relation]: Side, [otherName, other]: Side): boolean {
   return (relation.inverse ?? otherName) === otherName && (other.inverse ?? name) === name;
 }
@@ -64,7 +64,7 @@ function keySide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Targ
   return { name: only[0], foreignKey: foreignKeyOf(...only) };
 }
 
-/** belongsTo: the hasMany or hasOne relation that follows its key, if somebody declared one. */
+/** belongsTo: the hasMany or hasOne relation that follows its key, if one is declared. */
 function listSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: TargetOf): OtherSide {
   const [name, relation] = own;
   const found = sides(target, source, ["hasMany", "hasOne"], targetOf).filter((side) => {
@@ -100,7 +100,7 @@ function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   if (first !== undefined) return { name: first[0] };
   if (inverse !== undefined)
     return { problem: `${at}: ${target.name} has no manyToMany relation to ${source.name} named "${inverse}"` };
-  // Two relations of an entity to itself (friends, blocked) are two things until somebody says otherwise.
+  // Two relations of an entity to itself (friends, blocked) are independent unless `.inverse()` connects them.
   const theirs = source === target ? [] : openSides(target, source, targetOf);
   if (theirs.length === 0) return {};
   const mine = openSides(source, target, targetOf);

@@ -5,8 +5,8 @@ import type { RuleObject } from "./kinds/field-definition.ts";
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];
 
 /**
- * The name a rule is known by.
- * @throws ConfigurationError for what is none, as a rule that a file in a circle of imports has not defined yet
+ * The name of a rule.
+ * @throws ConfigurationError for a value that is not a rule, such as one that an import cycle has left undefined
  */
 export function ruleName(rule: string | RuleObject): string {
   const name = typeof rule === "string" ? rule : (rule as RuleObject | undefined | null)?.name;

@@ -46,9 +46,12 @@ export interface FieldKind<T = unknown> {
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
-  /** Whether that form is text without anything that JSON escapes, so that nobody has to look. @default false */
+  /**
+   * Whether that form is text without characters that JSON escapes, so that it need not be searched for them.
+   * @default false
+   */
   readonly unescaped?: boolean;
-  /** A value as a cell of CSV. There is none for null, which is a cell without anything in it. */
+  /** A value as a CSV cell. Null needs no such form: it is an empty cell. */
   toCell(value: T): Cell;
   /** The value whose cell has this text; `parse` when absent. */
   fromCell?(text: string): Parsed<T>;

@@ -13,7 +13,7 @@ function toTextCell(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** The text of a cell that `toTextCell` made, or that somebody wrote without knowing about guards. */
+/** The text of a cell that `toTextCell` made, or that was written without guards. */
 function fromTextCell(cell: string): string {
   return GUARDED.test(cell) ? cell.slice(1) : cell;
 }
