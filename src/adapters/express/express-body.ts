@@ -24,7 +24,7 @@ export function expressBody(request: ExpressRequest): KernelBody | undefined {
   return typeof body === "string" ? { kind: "text", text: body } : { kind: "parsed", value: body };
 }
 
-/** Fails as a body does that nobody can read any more. */
+/** Fails like a body that can no longer be read. */
 // biome-ignore lint/correctness/useYield: it fails before the first chunk
 async function* consumed(): AsyncGenerator<Uint8Array> {
   throw new ConfigurationError(

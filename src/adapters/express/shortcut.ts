@@ -50,7 +50,7 @@ export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostV
   return Object.assign(handler, { handle: handler, set: true, emit });
 }
 
-/** Makes node's request Express's, for those who ask for it. */
+/** Gives node's request the prototype and the properties of an Express request, for handlers that need them. */
 function asExpress(app: ExpressApp, request: ExpressRequest, res: ServerResponse, baseUrl: string, url = "/") {
   if (request.baseUrl !== undefined) return request;
   Object.setPrototypeOf(request, app.request);

@@ -7,8 +7,8 @@ export interface HonoAdapterOptions<TContext = HonoContext> {
   /** Who calls, from Hono's context; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((context: TContext) => unknown) | undefined;
   /**
-   * Address of the other end of the connection, such as `(context) => getConnInfo(context).remote.address` of the package
-   * for your host; a header that anybody can send is none.
+   * Address of the other end of the connection, such as `(context) => getConnInfo(context).remote.address` of the
+   * package for your host. Do not use a header that any client can send.
    * @default that of the socket on @hono/node-server; unknown on other hosts
    */
   readonly getAddress?: ((context: TContext) => string | undefined) | undefined;

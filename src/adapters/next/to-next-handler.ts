@@ -6,8 +6,8 @@ export interface NextHandlerOptions<TRequest extends Request = Request> {
   /** Who calls, from Next's own request; wins over the app's `getUser`. @default the app's */
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
-   * Address of whoever sends requests to Next, from what your platform tells; Next itself tells none, and a header that
-   * anybody can send is none.
+   * Address of the client that sends requests to Next, as your platform provides it; Next itself does not. Do not use a
+   * header that any client can send.
    * @default unknown
    */
   readonly getAddress?: ((request: TRequest) => string | undefined) | undefined;
@@ -33,7 +33,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as 
  * Turns an app into the handlers of a catch-all route, such as `app/api/[...path]/route.ts`. The folder's path takes
  * the place of the API prefix.
  * @param api the app
- * @throws ConfigurationError when `base` is no path
+ * @throws ConfigurationError when `base` is not a path
  * @example
  * export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = toNextHandler(api);
  * export const dynamic = "force-dynamic";

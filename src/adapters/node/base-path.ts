@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../../entity/index.ts";
 
 /**
- * The path an adapter is told to answer under, without a slash at its end; undefined for none.
- * @throws ConfigurationError for what no request's path can begin with
+ * The path that an adapter serves, without a trailing slash; undefined when there is none.
+ * @throws ConfigurationError for a text that no request's path can begin with
  */
 export function basePath(base: string | undefined): string | undefined {
   const path = base?.replace(/\/$/, "");

@@ -5,9 +5,9 @@ import { BadRequestError } from "../../kernel/index.ts";
 const QUEUED = 8;
 
 /**
- * The body's bytes as they come, read only when somebody asks. A reader that stops early leaves the connection alone,
- * and the rest of the body is dropped: node's own iterator would destroy the connection, and with it the answer
- * that says why (413). It is also a good part slower for one small chunk, which is what most bodies are.
+ * The body's bytes as they arrive, read only on demand. A reader that stops early leaves the connection open, and the
+ * rest of the body is dropped. Node's own iterator would destroy the connection, and with it the 413 response. It is
+ * also slower for one small chunk, which is what most bodies are.
  * @throws BadRequestError when the client goes away before the body's end
  */
 export async function* bodyChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {

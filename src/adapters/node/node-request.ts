@@ -21,14 +21,14 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** The body of a request nobody has read from; undefined when it has none. */
+/** The body of a request that has not been read yet; undefined when it has none. */
 export function unreadBody(incoming: IncomingMessage): KernelBody | undefined {
   return announcesBody(incoming) ? { kind: "stream", stream: bodyChunks(incoming) } : undefined;
 }
 
 /**
  * Header values, with repeated lines joined as RFC 9110 section 5.3 and web-standard hosts do. node:http drops the
- * second `Authorization` or `Content-Type` instead; joined, neither is taken for valid by whoever parses it.
+ * second `Authorization` or `Content-Type` instead. Joined, the value is invalid to any parser.
  */
 function headersOf(incoming: IncomingMessage): KernelRequest["headers"] {
   const { headers, rawHeaders } = incoming;

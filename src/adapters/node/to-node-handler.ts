@@ -20,7 +20,7 @@ export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Turns an app into a request listener of node:http.
- * @throws ConfigurationError when `base` is no path
+ * @throws ConfigurationError when `base` is not a path
  * @example createServer(toNodeHandler(api)).listen(3000)
  */
 export function toNodeHandler(api: HandlingApp, { getUser, ...options }: NodeHandlerOptions = {}): NodeHandler {
@@ -28,7 +28,7 @@ export function toNodeHandler(api: HandlingApp, { getUser, ...options }: NodeHan
   return (incoming, outgoing) => {
     const target = originForm(incoming.url);
     const url = base ? pathBelow(base, target) : target;
-    // `answer` settles whatever happens; a listener of node:http has nobody to hand a promise to.
+    // `answer` always settles; node:http ignores a listener's promise.
     if (url === undefined) void answer(elsewhere, incoming, outgoing, { url: target });
     else void answer(api, incoming, outgoing, { url, base, getUser });
   };

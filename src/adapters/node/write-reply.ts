@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { finished, pipeline, Readable } from "node:stream";
 import { cancelBody, type KernelResponse } from "../../kernel/index.ts";
 
-/** Milliseconds a client gets to finish sending a body that nobody wants, before its connection is closed. */
+/** Milliseconds a client gets to finish sending an unwanted body before its connection is closed. */
 const LINGER_MS = 2_000;
 
 /**

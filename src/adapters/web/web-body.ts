@@ -1,9 +1,9 @@
 import { BadRequestError } from "../../kernel/index.ts";
 
-/** Milliseconds a client gets to finish sending a body that nobody wants, before it is answered. */
+/** Milliseconds a client gets to finish sending an unwanted body before it gets its response. */
 const LINGER_MS = 2_000;
 
-/** The body of a web-standard request, read only when somebody asks. */
+/** The body of a web-standard request, read only on demand. */
 export class WebBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #isDone = false;

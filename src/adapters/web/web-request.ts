@@ -15,7 +15,7 @@ export interface WebView {
   readonly raw: unknown;
   /** Address of the other end of the connection, asked for on demand. @default the host does not tell */
   readonly address?: (() => string | undefined) | undefined;
-  /** The bytes of a body that somebody has read before, where the host kept them; otherwise rejects. */
+  /** The bytes of a body that was read before, if the host kept them; otherwise rejects. */
   readonly kept?: (() => Promise<ArrayBuffer>) | undefined;
   readonly getUser?: ((request: never) => unknown) | undefined;
 }
@@ -75,9 +75,9 @@ export class WebRequest implements KernelRequest {
     return this.#request.signal;
   }
 
-  /** Waits for the end of a body that nobody has read to its end. */
+  /** Waits for the end of a body that has not been read to its end. */
   async discardBody(): Promise<void> {
-    // Asking for the body makes one where there is none, which most requests do without.
+    // Accessing the body creates one if there is none, which most requests do not need.
     const { "content-length": length = "0", "transfer-encoding": coding } = this.headers;
     if (length === "0" && coding === undefined) return;
     if (this.#body !== undefined || !this.#request.bodyUsed) await this.#unread()?.discard();
@@ -92,7 +92,7 @@ export class WebRequest implements KernelRequest {
   }
 }
 
-/** The bytes that the host kept of a body; fails as a body does that nobody can read any more. */
+/** The bytes of a body that the host kept; fails like a body that can no longer be read. */
 async function* readBefore({ adapter, kept }: WebView): AsyncGenerator<Uint8Array> {
   const bytes = await kept?.().catch(() => undefined);
   if (bytes === undefined)
