@@ -9,7 +9,10 @@ export interface TypedApp {
 export interface ClientOptions<TApi extends TypedApp = TypedApp> {
   /** Where the API begins, with its prefix: `"https://shop.example/api"`; `"/api"` on a page of the same host. */
   readonly baseUrl: string;
-  /** Token of the caller, asked for before each request; null and undefined for nobody. @default nobody */
+  /**
+   * Token of the caller, requested before each request; null and undefined for an anonymous caller.
+   * @default anonymous
+   */
   readonly getToken?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
   /** @default the platform's, as it is when a request is made */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
@@ -31,8 +34,9 @@ export interface CallOptions {
   /** Version that the record must have, of calls that change one with versions; or else the status is 412. @default any */
   readonly ifVersion?: number | undefined;
   /**
-   * Unique to one request, such as `crypto.randomUUID()`: sent again with the same key, it is not carried out again, where the
-   * API has the plugin `idempotency`. @default none
+   * Unique to one request, such as `crypto.randomUUID()`. A request sent again with the same key is not carried out
+   * again, if the API has the plugin `idempotency`.
+   * @default none
    */
   readonly idempotencyKey?: string | undefined;
   /** Headers of this request, over those of the client. */

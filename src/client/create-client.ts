@@ -60,8 +60,8 @@ function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string)
 }
 
 /**
- * Names that whoever handles a value looks for. Answered with a function, `await` would call `then`, and so send a request;
- * frameworks ask for marks such as `__v_isRef` and `$$typeof`, and take anything that is there for a yes.
+ * Names that the language and frameworks look up on any value. If they led to a function, `await` would call `then` and
+ * so send a request; frameworks look for marks such as `__v_isRef` and `$$typeof`, and treat any value as a yes.
  */
 const NO_NAMES = /^(?:then$|toJSON$|__|\$\$|@@)/;
 
@@ -78,8 +78,8 @@ function byName(make: (name: string) => object, known: object): object {
 }
 
 /**
- * The path segment of an entity nobody told the client about: the regular English plural in kebab-case. The server knows
- * irregular ones too, and what `.plural()` says; those dictionaries are larger than this client.
+ * The path segment of an entity whose path the client was not given: the regular English plural in kebab-case. The
+ * server also knows irregular plurals and `.plural()`; its dictionaries are larger than this client.
  */
 function assumedSegment(name: string): string {
   const plural = /(?:[sxz]|[cs]h)$/i.test(name) ? `${name}es` : name.replace(/([^aeiou])y$/i, "$1ie").concat("s");
@@ -94,8 +94,9 @@ type Pairs = readonly (readonly [name: string, value: unknown])[];
 type Sent = Pick<Outgoing, "search" | "body">;
 
 /**
- * The request of an action's call: the id first if it is about a record, then input and query in one object, then options.
- * @param route undefined when nobody told the client where the action is
+ * The request of an action's call: the id first if it is about a record, then input and query in one object, then
+ * options.
+ * @param route undefined when the client was not given the action's route
  */
 async function actionRequest(
   collection: string,

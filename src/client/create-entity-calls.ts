@@ -15,7 +15,7 @@ const DEFAULT_LIMIT = 100;
 /**
  * The calls that every entity has.
  * @param collection path of its records
- * @param isAssumed whether nobody told the client this path
+ * @param isAssumed whether the path was guessed rather than given to the client
  */
 export function createEntityCalls(send: Send, collection: string, isAssumed: boolean): object {
   const ask = async (request: Outgoing): Promise<unknown> => expectJson(await send(request));

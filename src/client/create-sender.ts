@@ -14,7 +14,7 @@ export interface Outgoing {
   readonly body?: unknown;
   readonly prefer?: string | undefined;
   readonly options?: CallOptions | undefined;
-  /** Whether nobody told the client this path, and nothing but the path can be missing. */
+  /** Whether the path was guessed, so that a "not found" can only mean the path. */
   readonly isAssumed?: boolean | undefined;
 }
 

@@ -18,8 +18,8 @@ export interface ClientErrorContent {
 }
 
 /**
- * What the API refused, or an answer that is none of the API's. Not one of the server's classes: importing those would
- * put the server into every browser bundle. A network that fails and a call that is aborted reject as `fetch` does.
+ * An error of the API, or a response that did not come from the API. It is not one of the server's classes: importing
+ * those would put the server into every browser bundle. Network failures and aborted calls reject as `fetch` does.
  * @example
  * if (error instanceof KeelsonClientError && error.code === "VALIDATION_FAILED") show(error.errors)
  */

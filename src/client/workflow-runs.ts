@@ -4,7 +4,7 @@ import type { Send } from "./create-sender.ts";
 import { expectJson } from "./expect-json.ts";
 import { segmentOf } from "./segment-of.ts";
 
-/** What is told of a run, to whoever started it and to administrators. */
+/** What the API reports of a run, to the user who started it and to administrators. */
 export interface WorkflowRun {
   readonly id: string;
   /** Name of the workflow, such as `order.checkout`. */
