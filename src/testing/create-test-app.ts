@@ -8,7 +8,7 @@ export interface TestResponse {
   readonly body: unknown;
 }
 
-/** An app under test and a way to call it as somebody. */
+/** An app under test, and a way to call it as a given user. */
 export interface TestApp<TEntities extends readonly EntityLike[]> {
   readonly api: Keelson<TEntities>;
   /** Calls as a user; null = anonymous. */

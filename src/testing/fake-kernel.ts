@@ -127,7 +127,7 @@ export function createFakeKernel(): FakeKernel {
   });
   const principal = (who: User | null = user): Principal =>
     who === null ? ANONYMOUS : { kind: "user", user: who, isAdmin: defaultIsAdmin(who) };
-  /** The caller of the test, or else whom a plugin recognises. */
+  /** The caller of the test, or else the one that a plugin recognises. */
   const callerOf = async ({ method, url, headers, raw }: KernelRequest): Promise<Principal> => {
     const found = [...contexts].find(([{ getUser }]) => getUser !== undefined);
     if (found === undefined || user !== null) return principal();
@@ -141,7 +141,7 @@ export function createFakeKernel(): FakeKernel {
   };
   const clock = { now: () => new Date() };
   const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
-    // Nobody decides unless the plugin under test does; then the test itself stands in for the rules.
+    // Unless the plugin under test makes decisions, the test itself stands in for the rules.
     const open = new HookRegistry(DEFAULT_LIMITS.hookMs);
     const undecided = hooks.list("operation:authorize").length === 0;
     if (undecided)

@@ -61,7 +61,7 @@ const TRANSACTION_CASES: readonly DriverCase[] = [
     async run(driver) {
       const increment = (inner: Driver): Promise<unknown> =>
         inner.update("book", { id: "b4" }, { id: "b4" }).then(async () => {
-          // Data that is nothing but the id locks the record: from here on nobody else changes it.
+          // An update with nothing but the id locks the record: from here on no other transaction can change it.
           const row = await inner.findOne("book", { id: "b4" });
           return inner.update("book", { id: "b4" }, { pages: (row?.pages as number) + 1 });
         });
