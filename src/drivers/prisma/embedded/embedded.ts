@@ -24,8 +24,8 @@ import { refuseWrongAddress } from "./wrong-address.ts";
 const FORM = 1;
 
 /**
- * Tables and schema in one hash. SQLite keeps the statements that made tables and indexes, so that whoever changes them by
- * hand, or puts another file in this one's place, changes it.
+ * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
+ * hand or another file in this one's place changes the hash.
  */
 async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
   const { rows } = await run(connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name");
@@ -99,7 +99,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
   /** @throws ConfigurationError; the packages that are needed from now on are loaded meanwhile */
   async function refuseMisfits(model: EntityModel, production: boolean): Promise<void> {
     const packages = await loadPeers("embedded", { ...PACKAGES, ...SCHEMA_PACKAGES });
-    // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
+    // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
     if (!production) void startSchemaEngine(packages).catch(() => undefined);
     checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
   }
@@ -139,7 +139,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
             const before = await digest();
             if (before === (await stamp.read())) return [];
             const differences = await pendingChanges(await target());
-            // Somebody may have changed the tables meanwhile.
+            // The tables may have changed meanwhile.
             if (differences.length === 0 && before === (await digest())) await stamp.write(before);
             return differences;
           },

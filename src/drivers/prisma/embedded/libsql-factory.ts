@@ -129,7 +129,7 @@ function returnsRows(statement: LibsqlStatement): boolean {
 /** Runs a statement, and waits for it as libsql does. */
 function execute(database: LibsqlDatabase, { sql, args, argTypes }: SqlQuery): SqlResultSet & { changes: number } {
   const statement = database.prepare(sql);
-  // Whole numbers would be cut off beyond 2^53, without anybody hearing of it.
+  // Otherwise integers beyond 2^53 would silently lose digits.
   statement.safeIntegers(true);
   const parameters = args.map((value, index) => toParameter(value, argTypes[index] as ArgType));
   if (!returnsRows(statement))

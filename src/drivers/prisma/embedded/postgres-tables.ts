@@ -108,7 +108,7 @@ export async function postgresTables(
   model: EntityModel,
 ): Promise<Tables> {
   const ours = tableNames(model);
-  pool.on("error", () => undefined); // whoever uses the connection hears of it
+  pool.on("error", () => undefined); // queries on the connection report the error
   try {
     // The engine's statements name tables without their schema.
     await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
@@ -141,7 +141,7 @@ export async function postgresTables(
   }
 }
 
-/** The lock comes before the transaction: what it looks at shall be what whoever had the lock has left. */
+/** Takes the lock before the transaction begins, so that the transaction sees what the lock's previous holder wrote. */
 async function whileLocked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   await pool.query("SELECT pg_advisory_lock($1)", [LOCK]);
   try {
@@ -152,8 +152,8 @@ async function whileLocked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * One snapshot from start to end: a table that another program makes after the tables of others were listed would be dropped
- * as nobody's, if the engine saw it.
+ * One snapshot from start to end. Otherwise the engine could see a table that another program creates after the foreign
+ * tables were listed, and drop it.
  */
 async function inTransaction<T>(pool: Pool, keep: boolean, work: () => Promise<T>): Promise<T> {
   await pool.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -174,10 +174,10 @@ async function postgresCatalog(pool: Pool, schema: string): Promise<Catalog> {
 }
 
 /**
- * Statements that drop indexes over live records that no entity asks for any more. The schema engine, told nothing of indexes over some
- * of the rows, would take one for an index over all of them that has another name.
+ * Statements that drop partial indexes over live records that no entity declares any more. The schema engine does not
+ * know partial indexes, and would take one for a full index with another name.
  * @param ours names of the tables that entities describe
- * @param wanted names of the indexes that they ask for
+ * @param wanted names of the indexes that they declare
  */
 async function dropStaleIndexes(
   pool: Pool,

@@ -25,13 +25,13 @@ interface Rows {
 
 const same = (text: string): string => text;
 
-/** All but Booleans stays the server's text: whoever decodes a row knows its columns, and makes no text of text first. */
+/** Leaves every value but Booleans as the server's text: rows are decoded later, where their columns are known. */
 const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ? isTrue : same) });
 
 /**
- * The adapter with queries outside transactions straight on its pool. It would describe columns nobody asks about, write
- * moments anew that are decoded a moment later, and prepare a line for its debug log, for each of them. What fails is said
- * in the adapter's own words all the same.
+ * The adapter, with queries outside transactions sent straight to its pool. For each of them Prisma's adapter would
+ * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
+ * log. Errors are still reported in the adapter's own words.
  * @param named whether statements are prepared by name
  * @param explain An adapter whose queries fail with an error of the pool
  */
@@ -102,7 +102,7 @@ const PACKAGES = {
   pg: () => import("pg"),
 } as const;
 
-/** Connections that break while nobody uses them are replaced by the pool; without a listener they end the process. */
+/** The pool replaces idle connections that break; without a listener they would end the process. */
 function noteLostConnections(log: Logger): (error: Error) => void {
   return (error) => log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
 }
@@ -170,7 +170,7 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
       },
       async open({ model, log, production }) {
         const packages = await loadPeers("postgres", PACKAGES);
-        // Takes long, and runs beside the rest; whoever needs it waits for it, and hears of failures.
+        // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
         const { PrismaPg } = packages["@prisma/adapter-pg"];
         if (push === "auto") {

@@ -1,9 +1,9 @@
 import type { SqlDriverAdapter, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import { isSqliteBusy } from "../prisma-failure.ts";
 
-// Prisma's adapter gives each transaction a connection that is never closed and has none of our settings, and makes
-// reads wait for it to end. This one keeps two of its connections: one reads, one writes and runs transactions. With a
-// write-ahead log a reader never waits for the writer. Writes take turns in the driver's queue.
+// Prisma's adapter opens a connection for each transaction that is never closed and lacks Keelson's settings, and it
+// makes reads wait until the transaction ends. This one keeps two connections: one reads, the other writes and runs
+// transactions. With a write-ahead log a reader never waits for the writer. Writes take turns in the driver's queue.
 
 /** A connection to a SQLite file; transactions are begun and ended by statements. */
 export type SqliteConnection = Omit<SqlDriverAdapter, "startTransaction">;

@@ -7,7 +7,7 @@ import { jsonQuoter } from "./json-quoter.ts";
 import { run } from "./sqlite-adapter.ts";
 import type { Tables } from "./tables.ts";
 
-/** A connection on which nobody else can write until it is closed. */
+/** A connection that keeps all others from writing until it is closed. */
 async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
   const adapter = await factory.connect();
   try {
@@ -74,14 +74,14 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
 }
 
 /**
- * The engine asks for the text of an index over some of the rows, and puts the name in double quotes. Those are for
- * columns; SQLite takes them for text only when it was built to.
+ * The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
+ * them for text only when it was built to.
  */
 function withText(query: SqlQuery): SqlQuery {
   return { ...query, sql: query.sql.replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") };
 }
 
-/** The same connection for somebody who closes it before we are done with it. */
+/** The same connection with a `dispose` that does nothing, because the schema engine would close it too early. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   const quote = jsonQuoter();
   const withQuotes = (query: SqlQuery): SqlQuery => ({ ...query, sql: quote(query.sql) });

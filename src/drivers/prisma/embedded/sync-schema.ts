@@ -17,7 +17,7 @@ export interface SchemaTarget {
   readonly option: string;
   readonly acceptDataLoss: boolean;
   openTables(): Promise<Tables>;
-  /** Called when the tables were made to fit, while nobody else can change them. */
+  /** Called when the tables fit, while no other process can change them. */
   onFit?(tables: Tables): Promise<void>;
 }
 

@@ -10,15 +10,16 @@ export interface Foreign {
 /** A connection for the schema engine. */
 export interface Tables {
   readonly factory: SqlMigrationAwareDriverAdapterFactory;
-  /** Tables and types of the same database that belong to somebody else, as they are at this moment. */
+  /** Tables and types of the same database that belong to other programs, as they are now. */
   foreign(): Promise<Foreign>;
   catalog(): Promise<Catalog>;
   run(statement: string): Promise<void>;
   /** Statements that make way for what the engine cannot do by itself; they come after renames. */
   preparations(): Promise<readonly string[]>;
   /**
-   * Makes all changes or none. The tables that others make meanwhile are not seen, so that nobody takes them for leftovers.
-   * @param keep `false` undoes them in the end; what is returned tells what they would have been
+   * Makes all changes or none. Tables that other programs create meanwhile are not seen, so they are not taken for
+   * leftovers.
+   * @param keep `false` undoes the changes at the end; the returned value tells what they would have been
    */
   atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
   close(): Promise<void>;

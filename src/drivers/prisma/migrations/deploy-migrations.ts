@@ -29,7 +29,7 @@ async function applyOne(ledger: Ledger, file: MigrationFile): Promise<void> {
   }
 }
 
-/** A database whose tables somebody pushed has to say so, once. */
+/** A database whose tables were pushed has to be declared a baseline, once. */
 async function assertBaseline({ baseline, hasTables, differences }: Deployment, isFirst: boolean): Promise<void> {
   if (baseline) {
     const problems = await differences();

@@ -12,7 +12,7 @@ export interface MigrationDatabase {
   openLedger(): Promise<Ledger>;
 }
 
-/** A database in which migrations are tried; nobody else sees it, and closing it removes it. */
+/** A private database in which migrations are tried; closing it removes it. */
 export interface Scratch {
   readonly tables: Tables;
   /** Several statements. */

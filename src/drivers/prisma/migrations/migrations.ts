@@ -57,7 +57,7 @@ export interface MigrationStatus {
   readonly applied: readonly string[];
   /** Migrations that began and did not end; nothing is applied until they are dealt with. */
   readonly failed: readonly string[];
-  /** Migrations that the database has seen and that have no folder any more. */
+  /** Migrations that the database has recorded and whose folder no longer exists. */
   readonly missing: readonly string[];
   /** What the database lacks of the definitions, or has beyond them, once no migration is pending; empty until then. */
   readonly drift: readonly SchemaChange[];
@@ -115,7 +115,7 @@ export interface Migrations {
     readonly onProgress?: ((progress: MigrationProgress) => void) | undefined;
   }): Promise<{ readonly applied: readonly string[] }>;
   /**
-   * Says how a migration ended that failed halfway, after somebody has looked at the database
+   * Records how a migration that failed halfway ended, after you have looked at the database
    * (`keelson migrate resolve <name> --as applied`).
    * @throws ConfigurationError when it did not fail
    */

@@ -28,7 +28,7 @@ import { sqliteDatabase } from "./sqlite-database.ts";
 /** What a plan says when there is nothing to do. */
 const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
 
-/** A comment at the head of a script, which is read by whoever reviews it. */
+/** A comment at the head of a script that tells its reviewer which values are lost. */
 function heading(changes: readonly SchemaChange[]): string {
   const losses = changes.filter(({ destructive }) => destructive);
   if (losses.length === 0) return "";
@@ -42,8 +42,8 @@ function scriptOf(statements: readonly string[], script: string): string {
 }
 
 /**
- * How tables get from what they are to what the definitions say. New names are given at once, since only then the rest
- * can be told; whoever wants to look only undoes that in the end.
+ * Plans the change from the current tables to the definitions. Renames are applied first, because the rest can only be
+ * compared after them; a plan that is only to be shown is rolled back.
  * @param apply Whether the tables are changed
  */
 function planMigration(target: SchemaTarget, tables: Tables, apply: boolean): Promise<MigrationPlan> {

@@ -30,7 +30,7 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     return postgresTables(pool, (own) => new PrismaPg(own, { schema }), schema, model);
   }
 
-  /** Asks for something outside of any transaction, where databases are made and dropped. */
+  /** Runs a statement outside any transaction, where databases can be created and dropped. */
   async function ask(sql: string): Promise<void> {
     const client = new Client({ ...CONNECTION, connectionString: url });
     await client.connect();
@@ -59,7 +59,7 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     try {
       const tables = await openTables(own.href, "public");
       const close = (): Promise<void> => tables.close().then(drop);
-      // What migrations have made there is ours, and nobody else has a table there.
+      // The scratch database has only the tables that migrations made, so none are foreign.
       const foreign: Tables["foreign"] = () => Promise.resolve({ tables: [], enums: [] });
       return { tables: { ...tables, foreign }, run: (script) => tables.run(script), close };
     } catch (error) {

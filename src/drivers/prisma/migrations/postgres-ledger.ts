@@ -60,7 +60,7 @@ export async function postgresLedger(client: Client, schema: string, model: Enti
     await client.query(FINISHED, [id]);
   }
 
-  client.on("error", () => undefined); // whoever uses the connection hears of it
+  client.on("error", () => undefined); // queries on the connection report the error
   await client.connect();
   try {
     await client.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);

@@ -12,7 +12,7 @@ import { type LinkTable, linkTable } from "./link-table.ts";
 
 /** A table that may hold the pairs of a relation, and the column that holds its own end there. */
 export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
-  /** Whether somebody said so with `.renamedFrom()`. */
+  /** Whether `.renamedFrom()` names it. */
   readonly asked: boolean;
 }
 
@@ -31,7 +31,7 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
 }
 
-/** What Prisma calls the only table of pairs between two models when nobody gives it a name. */
+/** Prisma's default name for the only table of pairs between two models. */
 export function plainTableName({ source, target }: ResolvedRelation): string {
   return linkTableName([source.name, target.name].sort().join("To"));
 }
@@ -64,7 +64,7 @@ function hasFormerNames({ renamedFrom, relations }: AnyEntity): boolean {
   return renamedFrom !== undefined || Object.values(relations).some((relation) => relation.renamedFrom !== undefined);
 }
 
-/** The models that a database may still be made for; none when nothing has a former name. */
+/** The former models that the database may still match; empty when nothing has a former name. */
 export function formerModels(model: EntityModel): readonly FormerModel[] {
   if (!model.entities.some(hasFormerNames)) return [];
   return FORMER.map((names) => ({ names, model: formerModel(model, names) }));

@@ -46,7 +46,7 @@ export function isPrintedAsList({ type, many, target }: ResolvedRelation): boole
   return many || (type === "hasOne" && target.softDelete !== undefined);
 }
 
-/** Names have no double underscores, so nobody can declare a field of this name. */
+/** Names have no double underscores, so this one cannot clash with a declared field. */
 function hiddenName({ source, name }: ResolvedRelation): string {
   return `${source.name}__${name}`;
 }
@@ -111,8 +111,8 @@ function connects({ between }: Pair): string {
 }
 
 /**
- * Names of relations; undefined when Prisma needs none. Prisma would call a table of pairs after its two models as long as
- * it is the only one between them, and lose it with the second: so it always has a name of its own.
+ * The name of a relation; undefined when Prisma needs none. Prisma would name a table of pairs after its two models
+ * only while it is the only one between them, so such a table always gets a name of its own.
  * @param alongside how many pairs connect two models
  */
 function nameOf(pair: Pair, alongside: ReadonlyMap<string, number>): string | undefined {

@@ -69,8 +69,8 @@ function columnRenames(entity: AnyEntity, catalog: Catalog, { renames, problems 
 }
 
 /**
- * What `.renamedFrom()` asks for and the database does not have yet, and tables of pairs that go by another name than they
- * did, in the order in which it can be done.
+ * The renames that `.renamedFrom()` asks for and the database does not have yet, and those of tables of pairs whose
+ * name has changed, in an order in which they can be applied.
  * @throws ConfigurationError when the database has both names
  */
 export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provider): readonly Rename[] {
@@ -116,7 +116,7 @@ function moved(from: FormerLink, relation: ResolvedRelation, provider: Provider)
   ];
 }
 
-/** Several relations lead from one entity to the other, and the table says of none of them that it is its own. */
+/** Several relations connect the two entities, and the table does not say which of them it belongs to. */
 function undecided(relation: ResolvedRelation): string {
   const plain = plainTableName(relation);
   return `${relation.source.name}.${relation.name}: the database has the table "${plain}" from when one relation connected the two entities; say which one it was with .renamedFrom("${plain.slice(1)}")`;

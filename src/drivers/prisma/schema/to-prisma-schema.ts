@@ -79,7 +79,7 @@ function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: 
   return [...new Set(lines)];
 }
 
-/** Declared relations as declared, then those that nobody declared. */
+/** Declared relations in the order of their declaration, then those that are not declared. */
 function inOrderOf(names: readonly string[]): (a: RelationField, b: RelationField) => number {
   const position = ({ name, hidden }: RelationField): number => (hidden ? names.length : names.indexOf(name));
   return (a, b) => position(a) - position(b);
