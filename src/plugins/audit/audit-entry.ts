@@ -7,7 +7,7 @@ export const ENTRY = "auditEntry";
 /** What a write was, in an entry. */
 export type AuditOperation = "create" | "update" | "delete" | "link" | "unlink";
 
-/** One change of one record. Nobody but the plugin writes entries, and nobody changes one. */
+/** One change of one record. Only the plugin writes entries, and an entry is never changed. */
 export function auditEntry(read: AuditOptions["read"]): AnyEntity {
   const entry = entity(ENTRY, {
     at: datetime.describe("When the change was made"),

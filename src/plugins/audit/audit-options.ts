@@ -3,8 +3,8 @@ import type { EntityRulesInput } from "../../entity/index.ts";
 /** Options of `audit`. */
 export interface AuditOptions {
   /**
-   * Rules of whoever may read entries; any of them passes. They see what happened to all records, whatever the rules of
-   * those say, and of each field what their field rules let them see.
+   * Rules for reading entries; any of them passes. Readers see the changes of all records, whatever the read rules of
+   * their entities say. Of each field they see what its field rules let them see.
    * @default none: entries have no routes
    */
   readonly read?: EntityRulesInput["read"] | undefined;

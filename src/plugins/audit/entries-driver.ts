@@ -65,7 +65,7 @@ function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver
 
 const isEntry = (ref: EntityRef): boolean => entityName(ref) === ENTRY;
 
-/** @throws AuthorizationError for entries, whoever asks */
+/** @throws AuthorizationError for entries, for every caller */
 async function unlessEntry<T>(ref: EntityRef, write: () => Promise<T>): Promise<T> {
   if (isEntry(ref)) throw new AuthorizationError("Entries of the audit log are not changed, and not deleted");
   return write();
@@ -117,7 +117,7 @@ function openEntry(model: EntityModel, row: Row): void {
   for (const side of ["before", "after"]) {
     const values = row[side];
     if (values === undefined || values === null) continue;
-    // Nobody can say any more who may see values of an entity that is gone, or when it is not known whose they are.
+    // Without a known entity there are no field rules to decide who may see the values.
     row[side] = entity === undefined ? null : tagRecord(entity, typed(entity, values as Row));
   }
 }

@@ -30,7 +30,7 @@ interface CleanUp {
 
 /**
  * Deletes entries that are older than some days, at once and every hour. Several processes may do so at the same time.
- * @param driver the base driver: nobody deletes entries through another one
+ * @param driver the base driver: all others refuse to delete entries
  */
 function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
   let isStopped = false;

@@ -2,7 +2,7 @@ import { type Driver, defaultIds, type OperationScope, type Row } from "../../ke
 import { ENTRY } from "./audit-entry.ts";
 import type { RecordChange } from "./record-change.ts";
 
-/** On whose behalf something is written; undefined for services of the whole app, which belong to nobody. */
+/** The caller on whose behalf something is written; undefined for app-wide services, which act for no caller. */
 export type Actor = Pick<OperationScope, "principal" | "requestId" | "exchange" | "now"> | undefined;
 
 /**

@@ -10,13 +10,13 @@ interface Change {
   readonly after: Row | null;
 }
 
-/** What every write changes, and none is about; and what only finds values. */
+/** Columns that every write changes, and columns that only help to find values. They are not part of a change. */
 const SILENT: ReadonlySet<ColumnDefinition["role"]> = new Set(["id", "updatedAt", "version", "blindIndex"]);
 
 /**
- * What became of a record; null on a side where it was not there. It is the same whoever asks: of passwords, omitted and
- * encrypted fields nothing is kept but that they changed. A copy of them would stay after the original was changed, and
- * would have to be rotated with it.
+ * The change of a record; null on a side where it did not exist. It does not depend on the caller: of password, omitted
+ * and encrypted fields it keeps only that they changed. A copy of their values would outlive the original, and key
+ * rotation would have to include it.
  * @returns undefined when nothing that is kept has changed
  */
 function changeOf(entity: AnyEntity, before: Row | null, after: Row | null): Change | undefined {
@@ -44,7 +44,7 @@ function plain({ kind }: ColumnDefinition, value: unknown): unknown {
   return value === null || kind.toWire === undefined ? value : kind.toWire(value);
 }
 
-/** One record, and what became of it. */
+/** A record and its change. */
 export interface RecordChange {
   readonly operation: AuditOperation;
   readonly entity: string;
@@ -52,7 +52,7 @@ export interface RecordChange {
   readonly change: Change;
 }
 
-/** What became of a record, as a list of one; of none when nothing that is kept has changed. */
+/** The change of a record, as a list of one; an empty list when nothing that is kept has changed. */
 export function recordChange(
   operation: AuditOperation,
   entity: AnyEntity,

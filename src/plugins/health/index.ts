@@ -11,7 +11,7 @@ export interface HealthOptions {
   readonly timeoutMs?: number;
 }
 
-/** `GET /health/live` and `GET /health/ready`, open to everybody. */
+/** `GET /health/live` and `GET /health/ready`, open to everyone. */
 export function health(options: HealthOptions = {}): Plugin {
   const ready = createReadiness(options.cacheMs ?? 1_000, options.timeoutMs ?? 2_000);
   return createPlugin({

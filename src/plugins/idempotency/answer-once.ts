@@ -216,8 +216,8 @@ async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): 
 }
 
 /**
- * The id of a key of a caller: a key that two of them send is two keys, and nobody learns of the other one.
- * @throws BadRequestError for callers whom nothing tells apart
+ * The stored id of a caller's key. The same key from two callers gives two ids, so neither learns of the other.
+ * @throws BadRequestError for callers that cannot be told apart
  */
 function idOfKey(
   { request, scope }: Pick<RouteContext, "request" | "scope">,

@@ -28,7 +28,7 @@ export async function claimKey(
   const now = scope.now().getTime();
   const owner = defaultIds.next();
   const times = { leaseUntil: new Date(now + leaseMs), expiresAt: new Date(now + ttlMs) };
-  // Looked for first: where one can write at a time, whoever works on it has the writer.
+  // Reads before it writes: in a database with a single writer, the request that works on this key holds it.
   const find = async () => (await driver.findOne(KEY, { id })) as unknown as StoredKey | null;
   let found = await find();
   const begun: Row = { id, fingerprint, token: owner, owner, status: "started", answer: null, ...times };
@@ -46,7 +46,7 @@ export async function claimKey(
   if (!isExpired && found.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
   if (!isExpired && found.status === "answered") return { kind: "answered", answer: found.answer };
   if (!isExpired && found.leaseUntil.getTime() > now) throw new IdempotencyKeyInUseError();
-  // Nobody works on it any more, or it is a new one. Of several that see this, one is first.
+  // The lease has run out, or the key has expired and starts anew. Of several requests that see this, one is first.
   const token = isExpired ? owner : found.token;
   const where = { id, owner: found.owner, status: found.status, leaseUntil: found.leaseUntil };
   const taken = await driver.update(KEY, where, { ...begun, token });

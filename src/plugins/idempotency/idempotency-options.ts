@@ -10,17 +10,17 @@ export interface IdempotencyOptions {
    */
   readonly required?: true | readonly string[] | undefined;
   /**
-   * Actions ("order.pay") and endpoints that are not run in one transaction with their key: those that begin workflows, or
-   * wait for others while they run. A crash between their work and the end of it has them run again, with the same
-   * `scope.idempotencyKey`. Actions that are workflows are known by themselves.
+   * Actions ("order.pay") and endpoints that are not run in one transaction with their key: those that start workflows,
+   * or wait for others while they run. If the process crashes between their work and the end of the request, they run
+   * again with the same `scope.idempotencyKey`. Actions that are workflows need not be listed.
    * @default none
    */
   readonly withoutTransaction?: readonly string[] | undefined;
   /**
-   * Tells callers without a user apart, by a secret of theirs such as the cookie of a session; undefined for nobody in
-   * particular. Never by an address or a header that somebody else may send, too: whoever is taken for another caller is
-   * shown that one's answers.
-   * @default nobody: a key without a user is refused with 400
+   * Tells callers without a user apart, by a secret such as their session cookie; undefined for callers without one.
+   * Never use an address or a header that another caller may send too: a caller mistaken for another would receive that
+   * caller's responses.
+   * @default undefined for all: a key without a user is refused with 400
    */
   readonly guestOf?: ((request: KernelRequest) => string | undefined) | undefined;
   /** Whether answers are encrypted where they are kept; needs `encryption` of the app. @default false */

@@ -8,7 +8,7 @@ interface KeptAnswer extends Pick<KernelResponse, "status" | "headers"> {
   readonly rights: Rights;
 }
 
-/** Headers of one answer only: an id, and what logs somebody in. */
+/** Headers of one response only: the request id, and cookies that log a user in. */
 const OWN: ReadonlySet<string> = new Set(["x-request-id", "set-cookie"]);
 
 /**
@@ -40,8 +40,8 @@ function unkept(why: string): Error {
 }
 
 /**
- * A kept answer, for the same caller.
- * @throws AuthorizationError where the caller may not see any more what it shows
+ * A stored response, for the same caller.
+ * @throws AuthorizationError when the caller may no longer see what it shows
  */
 export async function readAnswer(text: string, scope: OperationScope): Promise<KernelResponse> {
   const { status, headers, text: body, base64, rights } = JSON.parse(text) as KeptAnswer;

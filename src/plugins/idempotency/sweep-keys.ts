@@ -3,7 +3,7 @@ import { KEY } from "./key-entity.ts";
 
 /** What deletes keys from time to time. */
 export interface Sweeping {
-  /** Resolves when nothing is on the way any more. */
+  /** Resolves when no deletion is in progress. */
   end(): Promise<void>;
 }
 
@@ -12,7 +12,7 @@ const EVERY_MS = 600_000;
 /** Keys of one statement, which must not hold up the requests of others. */
 const BATCH = 1_000;
 
-/** Deletes keys that have expired; every process does, and none minds. */
+/** Deletes keys that have expired. Every process does so, and they do not get in each other's way. */
 export function keepSwept(plugin: PluginContext, ttlMs: number): Sweeping {
   let sweep: Promise<void> = Promise.resolve();
   const timer = setInterval(

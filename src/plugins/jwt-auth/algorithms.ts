@@ -18,8 +18,8 @@ const BY_SECRET: readonly JwtAlgorithm[] = Object.freeze(["HS256"]);
 const BY_KEYS: readonly JwtAlgorithm[] = Object.freeze(["RS256", "ES256"]);
 
 /**
- * The algorithms of an app. One list never has both kinds: a public key taken for a shared secret lets anybody sign
- * (RFC 8725 section 2.1).
+ * The algorithms of an app. One list never has both kinds: if a public key were taken for a shared secret, anyone could
+ * sign (RFC 8725 section 2.1).
  */
 export function algorithmsOf(options: {
   readonly jwks?: unknown;

@@ -22,7 +22,7 @@ function jwksProblems(jwks: unknown): string[] {
 function addressProblems(address: string | URL): string[] {
   const url = URL.canParse(String(address)) ? new URL(address) : undefined;
   if (url === undefined) return ["`jwks` must be an address such as https://issuer.example/.well-known/jwks.json"];
-  // Whoever can change the keys on their way signs what they like.
+  // An attacker who can change the keys in transit can sign any token.
   if (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK.includes(url.hostname)))
     return ["`jwks` must be an https address; http is for this machine only"];
   return url.username === "" && url.password === "" ? [] : ["`jwks` must be an address without user name and password"];

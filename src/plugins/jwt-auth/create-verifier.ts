@@ -51,10 +51,10 @@ function isKeySet(text: string): boolean {
 const PAUSE_MS = 2_000;
 
 /**
- * Keys of an issuer that are fetched when a token needs one that is not known: at most once per cooldown, so that made-up
- * key ids do not become load for the issuer, and not at all for a moment after a fetch has failed. Only a fetch can fail
- * in that way: what is wrong with one of the keys is a matter of the tokens that name it.
- * @throws UnavailableError (503) when the keys cannot be had: nobody knows then whether the token is good
+ * Keys of an issuer, fetched when a token needs an unknown one: at most once per cooldown, so that made-up key ids do
+ * not put load on the issuer, and not at all for a moment after a failed fetch. Only a fetch can fail in that way; a
+ * problem with one of the keys affects only the tokens that name it.
+ * @throws UnavailableError (503) when the keys cannot be fetched, so the token cannot be checked
  */
 function remoteKeys(
   jose: typeof import("jose"),
@@ -96,7 +96,7 @@ export function createVerifier(options: JwtAuthOptions): Verifier {
   const { issuer, audience, clockTolerance = 5, maxTokenAge, typ } = options;
   // Imported here: apps that check no tokens need not wait for it, and others load it beside the rest.
   const loaded = import("jose").then((jose) => ({ jose, key: keyOf(jose, options) }));
-  loaded.catch(() => undefined); // whoever checks a token hears of it
+  loaded.catch(() => undefined); // checking a token reports the error
   const expected: JWTVerifyOptions = {
     algorithms: [...algorithmsOf(options)],
     issuer,

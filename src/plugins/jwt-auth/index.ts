@@ -1,5 +1,5 @@
-// jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as RFC 8725
-// asks for. No token is nobody; a bad token is 401, never nobody.
+// jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as
+// RFC 8725 asks for. A request without a token is anonymous; a bad token is 401, never anonymous.
 
 import { AuthenticationError, createPlugin, isUserId, type Plugin } from "../../kernel/index.ts";
 import { bearerToken } from "./bearer-token.ts";
@@ -49,7 +49,7 @@ export function jwtAuth(options: JwtAuthOptions): Plugin {
       return user;
     },
     hooks: {
-      // A 401 without a challenge is none (RFC 9110 section 15.5.2).
+      // A 401 needs a challenge (RFC 9110 section 15.5.2).
       "request:end": ({ response }) => {
         if (response.status === 401) response.headers["www-authenticate"] ??= "Bearer";
       },

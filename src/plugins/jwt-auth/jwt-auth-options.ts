@@ -21,7 +21,7 @@ export interface JsonWebKeySet {
 /** Options of `jwtAuth`. Exactly one of `secret` and `jwks` is needed. */
 export interface JwtAuthOptions {
   /**
-   * Secret shared with whoever signs: at least as many bytes as the hash of the algorithm, 32 for HS256
+   * Secret shared with the signer: at least as many bytes as the hash of the algorithm, 32 for HS256
    * (RFC 7518 section 3.2). Text counts as UTF-8. Make one with `openssl rand -base64 48`.
    */
   readonly secret?: string | Uint8Array | undefined;
@@ -47,8 +47,8 @@ export interface JwtAuthOptions {
   /** Seconds after `iat` for which a token is accepted, even if `exp` is later. @default until `exp` */
   readonly maxTokenAge?: number | undefined;
   /**
-   * The user a token stands for; null when there is no such user any more, which is 401. What it throws is 503, unless
-   * it is a Keelson error.
+   * The user a token stands for; null when that user no longer exists, which is 401. An error is 503, unless it is a
+   * Keelson error.
    * @default `{ id: sub }`, with `role` when that is text and `roles` when that is a list of texts
    */
   readonly user?: ((claims: TokenClaims) => User | null | undefined | Promise<User | null | undefined>) | undefined;

@@ -176,7 +176,7 @@ async function describeAll(
   return operations;
 }
 
-/** Other documents wait for this one, so that nobody may take as long as they like. */
+/** Limits how long a route's description may take, because other documents wait for this one. */
 async function descriptionOf(
   { describe, method, path }: Route,
   reader: RouteReader,

@@ -17,8 +17,8 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 const MOST_WAITING = 64;
 
 /**
- * The documents of one app. Readers who may do the same share one: it is made once, while others who ask for it wait, and
- * documents are made one at a time, so that many requests at once do not hold up the app.
+ * The documents of one app. Readers with the same rights share one: it is made once, while the others wait for it.
+ * Documents are made one at a time, so that many requests at once do not hold up the app.
  */
 export function createDocuments(source: DocumentSource): Documents {
   const lookAt = createReaderViews(source.context);
@@ -71,7 +71,8 @@ export function createDocuments(source: DocumentSource): Documents {
       if (known !== undefined) return known;
       const other: Promise<boolean> | undefined = isAlone ? undefined : inWork.get(key);
       if (other === undefined) return await begin(key);
-      // One that fails may have failed for its reader alone: whoever finds nobody at work is the next one.
+      // A failure may concern only the reader it happened to, so the first waiting reader that finds no work in
+      // progress tries next.
       isAlone = !(await other.catch(() => true));
     }
   };

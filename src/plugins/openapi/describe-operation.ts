@@ -86,7 +86,7 @@ export function operationIdOf(
   return id;
 }
 
-/** Code that nobody has described gives what it likes, of any type, or sends callers elsewhere. */
+/** A route without a description may return anything, of any type, or redirect. */
 const ANY_SUCCESS: Readonly<Record<string, AnswerDescription>> = Object.freeze({
   "2XX": { description: "What the code behind this route gives.", content: { "*/*": {} } },
   "3XX": { description: "Where to go instead.", headers: { Location: "The address." } },
@@ -135,7 +135,7 @@ function errorsOf(route: Route, { described, notes, isOpen }: OperationParts): s
   if (early !== true) statuses.add("401");
   if (early !== true && !isOpen) statuses.add("403");
   if (described.body !== undefined) for (const status of ["413", "415"]) statuses.add(status);
-  // Nobody has said what code that is not ours may refuse.
+  // The errors of a route without a description are unknown.
   if (describe === undefined) statuses.add("4XX");
   for (const { errors = [] } of [described, ...notes]) for (const status of errors) statuses.add(String(status));
   return [...statuses].sort();

@@ -1,5 +1,5 @@
-// openapi: a document of OpenAPI 3.1 that says what an API takes and gives, for whoever reads it, and a page to read it
-// on (Swagger UI). Not part of the specification; made from the entities, the routes and what their owners say about them.
+// openapi: an OpenAPI 3.1 document of what an API accepts and returns, and a page to read it on (Swagger UI). Not part
+// of the specification; made from the entities, the routes and what their owners say about them.
 import { ruleName } from "../../entity/index.ts";
 import {
   BadRequestError,
@@ -89,7 +89,7 @@ function documentMaker({ context, options }: DocumentSource, documents: Document
   return ({ as = "system", info }) => {
     const make = async (scope: OperationScope): Promise<OpenApiDocument> => {
       const { body } = await documents(scope, { prefix, base: "" }, { ...options.info, ...info });
-      return JSON.parse(new TextDecoder().decode(body)); // everybody's own, to do with as they like
+      return JSON.parse(new TextDecoder().decode(body)); // each caller's own copy, which it may change
     };
     return context.runAs(as === "public" ? null : as, make, { early: true });
   };
@@ -101,7 +101,7 @@ const CACHED = Object.freeze({
   "cache-control": "private, no-cache",
 });
 
-/** The document for whoever asks, or with `?as=public` for nobody in particular. */
+/** The document for the caller, or with `?as=public` for an anonymous reader. */
 async function readDocument(
   { context }: DocumentSource,
   documents: Documents,

@@ -1,5 +1,5 @@
 /**
- * Whether `If-None-Match` names a tag (RFC 9110, 13.1.2): weakly, as answers that save bytes may.
+ * Whether `If-None-Match` names a tag, by weak comparison (RFC 9110 section 13.1.2).
  * @param header as it was sent; several lines are one list
  */
 export function namesTag(header: string | readonly string[] | undefined, etag: string): boolean {

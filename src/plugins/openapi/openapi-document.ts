@@ -9,7 +9,8 @@ export const DOCUMENT_SERVICE = "openapi.document";
 /** What `openapiDocument` takes. */
 export interface DocumentOptions {
   /**
-   * Whom the document is for: nobody in particular ("public"), a user, or "system" for all that the rules let anybody do.
+   * The reader of the document: an anonymous caller ("public"), a user, or "system" for everything that the rules may
+   * allow.
    * @default "system"
    */
   readonly as?: "public" | "system" | User | undefined;

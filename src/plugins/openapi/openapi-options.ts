@@ -24,7 +24,7 @@ export interface OpenApiOptions {
   /** Base URLs of the API, when it is called from elsewhere. @default where the document is */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[] | undefined;
   /**
-   * How callers say who they are, as OpenAPI has it, by name; any of them will do. `{}` for none.
+   * How callers authenticate, as OpenAPI security schemes by name; any one of them suffices. `{}` for none.
    * @default `bearer`, a token in `Authorization`, where a route is not for everyone
    */
   readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;

@@ -4,7 +4,10 @@ import { type Questions, watchScope } from "./watch-scope.ts";
 
 /** The routes of a reader. */
 interface UsableRoutes {
-  /** Those that the reader may use, for some records or all. For the system: those that are not closed to everybody. */
+  /**
+   * Routes that the reader may use, for some records or all. For the system: routes that are not closed to every
+   * caller.
+   */
   readonly routes: readonly Route[];
   /** Those of them that callers without a name may use for all records. */
   readonly open: ReadonlySet<Route>;

@@ -20,7 +20,7 @@ const FORMS = Object.keys(SUFFIXES) as RecordForm[];
 /** What records of one entity are related to, as far as the reader may include it. */
 type RelationsOf = (entity: AnyEntity) => readonly ResolvedRelation[];
 
-/** The schemas of records, for one reader: each is made when somebody refers to it. */
+/** The schemas of records, for one reader; each is made on first reference. */
 export interface RecordSchemas {
   ref(entity: AnyEntity, form: RecordForm): JsonSchema;
   /** Those that were referred to, by name. */
@@ -99,7 +99,10 @@ function readable(column: ColumnDefinition): JsonSchema {
   return { ...shownSchema(column), ...(isKept || column.field?.readonly === true ? { readOnly: true } : {}) };
 }
 
-/** Without it a record cannot be created. Whoever creates a record owns it, and need not say so. */
+/**
+ * Whether a record cannot be created without the column. The owner may be left out: it is the caller who creates the
+ * record.
+ */
 function isNeeded({ ownedBy }: AnyEntity): (column: ColumnDefinition) => boolean {
   return ({ optional, field, relation }) =>
     !optional && field?.default === undefined && (relation === undefined || relation !== ownedBy);

@@ -28,8 +28,9 @@ export type Questions = Map<string, OperationInput>;
 const SHARED: ReadonlySet<string | symbol> = new Set(["limits", "log", "mask", "maskReady", "model"]);
 
 /**
- * A reader's scope that notes what is asked of it. Masks and decisions are what readers have in common; whoever looks at
- * anything else, such as the user, services or the database, makes the document that reader's own.
+ * A reader's scope that notes what is read from it. Masks and decisions are shared by readers with the same rights. A
+ * description that reads anything else, such as the user, services or the database, makes the document that reader's
+ * own.
  * @param scope the reader's, with masks that are final
  */
 export function watchScope(scope: OperationScope, questions: Questions): WatchedScope {

@@ -6,7 +6,7 @@ import type { CountRequest } from "./stores/dependable-store.ts";
 
 const LONGEST_KEY = 128;
 
-/** Whose request is counted; the principal is undefined while nobody knows who calls. */
+/** The caller whose request is counted; the principal is undefined until the caller is known. */
 export interface Caller {
   readonly route: Route;
   readonly principal: Principal | undefined;
@@ -14,8 +14,8 @@ export interface Caller {
 }
 
 /**
- * Counts a request for policies, in their order, up to the first one that refuses it. Gives no promise where the store gives none.
- * @param usages is added what each of them has come to
+ * Counts a request for policies, in their order, up to the first one that refuses it. Synchronous when the store is.
+ * @param usages receives the count of each policy
  * @throws RateLimitedError (429), or UnavailableError (503) when the store is away and that is to refuse requests
  */
 export function countRequest(
@@ -43,7 +43,7 @@ export function countRequest(
   }
 }
 
-/** Keys are remembered, and whoever makes them up may do it from what a request says. */
+/** Keys are stored, and a custom key may be made from request data of any length. */
 function shortened(text: string): string {
   return text.length <= LONGEST_KEY ? text : createHash("sha256").update(text).digest("base64url");
 }

@@ -1,5 +1,6 @@
-// rate-limit: how many requests a caller may make, to what, in which time. By address before anybody asks who calls and what is
-// in the body; by user afterwards. Refused requests are 429 with Retry-After (RFC 6585 section 4).
+// rate-limit: how many requests a caller may make, to what, in which time. Limits by address apply before the caller is
+// recognised and the body is read; limits by user apply afterwards. Refused requests are 429 with Retry-After
+// (RFC 6585 section 4).
 import {
   createPlugin,
   type KernelRequest,
@@ -42,8 +43,8 @@ interface Counting {
 }
 
 /**
- * Limits how many requests are let through. Not for work in the process, which makes none, and not for health probes.
- * Options that make no sense are a ConfigurationError when the app starts.
+ * Limits how many requests are let through. Work inside the process and health probes are not limited. Options that
+ * make no sense are a ConfigurationError when the app starts.
  * @param options policies, where requests are counted, and which proxies are believed
  * @example
  * rateLimit({ policies: [{ name: "login", limit: 5, window: 300, by: "address", for: { action: "login" } }] })

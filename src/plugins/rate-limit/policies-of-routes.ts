@@ -3,7 +3,7 @@ import type { Route } from "../../kernel/index.ts";
 import { appliesTo } from "./applies-to.ts";
 import type { RateLimitPolicy } from "./rate-limit-options.ts";
 
-/** The policies of a route: those that are asked before anybody knows who calls, and those after. */
+/** The policies of a route: those checked before the caller is known, and those checked after. */
 export interface RoutePolicies {
   readonly byAddress: readonly KeyedPolicy[];
   readonly byCaller: readonly KeyedPolicy[];

@@ -19,7 +19,7 @@ export interface CountedRequest {
   readonly network: string | undefined;
 }
 
-/** How many requests are let through, of whom, to what. */
+/** How many requests are let through, from which callers, to what. */
 export interface RateLimitPolicy {
   /** For headers and keys: lower-case letters, digits and hyphens. Each policy has its own. */
   readonly name: string;
@@ -28,9 +28,10 @@ export interface RateLimitPolicy {
   /** Seconds of a window, which begins with the first request that counts: 1 to 86400. */
   readonly window: number;
   /**
-   * Whose requests count together. `"address"`: those from one address, counted before anybody asks who calls;
-   * `"caller"`: those of one user, and of one address where nobody is logged in; a function: those for which it gives the
-   * same text, `undefined` for requests that do not count. Both of the latter are asked before any rule and the body.
+   * Which requests count together. `"address"`: those from one address, counted before the caller is recognised;
+   * `"caller"`: those of one user, or of one address for anonymous callers; a function: those for which it returns the
+   * same text, `undefined` for requests that do not count. The latter two are evaluated before any rule and before the
+   * body is read.
    * @default "caller"
    */
   readonly by?: "address" | "caller" | ((request: CountedRequest) => string | undefined) | undefined;
@@ -50,8 +51,8 @@ export interface RateLimitOptions {
   /** Where requests are counted. @default in this process: `memoryRateStore()` */
   readonly store?: RateLimitStore | undefined;
   /**
-   * Proxies whose word counts for where a request comes from: how many there are between the internet and the app, or their
-   * addresses and networks (CIDR). `X-Forwarded-For` is read from right to left, and no further than they go.
+   * Proxies that are trusted to report where a request comes from: how many there are between the internet and the app,
+   * or their addresses and networks (CIDR). `X-Forwarded-For` is read from right to left, and no further than they go.
    * @default none: the header is not read
    */
   readonly trustedProxies?: number | readonly string[] | undefined;

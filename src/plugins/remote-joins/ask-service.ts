@@ -27,7 +27,7 @@ interface Store {
   readonly gate: Gate;
 }
 
-/** What asks the services of one app: it knows which of them fail, and what they have answered everybody. */
+/** Calls the services of one app. It tracks which of them fail, and keeps the responses that all callers share. */
 export function createAskService(settings: JoinSettings): AskService {
   const { batchSize, timeout, concurrency, cache } = settings;
   const askBatch = createAskBatch(settings);
@@ -57,7 +57,7 @@ export function createAskService(settings: JoinSettings): AskService {
       answers: createSharedAnswers(keeping),
       gate: createGate(concurrency),
     }));
-    // Nobody's batches: whoever asked first may leave, so they have a deadline of their own.
+    // These batches belong to no single caller, who may leave early, so they have a deadline of their own.
     const askForAll = async (left: readonly string[]): Promise<readonly Answer[]> => {
       const own = createDeadline(timeout);
       const tracer = tracerOf(context.services);
@@ -119,7 +119,7 @@ function loaderOf(
     return new DataLoader<string, Answer>(
       async (ids) => {
         const found = await askBatch(question, ids);
-        // What failed is not remembered: whoever asks again gets another try.
+        // Failures are not cached: the next request for the id tries again.
         found.forEach((answer, index) => {
           if (answer instanceof RemoteFailure) answers.delete(ids[index] as string);
         });
@@ -139,7 +139,7 @@ function orNew<T>(known: Map<string, T>, key: string, make: () => T): T {
   return found;
 }
 
-/** @throws RemoteFailure when what is registered is no service */
+/** @throws RemoteFailure when the registered value is not a service */
 async function serviceOf({ services }: StitchContext, name: string): Promise<RemoteService> {
   const service = (await services.resolve(name)) as RemoteService | null | undefined;
   if (typeof service?.fetchByIds === "function") return service;
@@ -162,9 +162,9 @@ interface Kept {
 /** Answers of one service that all callers share. */
 interface SharedAnswers {
   /**
-   * One promise per id, in their order. What is kept is not asked for, nor what somebody is asking for already.
-   * @param question what is asked of the records, the same for answers that look alike
-   * @param ask asks for ids that are left; never rejects
+   * One promise per id, in their order. Ids that are cached or already being fetched are not fetched again.
+   * @param question what is asked of the records; the same for results that look alike
+   * @param ask fetches the ids that are left; never rejects
    */
   read(
     question: string,

@@ -3,7 +3,7 @@ import type { FetchPlan } from "./fetch-plan.ts";
 import { RemoteFailure } from "./http-service/remote-failure.ts";
 import { type Budget, REFUSED } from "./read-value.ts";
 
-/** What a service has under an id: a record of plain values, null for none, or why that is not known. */
+/** What a service has under an id: a record of plain values, null when there is none, or why that is not known. */
 export type Answer = Row | null | RemoteFailure;
 
 /** Items of an answer at most: services that ignore ids, and give all they have, are borne with up to here. */
@@ -16,12 +16,12 @@ const TOO_LONG = `The service answered with more than ${MAX_ITEMS} records`;
 const NO_RECORD = "The service answered with a record that is too large, or not what its entity says";
 
 /**
- * Makes of what a service returned one answer per id, in the order of the ids. It is data from outside: copied, and of the
- * declared types; names that are not asked for are dropped, records that nobody asked for ignored, and of two with one id
- * the first counts.
+ * Turns what a service returned into one result per id, in the order of the ids. It is outside data: values are copied
+ * and have to be of the declared types. Fields and records that were not requested are dropped; of two records with one
+ * id the first counts.
  * @param ids distinct
  * @param maxBytes of one record, with what is nested in it
- * @throws RemoteFailure for what is no list of a bearable length
+ * @throws RemoteFailure for anything but a list of acceptable length
  */
 export function checkRecords(returned: unknown, ids: readonly string[], plan: FetchPlan, maxBytes: number): Answer[] {
   if (!Array.isArray(returned)) throw new RemoteFailure("invalid", NO_LIST);
@@ -52,7 +52,7 @@ function itemOf(list: readonly unknown[], index: number): object | undefined {
   }
 }
 
-/** Ids that are not the object's own are somebody else's: of a prototype, say. */
+/** Only an id that is the object's own property counts, not one from its prototype, say. */
 function idOf(item: object): string | undefined {
   try {
     if (!Object.hasOwn(item, "id")) return undefined;
@@ -68,7 +68,7 @@ function readRecord(item: unknown, plan: FetchPlan, budget: Budget): Row | Remot
     const row = typeof item === "object" && item !== null ? readRow(item as Row, plan, budget) : undefined;
     if (row !== undefined) return row;
   } catch {
-    // A getter of it threw, or it is a proxy that does: what it threw is nobody's business here.
+    // A getter or a proxy threw; its error is of no interest here.
   }
   return new RemoteFailure("invalid", NO_RECORD);
 }

@@ -3,8 +3,8 @@ import type { PluginContext } from "../../kernel/index.ts";
 import { remoteProblems } from "./remote-problems.ts";
 
 /**
- * Checks the remote relations of an app when it starts; no service is made for it. Outside production it also says which
- * records nobody will ever see.
+ * Checks the remote relations of an app when it starts, without creating a service. Outside production it also warns of
+ * entities whose records no caller can see.
  * @throws ConfigurationError listing all problems
  */
 export function checkRelations({ entities: model, services, config, log }: PluginContext): void {

@@ -21,10 +21,10 @@ export interface StitchOptions {
 /** Joins remote records outside an app. */
 export interface RemoteJoiner {
   /**
-   * New objects: the records with what their remote relations lead to, null for what is missing or could not be had. Local
-   * relations of `include` are left as they are. No rule is asked and nobody calls: records are tagged with their entity, so
-   * that an answer made of them is masked, but whether somebody may see them at all is for the caller of this to decide.
-   * Specification section 4.4.
+   * New objects: the records with the targets of their remote relations, null for those that are missing or could not
+   * be fetched. Local relations of `include` are left as they are. There is no caller, so no rule is checked. Records
+   * are tagged with their entity, so that a response made from them is masked; the code that calls this decides whether
+   * a user may see them at all. Specification section 4.4.
    * @param include `{ plan: true }`, `["plan", "plan.vendor"]`, or undefined for nothing
    */
   stitch<T extends object>(
@@ -36,8 +36,8 @@ export interface RemoteJoiner {
 }
 
 /**
- * A joiner for code without an app (spec 4.4); an app joins by itself what `include` asks for. It keeps what it learns of
- * the services of a container: breakers, and answers of those that are shared.
+ * A joiner for code without an app (spec 4.4); an app itself joins what `include` asks for. It keeps its circuit
+ * breakers and the responses of shared services per container.
  * @throws ConfigurationError for options that make no sense
  * @example
  * const joiner = createRemoteJoiner({ timeout: 1_000 })
@@ -45,7 +45,8 @@ export interface RemoteJoiner {
  */
 export function createRemoteJoiner(options: RemoteJoinsOptions = {}): RemoteJoiner {
   const settings = completeOptions(options, "createRemoteJoiner");
-  // By container: two of them may know different services by one name, and those of one tenant are nobody else's.
+  // Per container: two of them may know different services by one name, and the services of one tenant must not serve
+  // another.
   const stitchers = new WeakMap<ServiceLookup, Stitcher>();
   const stitcherFor = (container: ServiceLookup): Stitcher => {
     const stitcher = stitchers.get(container) ?? createStitcher(settings);

@@ -14,7 +14,7 @@ export interface StitchInput extends Pick<StitchContext, "model" | "services" | 
   readonly records: readonly Row[];
   /** Relations that are remote. */
   readonly include: IncludeTree;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal | undefined;
 }
 

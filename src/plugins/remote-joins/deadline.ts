@@ -10,20 +10,20 @@ export interface Deadline {
   /** Why it is over; undefined while it is not. */
   readonly failure: RemoteFailure | undefined;
   /**
-   * What a promise comes to. What it comes to later is ignored, its rejection too.
-   * @throws RemoteFailure when it is over first
+   * The result of a promise. A result or rejection that comes later is ignored.
+   * @throws RemoteFailure when the deadline passes first
    */
   within<T>(work: PromiseLike<T>): Promise<T>;
   /** Stops the clock: the work is done. */
   end(): void;
-  /** Ends it early: nobody wants what is still under way. */
+  /** Ends the deadline early, when pending work is no longer needed. */
   abandon(): void;
 }
 
 /**
  * A deadline that begins now.
  * @param ms milliseconds
- * @param caller aborted when whoever waits for the work has gone
+ * @param caller aborted when the caller has gone
  */
 export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
   const controller = new AbortController();

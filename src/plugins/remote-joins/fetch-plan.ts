@@ -9,8 +9,8 @@ interface ColumnReader {
   readonly name: string;
   readonly optional: boolean;
   /**
-   * Whether a value that was not sent is null before it is decided who sees the record. Only the mark of soft deletion is,
-   * since whoever keeps the records leaves out those that are deleted; of others a rule may want to know that they are empty.
+   * Whether a missing value is null before access to the record is decided. Only the field of soft deletion is, since
+   * services leave deleted records out; a rule may need to know that another field is empty.
    */
   readonly nullWhenAbsent: boolean;
   readonly read: ReadValue;
@@ -62,8 +62,8 @@ export interface NestedPlan {
 }
 
 /**
- * Plans what to ask for: the columns the caller may read and those that their rights depend on, and of the relations those
- * they may see. Undefined when none of the records is for the caller: then nobody is asked.
+ * Plans what to fetch: the columns the caller may read, those that their rights depend on, and the relations they may
+ * see. Undefined when the caller may see none of the records: then the service is not called.
  */
 export async function planFetch(
   context: StitchContext,

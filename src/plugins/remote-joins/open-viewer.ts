@@ -9,8 +9,8 @@ import type { Viewer } from "./viewer.ts";
 export type FindingDriver = Pick<Driver, "findMany">;
 
 /**
- * Nobody in particular: no rule is asked, and every column that records show is fetched. Records are tagged all the same,
- * so that an answer made of them is masked for its caller.
+ * A viewer without a caller: no rule is checked, and every column that records show is fetched. Records are still
+ * tagged, so that a response made from them is masked for its caller.
  * @param stitchInner joins what is included in records of the app's own database
  */
 export function openViewer(

@@ -44,7 +44,7 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
   };
 }
 
-/** The key that says who is related to whom must be the caller's to read. */
+/** A relation is visible only if the caller may read the key that makes it. */
 function seesRelation(scope: OperationScope, { type, source, target, foreignKey }: ResolvedRelation): boolean {
   if (foreignKey === undefined) return true;
   return scope.mask(type === "belongsTo" ? source : target).readable.has(foreignKey);
@@ -97,12 +97,15 @@ function admitting(
 interface Access {
   /** Columns that the condition looks at. */
   readonly columns: readonly string[];
-  /** Whether a record satisfies the condition; undefined where there is none. What the record does not tell is a no. */
+  /**
+   * Whether a record satisfies the condition; undefined when there is none. A value that the record does not show fails
+   * it.
+   */
   readonly holds: ((record: Row) => boolean) | undefined;
   readonly guard: ((record: Row) => Promise<boolean>) | undefined;
 }
 
-/** Compiles what rules said for records of another service: there are no related records to ask for. */
+/** Compiles what rules say of records of another service, where related records cannot be queried. */
 function compileAccess(model: EntityModel, entity: AnyEntity, { predicate, guard }: Partial<RowAccess>): Access {
   if (predicate === undefined) return { columns: [], holds: undefined, guard: alone(model, entity, guard) };
   const condition = compileWhere(model, entity, predicate);

@@ -9,8 +9,8 @@ export type IncludeMap = { readonly [relation: string]: RemoteInclude };
 export type IncludeLike = IncludeMap | IncludeTree | readonly string[];
 
 /**
- * An include in two: relations that are joined in the database, and those that are fetched from services. Names that the
- * entity does not have go to `local`, where whoever looks them up refuses them.
+ * Splits an include into relations that are joined in the database and those that are fetched from services. Names that
+ * the entity does not have go to `local`, where looking them up is refused.
  */
 export function splitIncludes(
   entity: EntityLike,

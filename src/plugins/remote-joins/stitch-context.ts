@@ -22,7 +22,7 @@ export interface StitchContext {
   readonly model: EntityModel;
   readonly services: ServiceLookup;
   readonly viewer: Viewer;
-  /** Undefined where nobody is known. */
+  /** Undefined when the caller is not known. */
   readonly caller: RemoteCaller | undefined;
   readonly memo: Memo;
   readonly deadline: Deadline;

@@ -11,7 +11,7 @@ const NONE: Related = new Map();
 
 /**
  * Adds the records that remote relations lead to, under the relations' names; null for those that are missing, hidden or
- * could not be had (spec 4.4). All relations at once: keys are collected, batched, fetched, and matched by id.
+ * could not be fetched (spec 4.4). All relations at once: keys are collected, batched, fetched, and matched by id.
  * @param include relations of the entity that are joined here
  */
 export async function stitchRecords(
@@ -111,7 +111,7 @@ function keysOf(records: readonly Row[], key: string): string[] {
   return [...keys];
 }
 
-/** A key as text; nobody's id is empty. */
+/** A key as text; empty when the value is not an id. */
 function keyOf(value: unknown): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
@@ -120,7 +120,7 @@ function byId(rows: readonly Row[]): Related {
   return new Map(rows.map((row) => [row.id as string, row]));
 }
 
-/** A record that is whoever's asks for it, of one that several are given. */
+/** A copy of a record, for each caller of several that are given the same one. */
 function copyRecord(record: Row, plan: FetchPlan): Row {
   const copy: Row = { ...record };
   for (let i = 0; i < plan.readers.length; i++) {
@@ -136,7 +136,7 @@ function copyRecord(record: Row, plan: FetchPlan): Row {
   return copy;
 }
 
-/** What says why a record is missing is not changed by anybody. */
+/** Null and failures are shared, because they are never changed. */
 function copyAnswer(answer: Answer, plan: FetchPlan): Answer {
   return answer === null || answer instanceof Error ? answer : copyRecord(answer, plan);
 }

@@ -26,7 +26,7 @@ function serviceProblems(name: string, container: ServiceLookup): string[] {
     return [`the service "${name}" cannot be made: its factory throws`];
   }
   if (isPromiseLike(service)) {
-    service.then(undefined, () => {}); // whoever uses it is told
+    service.then(undefined, () => {}); // the first use of the service reports the error
     return [];
   }
   if (typeof (service as { readonly fetchByIds?: unknown } | null | undefined)?.fetchByIds === "function") return [];

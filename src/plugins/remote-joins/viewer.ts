@@ -1,7 +1,7 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { IncludeTree, Row } from "../../kernel/index.ts";
 
-/** What somebody may see of the records of an entity. */
+/** What a caller may see of the records of an entity. */
 export interface Rights {
   /** Columns that they may read, and those that decide about it; never hidden ones. */
   readonly columns: readonly string[];
@@ -16,9 +16,12 @@ export interface Rights {
 export interface Viewer {
   /** Undefined when no record of the entity is for them. */
   rightsOn(entity: AnyEntity): Promise<Rights | undefined>;
-  /** Whether they may know who is related to whom. */
+  /** Whether they may see which records are related. */
   sees(relation: ResolvedRelation): boolean;
-  /** Whether records that a key of a fetched record leads to are had from here, and not from whoever gave that record. */
+  /**
+   * Whether the target of a fetched record's key is fetched from here, and not from the service that returned the
+   * record.
+   */
   joins(relation: ResolvedRelation): boolean;
   /** Records of the app's own database that they may see, with what is included in these in turn. */
   list(entity: AnyEntity, ids: readonly string[], inner: IncludeTree): Promise<readonly Row[]>;

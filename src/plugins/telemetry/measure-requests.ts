@@ -4,7 +4,7 @@ import type { OpenTelemetry } from "./load-api.ts";
 /** Notes how long a request took, in seconds. */
 export type MeasureRequest = (seconds: number, attributes: Attributes) => void;
 
-/** Those that the semantic conventions ask for, in seconds. */
+/** Bucket boundaries that the semantic conventions ask for, in seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /** The histogram `http.server.request.duration` of the semantic conventions. */

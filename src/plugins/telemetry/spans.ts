@@ -15,9 +15,12 @@ export interface SpanStart {
 /** Spans of this package, through whatever the process has registered with OpenTelemetry. */
 export interface Spans {
   readonly api: OpenTelemetry;
-  /** Runs work within a span that ends with it. A failure is told by its code alone: messages may quote what was sent. */
+  /**
+   * Runs work within a span that ends with it. A failure is recorded by its code alone, because messages may quote the
+   * request.
+   */
   within<T>(start: SpanStart, work: (span: Span) => T): T;
-  /** Runs work within a span that whoever is given it has to end. */
+  /** Runs work within a span that the work itself has to end. */
   open<T>(start: SpanStart, work: (span: Span) => T): T;
 }
 

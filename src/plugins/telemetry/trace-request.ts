@@ -14,7 +14,7 @@ const HEADERS: TextMapGetter<KernelRequest["headers"]> = {
 /** A request that is under way. */
 export interface TracedRequest {
   readonly span: Span;
-  /** Pattern of its path; undefined while none is known to match. */
+  /** Pattern of its path; undefined until a route matches. */
   route: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function traceRequest(
   });
 }
 
-/** A stream whose steps are part of what it was made for: whoever reads it is elsewhere by then. */
+/** A stream whose steps run in the context it was made in; its reader runs in another one. */
 function readWithin<T>(
   body: AsyncIterable<T>,
   run: (step: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,

@@ -1,7 +1,7 @@
 import { type Driver, type EntityRef, entityName, overlayDriver, withAbilitiesOf } from "../../kernel/index.ts";
 import type { Spans } from "./spans.ts";
 
-/** The semantic conventions' names of databases, by ours. */
+/** The semantic conventions' names of databases, by Keelson's. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   postgres: "postgresql",
   embedded: "sqlite",

@@ -53,8 +53,8 @@ function describeReport(): RouteDescription {
 }
 
 /**
- * `GET /workflow-runs/:id`, for whom it works and for administrators; for others there is no such run.
- * @param outputs what actions declare that they answer, by name of their workflow
+ * `GET /workflow-runs/:id`, for the user the run works for and for administrators; for others there is no such run.
+ * @param outputs the outputs that actions declare, by name of their workflow
  */
 export function addReportRoute(
   { entities, routes, services, log }: PluginContext,

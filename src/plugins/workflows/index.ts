@@ -52,7 +52,7 @@ export { runWorkflow } from "./run-workflow.ts";
 
 /** Options of `workflows`. */
 export interface WorkflowsOptions {
-  /** Workflows that are run with `runWorkflow`; those of actions are known by themselves. @default none */
+  /** Workflows that are run with `runWorkflow`; those of actions need not be listed. @default none */
   readonly workflows?: readonly (WorkflowDefinition | WorkflowBuilder)[] | undefined;
   /**
    * Whether runs are kept in the app's database, and how. Without a journal a run lives as long as its process.
@@ -123,7 +123,7 @@ function runnerOf(
       const { precondition, shown, idempotencyKey: runId } = scope; // a request that is sent again finds the run that it began
       const asked = { workflow, input, data, precondition, shown, runId };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
-      handle.result.catch(() => {}); // whoever does not wait hears of it in the log, or asks for the run
+      handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log, or looks up the run
       const result = async (): Promise<unknown> => readableOnly(answerOf(workflow, await handle.result), scope);
       return { runId: handle.runId, result, isRemembered };
     },

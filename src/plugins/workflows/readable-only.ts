@@ -12,8 +12,8 @@ import {
 const MAX_DEPTH = 64;
 
 /**
- * What a run gives, as somebody may read it: of records that they may not read only the id is left, because a write is not a
- * way to read (docs/adr/0010). Streams and bytes pass as they are.
+ * The result of a run as a caller may read it. Of records that they may not read only the id is left, because a write
+ * is not a way to read (docs/adr/0010). Streams and bytes pass unchanged.
  */
 export async function readableOnly(value: unknown, scope: OperationScope): Promise<unknown> {
   const found = new Set<Row>();

@@ -6,12 +6,12 @@ import { executeWorkflow } from "./execute-workflow.ts";
 import { refuseInTransaction } from "./refuse-in-transaction.ts";
 
 /**
- * Runs a workflow on the app's engine: with a journal, the run goes on after a crash. A list of steps has no name to be found
- * by, and runs in memory. Without an app it is `executeWorkflow`.
- * @param context what a handler is given, or `{ resolve: api.resolve, user, input }`
- * @returns how it ended; a step that fails is no exception
+ * Runs a workflow on the app's engine: with a journal, the run continues after a crash. A list of steps has no name to
+ * be found by, so it runs in memory. Without an app this is `executeWorkflow`.
+ * @param context the context of a handler, or `{ resolve: api.resolve, user, input }`
+ * @returns how it ended; a step that fails does not throw
  * @throws ConfigurationError within a transaction, and for a named workflow that the app could not find again after a restart;
- *   BadRequestError for a `runId` that is none; ConflictError for one that is taken; UnavailableError when the run goes on
+ *   BadRequestError for an invalid `runId`; ConflictError for one that is taken; UnavailableError when the run goes on
  *   elsewhere, or later
  */
 export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): Promise<WorkflowResult> {

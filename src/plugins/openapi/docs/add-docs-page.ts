@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { EntityNotFoundError, type PluginContext, Reply, type RouteContext } from "../../../kernel/index.ts";
 
 /**
- * Starts Swagger UI. What the document shows depends on who reads it, so whoever logs in on the page gets theirs: it is
- * loaded again, with what they have entered. Nothing of that is kept when the page is left, and no validator elsewhere is
- * asked about the document. A list has a parameter for each operator of each field, several hundred of them: the page shows
- * what every list takes and the fields first, and the others to whoever asks for them.
+ * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a
+ * login on the page. Nothing of that is kept when the page is left, and no external validator is asked about the
+ * document. A list has a parameter for each operator of each field, several hundred of them: the page shows the common
+ * parameters and the fields first, and the others on request.
  */
 const START_SCRIPT = `"use strict";
 (() => {
@@ -171,8 +171,8 @@ export interface DocsOptions {
 }
 
 /**
- * What the page may load and do: its own files and this API, nothing written into the page, and nobody may show it in a
- * frame, where a click could be stolen.
+ * What the page may load and do: only its own files and this API, no inline code, and no frames, where a click could be
+ * stolen.
  */
 const POLICY = [
   "default-src 'none'",
@@ -185,7 +185,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Adds the page, and a route for the files that it loads: none of them comes from elsewhere. */
+/** Adds the page and a route for the files that it loads; all of them come from this app. */
 export function addDocsPage({ routes }: PluginContext, { path, document, rules, title = "API" }: DocsOptions): void {
   const hidden = { method: "GET", rules, describe: () => undefined };
   const page = docsPage({ title, path, document });
@@ -200,7 +200,7 @@ const POLICY_HEADERS = Object.freeze({
   "x-frame-options": "DENY",
 });
 
-/** The library's files are large and change with the package only, so that whoever has them is not sent them again. */
+/** The library's files are large and change with the package only, so a client that has them is not sent them again. */
 function sendFile({ params, request }: RouteContext): Reply {
   const file = params.file as string;
   if (file === "start.js") return new Reply(200, bytes(START_SCRIPT), { "content-type": SCRIPT });

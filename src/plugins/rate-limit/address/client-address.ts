@@ -6,9 +6,9 @@ import type { Trusts } from "./trusted-proxies.ts";
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/;
 
 /**
- * Where a request comes from: the other end of its connection, or what trusted proxies say of it. `X-Forwarded-For` is a list
- * to which each proxy adds whom it was asked by, so it is read from the right, and what is left of the first machine that is
- * not trusted may have been made up by it. Undefined where the host does not tell.
+ * The address a request comes from: the other end of its connection, or what trusted proxies report. Each proxy appends
+ * the address that called it to `X-Forwarded-For`, so the list is read from the right. Entries to the left of the first
+ * untrusted address may be forged. Undefined when the host does not provide an address.
  */
 export function clientAddress({ address: peer, headers }: KernelRequest, trusts: Trusts): Address | undefined {
   let address = peer === undefined ? undefined : readAddress(peer);

@@ -20,13 +20,13 @@ const WINDOW = entity("rateWindow", { endsAt: datetime })
   .index(["endsAt"])
   .build();
 
-/** How often a row may be gone, or be there already, at the very moment that somebody else looks. */
+/** Attempts when a concurrent request keeps adding or removing the row. */
 const ATTEMPTS = 5;
 
 /**
  * Counts in the app's database, for all processes that share it: one statement per request and policy, outside of the
  * request's transaction. The table is `rateWindow`. Processes whose clocks differ end a window at different times.
- * @throws ConfigurationError for a `cleanUpSeconds` that is no whole number from 1 to 86400
+ * @throws ConfigurationError for a `cleanUpSeconds` that is not a whole number from 1 to 86400
  */
 export function databaseRateStore({ cleanUpSeconds = 60 }: DatabaseRateStoreOptions = {}): RateLimitStore {
   if (!Number.isInteger(cleanUpSeconds) || cleanUpSeconds < 1 || cleanUpSeconds > 86_400)
@@ -45,7 +45,7 @@ export function databaseRateStore({ cleanUpSeconds = 60 }: DatabaseRateStoreOpti
         await driver.create(WINDOW, { id, endsAt, version: 1 });
         return { count: 1, endsAt };
       } catch (error) {
-        if (!(error instanceof ConflictError)) throw error; // somebody else was first
+        if (!(error instanceof ConflictError)) throw error; // a concurrent request was first
       }
     }
     throw new DatabaseError("A request could not be counted");

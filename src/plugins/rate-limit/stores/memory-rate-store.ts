@@ -19,7 +19,7 @@ interface Window {
 
 /**
  * Counts in this process: exact for one process, and nothing is waited for. With several, each counts for itself.
- * @throws ConfigurationError for a `maxKeys` that is no whole number from 1 to 10000000
+ * @throws ConfigurationError for a `maxKeys` that is not a whole number from 1 to 10000000
  */
 export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = {}): RateLimitStore {
   if (!Number.isInteger(maxKeys) || maxKeys < 1 || maxKeys > 10_000_000)
@@ -30,7 +30,7 @@ export function memoryRateStore({ maxKeys = 100_000 }: MemoryRateStoreOptions = 
     hit(key, { window }): RateCount {
       // Made by the first request: as a stand-in for a shared store it may never be used.
       windows ??= new LRUCache<string, Window>({ max: maxKeys });
-      // No clock that somebody can set.
+      // A monotonic clock, which cannot be set.
       const now = performance.now();
       let found = windows.get(key);
       if (found === undefined || found.endsAt <= now) {

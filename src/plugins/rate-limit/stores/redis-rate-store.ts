@@ -83,7 +83,8 @@ export function redisRateStore(
     name: "redis",
     async open() {
       Limiter = await loadRedisLimiter();
-      // A client that is about to be connected is waited for, so that the first requests find it. Nobody waits for one that is away.
+      // Waits for a client that is still connecting, so that the first requests find it ready, but not for one that is
+      // down.
       if (typeof ping === "function")
         await withDeadline(Promise.resolve(ping.call(client)), CONNECT_MS, "Redis").catch(() => {});
     },

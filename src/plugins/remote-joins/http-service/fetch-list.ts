@@ -13,15 +13,16 @@ export interface ListRequest {
 }
 
 /**
- * The records of one list. Messages name the host and the status alone: what was asked and answered is not for the log.
- * @throws RemoteFailure when there is no answer, or none that is a list; and the signal's reason
+ * The records of one list. Messages contain the host and the status alone: requests and responses do not belong in the
+ * log.
+ * @throws RemoteFailure when there is no response, or one that is not a list; and the signal's reason
  */
 export async function fetchList(
   { url, unselected }: ListAddress,
   { headers, signal, budget }: ListRequest,
 ): Promise<unknown[]> {
   const { host } = new URL(url);
-  // A redirect is an answer like any other that is no list: whom we ask is not for the other side to say.
+  // A redirect is treated like any other response that is not a list: the other side does not choose the host to call.
   const ask = (address: string): Promise<Response> => fetch(address, { headers, signal, redirect: "manual" });
   try {
     let response = await ask(url);

@@ -15,12 +15,12 @@ export interface HttpServiceOptions {
   /** Headers of this app's own: the object, or a function that is asked before each call, for tokens that expire. @default none */
   readonly headers?: HttpHeaders | (() => HttpHeaders | Promise<HttpHeaders>) | undefined;
   /**
-   * Headers of the caller's request that are passed on, such as `["authorization"]`. What the other side sees without
-   * them is this app. Excludes `shared`.
+   * Headers of the caller's request that are passed on, such as `["authorization"]`. Without them the other side sees
+   * this app as the caller. Excludes `shared`.
    * @default none
    */
   readonly forward?: readonly string[] | undefined;
-  /** Milliseconds for one call, beside the time that whoever asks allows. @default only that */
+  /** Milliseconds for one call, in addition to the time limit of the caller. @default only that limit */
   readonly timeout?: number | undefined;
   /** Bytes of the answers to one call, counted once they are unpacked; what is longer is not read to its end. @default 5242880 */
   readonly maxBytes?: number | undefined;

@@ -119,9 +119,10 @@ function headerProblems({ headers = {}, forward = [], shared }: HttpServiceOptio
 const LANES = 4;
 
 /**
- * A service that reads records by id from another Keelson server, or from a json-server: `GET <baseUrl>/<plural>?id=a&id=b`.
- * The other side's rules hold for whom it sees: this app, unless headers of the caller are passed on with `forward`.
- * The host is fixed, redirects are not followed, and a call that needs more than one request fails as a whole.
+ * A service that reads records by id from another Keelson server, or from a json-server:
+ * `GET <baseUrl>/<plural>?id=a&id=b`. The other side's rules apply to the caller it sees: this app, unless `forward`
+ * passes on headers of the caller. The host is fixed, redirects are not followed, and a call that needs more than one
+ * request fails as a whole.
  * @throws ConfigurationError listing everything that is wrong with the options
  * @example api.registerService("billing", () => httpService({ baseUrl: "http://billing.internal/api" }));
  */
@@ -148,7 +149,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
         const request = { headers, signal: call.signal, budget: { left: maxBytes } };
         return await inLanes(addresses, (address) => fetchList(address, request));
       } catch (error) {
-        call.end(error); // one that failed ends those beside it, whose answers are of no use any more
+        call.end(error); // one failure ends the other requests, whose responses are now useless
         throw error;
       } finally {
         call.release();
@@ -157,7 +158,7 @@ export function httpService(options: HttpServiceOptions): RemoteService {
   });
 }
 
-/** What the work comes to, unless the signal comes first: a token may never be made, and nobody waits for it then. */
+/** The result of the work, unless the signal comes first: creating a token may never finish. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
@@ -213,13 +214,13 @@ interface CallEnd {
   readonly signal: AbortSignal;
   /** Ends them now. */
   end(reason: unknown): void;
-  /** To be called once nothing is under way any more. */
+  /** Call it when no request is pending any more. */
   release(): void;
 }
 
 /**
- * Ends a call when its time is over, or when nobody waits for it any more. Linked by hand: signals that are derived from
- * others stay with them, and those of a server live long.
+ * Ends a call when its time is over, or when its caller no longer waits. Linked by hand: derived signals stay
+ * registered with their source, and a server's signals live long.
  * @param timeout milliseconds; undefined for none
  */
 function createCallEnd(outer: AbortSignal | undefined, timeout: number | undefined): CallEnd {

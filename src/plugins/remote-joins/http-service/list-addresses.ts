@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS, PluginError, type RemoteFetchOptions, type RemoteInclude } from "../../../kernel/index.ts";
 
-/** What a Keelson server reads unless it is told otherwise; path and query count together, as on the request line. */
+/** The default limits of a Keelson server; path and query count together, as on the request line. */
 const { urlBytes: MAX_BYTES, parameters: MAX_PARAMETERS, inValues: MAX_IDS } = DEFAULT_LIMITS;
 
 /** Parameters beside the ids: `select`, `include` and `_total`. */
@@ -14,8 +14,8 @@ export interface ListAddress {
 }
 
 /**
- * The addresses of lists that have the records with these ids between them, none longer than other servers read.
- * Ids that no server reads are left out: a list without their record is the answer they would get.
+ * The addresses of lists that have the records with these ids between them, none longer than other servers accept. Ids
+ * that no server accepts are left out: the response would be a list without their record.
  * @param resource address of the entity's list, without query
  * @throws PluginError when `select` and `include` leave no room for ids
  */
@@ -25,7 +25,7 @@ export function listAddresses(
   { select = [], include }: Pick<RemoteFetchOptions, "select" | "include">,
 ): ListAddress[] {
   const paths = includePaths(include);
-  // A count would be made for nobody.
+  // The total is not needed.
   const rest = `${paths.length === 0 ? "" : `include=${encodeList(paths)}&`}_total=none`;
   const shape = select.length === 0 ? rest : `select=${encodeList(select)}&${rest}`;
   const room = MAX_BYTES - `${new URL(resource).pathname}?${shape}`.length;

@@ -1,8 +1,8 @@
 import { PluginError } from "../../../kernel/index.ts";
 
 /**
- * Why a record of a service could not be had, in the words of the header `X-Remote-Errors`. `gone` is not one of them:
- * nobody reads the headers of an answer that nobody waits for.
+ * Why a record of a service could not be fetched, in the words of the header `X-Remote-Errors`. `gone` never appears
+ * there: the caller has left, so there is no response to read.
  */
 export type FailureReason = "timeout" | "error" | "unavailable" | "invalid" | "gone";
 
@@ -16,7 +16,7 @@ export class RemoteFailure extends PluginError {
   }
 }
 
-/** Anything thrown, as a failure of a service. What is none yet was thrown by the service itself. */
+/** Turns anything thrown into a failure of a service. An error that is not one yet was thrown by the service itself. */
 export function toFailure(error: unknown, service: string): RemoteFailure {
   return error instanceof RemoteFailure
     ? error

@@ -35,9 +35,10 @@ export interface DbosOptions extends JournalOptions {
 }
 
 /**
- * Runs that any process of an app may go on with: DBOS (`@dbos-inc/dbos-sdk`, PostgreSQL) keeps their steps and gives them to
- * processes. One per process, because DBOS is; the app's own database has to be one that all of them share.
- * @throws ConfigurationError for a URL that is none of PostgreSQL
+ * Runs that any process of an app can continue: DBOS (`@dbos-inc/dbos-sdk`, PostgreSQL) keeps their steps and hands
+ * them to processes. A process can have one such engine, because it can have one DBOS. All processes have to share the
+ * app's own database.
+ * @throws ConfigurationError for a URL that is not a PostgreSQL URL
  * @example
  * plugins: (defaults) => defaults.replace("workflows", workflows({ engine: dbosEngine({ databaseUrl }) }))
  */
@@ -47,7 +48,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
   checkUrl(databaseUrl);
   const owner = defaultIds.next();
   const begun = new Map<string, BegunRun>();
-  /** What goes on here, whoever began it. */
+  /** Aborted when the engine stops. `working` are the runs in progress here, whichever process started them. */
   const stopping = new AbortController();
   const working = new Map<Promise<unknown>, { readonly runId: string; readonly lost: AbortController }>();
   let host: EngineHost;
@@ -149,7 +150,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
     async stop() {
       stopping.abort();
       await recovery?.stop();
-      // The app has waited as long as it does for what is going on. What is left is for whoever comes next.
+      // The app has already waited for running work as long as it may. The rest is left to the next process.
       for (const { lost } of working.values()) lost.abort();
       await Promise.allSettled(working.keys());
       await dbos?.stop();
@@ -165,7 +166,7 @@ function checkUrl(databaseUrl: string): void {
     throw new ConfigurationError("dbosEngine() needs a databaseUrl such as postgres://user:password@host/database");
 }
 
-/** Runs that somebody else began, or that have ended. */
+/** Runs that another process started, or that have ended. */
 interface KnownRuns {
   report(runId: string): Promise<RunReport | undefined>;
   /** The run that has this id already. @throws ConflictError when it is another one */
@@ -207,7 +208,7 @@ function knownRuns({ host, codec, dbos, here, pollMs, signal }: KnownRunsParts):
       const known = sameRun({ ...workflow, name: row.name as string }, whose, stored, row.definition);
       assertSameRun(runId, known, sameRun(workflow, caller, codec.decode(codec.encode(input))));
       const result = followRun({ host, codec, here: () => here(runId), pollMs, signal, load }, workflow, runId);
-      result.catch(() => {}); // whoever does not wait asks for the run
+      result.catch(() => {}); // a caller that does not wait can look up the run
       return { runId, result };
     },
   };

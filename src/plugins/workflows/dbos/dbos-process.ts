@@ -36,7 +36,9 @@ export interface StepLog {
   record(name: string, entry: string): Promise<void>;
 }
 
-/** Runs a run that DBOS hands to this process; resolves to its status. What it throws leaves the run to somebody else. */
+/**
+ * Executes a run that DBOS hands to this process; resolves to its status. An error leaves the run to another process.
+ */
 export type ExecuteRun = (runId: string, log: StepLog) => Promise<string>;
 
 export interface DbosProcessOptions {
@@ -79,7 +81,8 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
   const { DBOS } = sdk;
   if (inUse !== undefined || DBOS.isInitialized())
     throw new ConfigurationError("DBOS runs in this process already; it is one per process, and so is dbosEngine()");
-  // DBOS counts what is called while a run of its runs. All but the log is called from here, where none does.
+  // DBOS counts calls made while one of its runs is active. All calls but the log's are made from here, outside any
+  // run.
   const outside = new AsyncResource("keelson.dbos");
   inUse = { execute, outside };
   registered ??= DBOS.registerWorkflow((runId: string) => runHere(sdk, runId), { name: WORKFLOW });
@@ -144,7 +147,7 @@ export async function startDbos(options: DbosProcessOptions): Promise<DbosProces
 async function runHere({ DBOS, DBOSWorkflowConflictError }: DbosSdk, runId: string): Promise<string> {
   if (DBOS.workflowID !== runId) throw new ConflictError("A run cannot be forked: its steps have keys of their own");
   const used = inUse;
-  // The one error that records nothing: DBOS waits for whoever brings the run to its end.
+  // The only error that DBOS does not record: it waits for the process that finishes the run.
   if (used === undefined) throw new DBOSWorkflowConflictError(runId);
   const inside = new AsyncResource(WORKFLOW);
   const record = (name: string, text: string): Promise<string> =>

@@ -23,7 +23,7 @@ export interface ExecutionParts extends Pick<Lease, "owner" | "leaseMs"> {
   readonly reached: SagaRuntime["reached"];
   /** The run, when it began here. */
   readonly begun: BegunRun | undefined;
-  /** Aborted when the run is this process's no more. */
+  /** Aborted when this process no longer holds the run. */
   readonly lost: AbortController;
 }
 
@@ -65,11 +65,11 @@ interface Claimed {
   readonly kept: KeptRun;
   /** As far as the journal and the app know. */
   readonly caller: Caller;
-  /** Whether nobody has executed it before. */
+  /** Whether this is the run's first execution. */
   readonly isFirst: boolean;
 }
 
-/** Takes hold of a run that nobody holds: one that began here, or was handed over. */
+/** Claims a run that no process holds: one that began here, or was handed over. */
 async function claim(
   system: OperationScope,
   { host, codec, owner, leaseMs, begun }: ExecutionParts,

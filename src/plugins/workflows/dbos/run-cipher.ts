@@ -12,8 +12,8 @@ export function newRunKey(): string {
 }
 
 /**
- * AES-256-GCM with a key that the run's row holds, where the app's own keys encrypt it: what DBOS holds is read by whoever
- * can read the row, key rotation needs no change there, and without the row it is noise.
+ * AES-256-GCM with a key from the run's row, which the app's own keys encrypt. What DBOS stores can be read only with
+ * access to that row; key rotation changes nothing there, and without the row it is noise.
  * @param key undefined: texts stay as they are
  */
 export function runCipher(runId: string, key: string | undefined): RunCipher {

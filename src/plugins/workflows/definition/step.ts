@@ -20,8 +20,9 @@ export interface StepOptions {
   /** Milliseconds for one try. @default 30000 */
   readonly timeout?: number | undefined;
   /**
-   * Whether it may run again when a process died while it ran, so that nobody knows its outcome: give what it calls the
-   * `idempotencyKey`. Without it such a run is taken back. @default false
+   * Whether the step may run again after its process died while it ran, so that its outcome is unknown. Pass the
+   * `idempotencyKey` to the services it calls. Without this option such a run is compensated.
+   * @default false
    */
   readonly idempotent?: boolean | undefined;
   /** Whether it has the system's rights in place of the caller's: no rules are asked. In an app only. @default false */
@@ -45,7 +46,7 @@ export interface Step<TInput = unknown, TResult = unknown> extends StepOptions {
   readonly name: string;
   execute(context: StepContext<TInput>): TResult | Promise<TResult>;
   /**
-   * Given the result, or undefined where nobody knows it: the try ran out of time, or its process died.
+   * Given the result, or undefined when it is unknown: the try ran out of time, or its process died.
    * @param memo what execute left for it with `WithMemo`
    */
   compensate?(context: StepContext<TInput>, result: TResult, memo?: unknown): unknown;
@@ -53,7 +54,7 @@ export interface Step<TInput = unknown, TResult = unknown> extends StepOptions {
   readonly atomic?: boolean | undefined;
 }
 
-/** A result together with what its compensation needs to know and nobody else. */
+/** A result together with data that only its compensation needs. */
 export class WithMemo<T = unknown> {
   readonly result: T;
   readonly memo: unknown;

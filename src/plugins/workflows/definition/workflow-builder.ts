@@ -66,8 +66,8 @@ export class WorkflowBuilder<TInput = unknown> {
   }
 
   /**
-   * The same workflow each time: a run goes on with the one that its app knows.
-   * @throws ConfigurationError for a workflow without steps, two steps of one name, and a time limit that is none
+   * Returns the same workflow each time, because a run continues with the one that its app knows.
+   * @throws ConfigurationError for a workflow without steps, two steps of one name, and an invalid time limit
    */
   build(): WorkflowDefinition<TInput> {
     this.#built ??= checkedWorkflow(this.#draft) as WorkflowDefinition<TInput>;

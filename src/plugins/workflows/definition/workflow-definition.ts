@@ -35,7 +35,9 @@ export interface WorkflowDefinition<TInput = unknown> {
 /** Steps of a workflow: each is a few rows, and the results of all of them are in memory. */
 const MOST_STEPS = 1_000;
 
-/** @throws ConfigurationError for a workflow without steps, or with too many, two steps of one name, and a time limit that is none */
+/**
+ * @throws ConfigurationError for a workflow without steps, or with too many, two steps of one name, and an invalid time limit
+ */
 export function checkedWorkflow(definition: WorkflowDefinition): WorkflowDefinition {
   const { name, steps, timeout } = definition;
   checkTimeout(`Workflow "${name}"`, timeout);

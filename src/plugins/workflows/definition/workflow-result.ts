@@ -9,7 +9,7 @@ export type WorkflowStatus =
   | "compensated"
   /** Something could not be taken back: `compensationErrors` says what. */
   | "compensation_failed"
-  /** Its definition has changed since it was started; nobody goes on with it by itself. */
+  /** Its definition has changed since it was started; it is not continued automatically. */
   | "needs_attention";
 
 /** A compensation that failed for good. */

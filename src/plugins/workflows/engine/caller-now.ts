@@ -4,10 +4,10 @@ import type { SagaState } from "../saga/saga-runtime.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";
 
 /**
- * On whose behalf a run goes on that is taken up: the app is asked who the user is by now, where it can say so. Of one who is
- * no more the run is taken back.
+ * The caller of a run that is taken up. The app is asked for the user as they are now, if it can say so. If the user no
+ * longer exists, the run is compensated.
  * @param kept the caller as the journal has it
- * @throws what asking throws: the run waits for the next time
+ * @throws what the app throws: the run waits for the next time
  */
 export async function callerNow(
   { userOf }: EngineHost,
@@ -16,7 +16,7 @@ export async function callerNow(
   kept: Caller,
   state: SagaState,
 ): Promise<Caller> {
-  // What takes back, and what is done, asks for nobody's rights.
+  // Compensations and runs without remaining steps do not need the caller's rights.
   const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
   if (userOf === undefined || kept === null || kept === "system") return kept;
   if (state.failure !== undefined || next === undefined) return kept;

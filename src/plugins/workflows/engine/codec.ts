@@ -17,7 +17,7 @@ export interface Codec {
   forRun(...values: readonly unknown[]): Codec;
 }
 
-/** What stands for a password in a text: it was there, and is nowhere any more. */
+/** Stands for a password that was removed from a text. */
 const GONE = "$gone";
 const MAX_DEPTH = 32;
 /** Characters of one value: a little more than a request may send, since dates and records take a few more here. */

@@ -17,8 +17,8 @@ export interface Lease {
 }
 
 /**
- * A journal in the app's database. Every entry goes with a statement that asks whether the run is still this process's, in
- * the same transaction: one that was paused past its lease, and is none of the run any more, writes nothing (fencing).
+ * A journal in the app's database. Each entry shares a transaction with a statement that checks that this process still
+ * holds the run. A process that was paused past its lease and has lost the run writes nothing (fencing).
  */
 export function databaseJournal(system: OperationScope, lease: Lease, codec: Codec): Journal {
   const { runId } = lease;
@@ -70,7 +70,7 @@ export function databaseJournal(system: OperationScope, lease: Lease, codec: Cod
   };
 }
 
-/** What became of a step, as text. @throws ResultNotKept for a result that cannot be written down */
+/** The outcome of a step, as text. @throws ResultNotKept for a result that cannot be written down */
 export function entryOf(outcome: Outcome, codec: Codec): Row {
   switch (outcome.status) {
     case "done":

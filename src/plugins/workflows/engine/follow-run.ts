@@ -33,7 +33,7 @@ export async function followRun(
   runId: string,
 ): Promise<WorkflowResult> {
   for (;;) {
-    // Where it is given up, somebody takes it up again.
+    // A run that is given up here is taken up again elsewhere.
     const own = await here()?.catch(() => undefined);
     if (own !== undefined) return own;
     const result = await host.runAs("system", async ({ driver }) => {

@@ -133,7 +133,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     report: (runId) => storedReport(host, codec, runId),
     async stop() {
       stopping.abort();
-      // The app has waited as long as it does for what is going on. What is left is for whoever comes next.
+      // The app has already waited for running work as long as it may. The rest is left to the next process.
       const quiet = recovery?.stop();
       giveUp();
       await quiet;
@@ -147,7 +147,10 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
   }
 }
 
-/** What a journal knows of a run, with what its last step gave when it has completed; undefined when there is none. */
+/**
+ * What a journal knows of a run, with the result of its last step when it has completed; undefined when there is no
+ * such run.
+ */
 function storedReport(host: EngineHost, codec: Codec, runId: string): Promise<RunReport | undefined> {
   return host.runAs("system", async ({ driver }) => {
     const row = await driver.findOne(RUN, { id: runId });
@@ -160,9 +163,9 @@ function storedReport(host: EngineHost, codec: Codec, runId: string): Promise<Ru
 }
 
 /**
- * A run of an id that has been begun before, or by another process: its end is this one's.
- * @param conflict what beginning it once more ran into
- * @throws ConflictError when it is of another workflow, or on somebody else's behalf
+ * Attaches to a run that was started before under the same id, here or in another process, and follows it to its end.
+ * @param conflict the error of starting it once more
+ * @throws ConflictError when it is of another workflow, or on behalf of another caller
  */
 async function attachRun(
   parts: FollowParts,
@@ -178,6 +181,6 @@ async function attachRun(
   const known = sameRun({ ...workflow, name: row.name as string }, whose, stored, row.definition);
   assertSameRun(runId, known, sameRun(workflow, caller, decode(encode(input))));
   const result = followRun(parts, workflow, runId);
-  result.catch(() => {}); // whoever does not wait asks for the run
+  result.catch(() => {}); // a caller that does not wait can look up the run
   return { runId, result };
 }

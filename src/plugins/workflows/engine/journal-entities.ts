@@ -5,8 +5,8 @@ export const RUN = "workflowRun";
 export const STEP = "workflowStep";
 
 /**
- * The two entities of a journal: runs, and what is known of their steps. Nobody but the engine reads and writes them.
- * @param encrypted whether what runs carry is encrypted, by the app's keys
+ * The two entities of a journal: runs, and what is known of their steps. Only the engine reads and writes them.
+ * @param encrypted whether the app's keys encrypt the data of runs
  */
 export function journalEntities(encrypted: boolean): readonly AnyEntity[] {
   const carried = encrypted ? text.optional().encrypted() : text.optional();

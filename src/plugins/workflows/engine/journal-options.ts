@@ -15,7 +15,7 @@ export interface JournalOptions {
   readonly concurrency?: number | undefined;
   /** Take-overs after which a run needs attention: one that kills its process is not begun for ever. @default 100 */
   readonly maxRecoveries?: number | undefined;
-  /** Told where each run is. @default nobody is */
+  /** Called with each point that a run reaches. @default none */
   readonly reached?: SagaRuntime["reached"] | undefined;
 }
 

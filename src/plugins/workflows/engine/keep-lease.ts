@@ -3,9 +3,10 @@ import type { Lease } from "./database-journal.ts";
 import { RUN } from "./journal-entities.ts";
 
 /**
- * Renews the hold on a run again and again. A hold that could not be renewed in time is lost even if nobody has taken it:
- * somebody may at any moment. Time passes by this process's own clock, which nobody sets.
- * @param lost aborted when the run is this process's no more
+ * Renews the lease on a run at intervals. A lease that could not be renewed in time counts as lost even if no process
+ * has taken it yet, because one may at any moment. Time is measured by this process's monotonic clock, which cannot be
+ * set.
+ * @param lost aborted when this process no longer holds the run
  * @returns what to clear when the run has ended
  */
 export function keepLease(system: OperationScope, lease: Lease, lost: AbortController, log: Logger): NodeJS.Timeout {

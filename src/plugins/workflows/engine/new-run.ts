@@ -5,13 +5,13 @@ import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
 import type { Caller, EngineHost, RunRequest } from "./workflow-engine.ts";
 
-/** Names of what opens doors. */
+/** Names of credentials. */
 const CREDENTIAL = /token|secret|passw|credential|cookie|authorization|jwt|session|(?:api|access|private)[-_ ]?key/i;
 const MAX_DEPTH = 8;
 
 /**
- * What a journal keeps of a caller, for whoever goes on with their run: the id, and of the rest what is plain data. Functions,
- * sets, maps and objects of classes are left out, and so is what is called like a credential.
+ * What a journal keeps of a caller, for the process that continues the run: the id, and plain data. Functions, sets,
+ * maps, instances of classes, and members named like a credential are left out.
  */
 function keptCaller(caller: Caller): Caller {
   if (caller === null || caller === "system") return caller;

@@ -14,7 +14,7 @@ export interface RecoveryParts {
   readonly recoveryMs: number;
   /** Runs taken up at the same time. */
   readonly concurrency: number;
-  /** Take-overs after which a run is taken up no more. */
+  /** Take-overs after which a run is no longer taken up. */
   readonly maxRecoveries: number;
   /** Whether this process is at work on a run: a clock that was set makes its lease look over. */
   isOurs(runId: string): boolean;
@@ -23,7 +23,10 @@ export interface RecoveryParts {
 }
 
 export interface Recovery {
-  /** Takes no more up. Resolves when nothing is on the way; while it is at its limit, that is when a run of it has ended. */
+  /**
+   * Takes up no more runs. Resolves when no take-over is in progress; at the concurrency limit, that is when one of its
+   * runs has ended.
+   */
   stop(): Promise<void>;
 }
 
@@ -43,12 +46,12 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
       const left = await host.runAs("system", (scope) => expired(scope, concurrency - taken.size));
       let progress = 0;
       for (const row of left) if (!isStopping && (await takeUp(row))) progress += 1;
-      // Either there are none, or other processes are faster: the next look will tell.
+      // Either no runs are left, or other processes are faster; the next look will tell.
       if (progress === 0) return;
     }
   }
 
-  /** @returns whether it has changed hands; a run that cannot be read keeps none of the others waiting */
+  /** @returns whether the run has changed hands; a run that cannot be read does not hold up the others */
   async function takeUp(row: Row): Promise<boolean> {
     try {
       if (parts.isOurs(row.id as string)) return await host.runAs("system", (system) => renew(parts, system, row));
@@ -99,7 +102,7 @@ async function renew({ owner, leaseMs }: RecoveryParts, system: OperationScope, 
   return (await system.driver.updateMany(RUN, { id: row.id, owner, fence: row.fence }, { leaseUntil })) === 1;
 }
 
-/** Makes a run this process's own, if it is nobody's. @returns undefined when somebody else was faster */
+/** Takes over a run that no process holds. @returns undefined when another process was faster */
 async function takeOver(
   parts: RecoveryParts,
   system: OperationScope,
@@ -122,7 +125,7 @@ async function takeOver(
   return parts.goOn(system, { ...row, ...change }, definition);
 }
 
-/** Why nobody goes on with a run by himself. */
+/** Why a run is not continued automatically; undefined if it may be. */
 function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecoveries: number): string | undefined {
   if (definition === undefined || definitionHash(definition) !== row.definition)
     return "its workflow has changed since it began";

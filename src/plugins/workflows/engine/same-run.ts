@@ -19,7 +19,7 @@ export function sameRun(
   return { key: JSON.stringify([workflow.name, definition, whose]), input };
 }
 
-/** @throws ConflictError where an id is taken by another run: its result is none of this caller's business */
+/** @throws ConflictError when the id belongs to another run, whose result this caller must not see */
 export function assertSameRun(runId: string, known: SameRun, asked: SameRun): void {
   if (known.key !== asked.key)
     throw new ConflictError(`There is a run "${runId}" already, of another workflow or on somebody else's behalf`);

@@ -1,7 +1,7 @@
 import { isKeelsonError, KeelsonError } from "../../../entity/index.ts";
 import { handleError } from "../../../kernel/index.ts";
 
-/** An error as a journal keeps it: of others than ours only the name, since their messages may quote anything. */
+/** An error as a journal keeps it: of an error that is not Keelson's only the name, since its message may quote anything. */
 export function errorText(error: Error): string {
   if (!isKeelsonError(error)) return JSON.stringify({ name: error.name });
   const { code, status, message } = error;

@@ -7,7 +7,7 @@ import { type Codec, hasGone } from "./codec.ts";
 import { STEP } from "./journal-entities.ts";
 import { errorOf } from "./stored-error.ts";
 
-/** Statuses of runs that somebody has to see to. */
+/** Statuses of runs that still have work to do. */
 export const UNFINISHED: readonly WorkflowStatus[] = ["pending", "running", "compensating"];
 
 /** What a journal knows of a run, as far as going on with it needs. */

@@ -3,7 +3,7 @@ import type { EntityClient, Logger, OperationScope, User } from "../../../kernel
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 
-/** On whose behalf a run works: a user, nobody, or the system. */
+/** The caller a run works for: a user, null for an anonymous caller, or the system. */
 export type Caller = User | null | "system";
 
 /** What a run is started with. */
@@ -35,7 +35,7 @@ export interface RunReport {
   readonly status: WorkflowStatus;
   readonly startedAt: Date;
   readonly updatedAt: Date;
-  /** Id of the user it works for; null for nobody and for the system. */
+  /** Id of the user it works for; null for an anonymous caller and for the system. */
   readonly userId: string | null;
   readonly failedStep?: string | undefined;
   /** What the failed step said; only code and message. */
@@ -68,8 +68,8 @@ export interface WorkflowEngine {
    * @throws DatabaseUnavailableError when it cannot be recorded
    */
   run(request: RunRequest): Promise<RunHandle>;
-  /** Undefined when there is no such run, or the engine remembers none. */
+  /** Undefined when there is no such run, or when the engine does not keep runs. */
   report(runId: string): Promise<RunReport | undefined>;
-  /** Takes no more runs up. Runs that are going on here end, or are left to whoever comes next. */
+  /** Takes up no more runs. Runs in progress here end, or are left to another process. */
   stop(): Promise<void>;
 }

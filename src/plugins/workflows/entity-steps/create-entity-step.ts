@@ -13,7 +13,8 @@ import {
 } from "./entity-step.ts";
 
 /**
- * A step that creates a record, by the rules of create; its compensation deletes it, unless somebody has changed it since.
+ * A step that creates a record, by the rules of create. Its compensation deletes the record, unless it has been changed
+ * since.
  * @param data values, or how to make them
  * @example
  * createEntityStep("order", ({ input }) => ({ item: input.item }))
@@ -44,7 +45,7 @@ export function createEntityStep(
       const { stored } = memo as { readonly stored: Row };
       const id = stored.id as string;
       const now = await heldRecord(context, entity, id);
-      if (now === null) return; // somebody else has deleted it: there is nothing left of it
+      if (now === null) return; // deleted meanwhile: there is nothing left to undo
       // Later steps may have changed it, and taken that back: only the time of the last change tells.
       const columns = Object.keys(stored).filter((column) => column !== "updatedAt" && column !== "version");
       assertUnchanged(entity, now, stored, columns);

@@ -10,7 +10,7 @@ export interface Pairs {
   readonly pairs: readonly { readonly source: string; readonly target: string }[];
 }
 
-/** All pairs that a record is in, on either side; none outside an app, where nobody knows of relations. */
+/** All pairs that a record is in, on either side; empty outside an app, where relations are unknown. */
 export async function pairsOf(context: StepContext, ref: EntityRef, id: string): Promise<readonly Pairs[]> {
   const { driver } = context;
   const found: Pairs[] = [];
@@ -53,7 +53,7 @@ export function withoutPairs(these: readonly Pairs[], those: readonly Pairs[]): 
 
 /** Adds pairs again, of records that are still there. */
 export async function linkAgain({ driver, scope }: StepContext, all: readonly Pairs[]): Promise<void> {
-  if (scope === undefined) return; // where none are known
+  if (scope === undefined) return; // outside an app no relations are known
   for (const { entity, relation, pairs } of all) {
     const source = scope.model.get(entity) as AnyEntity;
     const { target } = scope.model.relation(source, relation) as ResolvedRelation;

@@ -53,7 +53,7 @@ export async function heldRecord(context: StepContext, entity: EntityRef, id: st
   return row === null ? null : driver.findOne(entity, { id });
 }
 
-/** What every write changes, and none is about. */
+/** Columns that every write changes, and that no change is about. */
 const OF_EVERY_WRITE: ReadonlySet<string> = new Set(["updatedAt", "version"]);
 
 /** Names of columns in which two states of a record differ. */
@@ -63,7 +63,7 @@ export function changedColumns(before: Row, after: Row): readonly string[] {
   );
 }
 
-/** @throws ConflictError when somebody else has changed any of these columns */
+/** @throws ConflictError when another write has changed any of these columns */
 export function assertUnchanged(entity: EntityRef, now: Row, left: Row, columns: readonly string[]): void {
   const changed = columns.filter((name) => !isDeepStrictEqual(now[name], left[name]));
   if (changed.length > 0)

@@ -2,7 +2,7 @@ import { isKeelsonError } from "../../../entity/index.ts";
 import type { RetryOptions } from "../definition/step.ts";
 import { ResultNotKept } from "./result-not-kept.ts";
 
-/** A try took longer than it may; what became of it is unknown. */
+/** A try took longer than it may; its outcome is unknown. */
 export class StepTimeoutError extends Error {
   override readonly name = "StepTimeoutError";
 }
@@ -54,8 +54,8 @@ export async function withRetries<T>(
 }
 
 /**
- * Runs one try under a time limit. A try that is late is left to itself: its signal is aborted, what it comes to is
- * discarded, and nobody hears its rejection.
+ * Runs one try under a time limit. A try that is late is abandoned: its signal is aborted, and its result or rejection
+ * is discarded.
  * @throws StepTimeoutError; also, without a try, when it is given up already
  */
 export async function withinTime<T>(

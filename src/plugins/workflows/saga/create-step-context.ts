@@ -10,7 +10,7 @@ export interface Try {
   readonly phase: Phase;
   readonly attempt: number;
   readonly signal: AbortSignal;
-  /** Puts the results so far together; asked when somebody looks at them. */
+  /** Collects the results so far; called when a step reads them. */
   results(): Readonly<Record<string, unknown>>;
   /** Aborted when the try is over. */
   readonly over: AbortSignal;
@@ -86,12 +86,12 @@ function untilEnded<T extends object>(inner: T, over: AbortSignal): T {
   });
 }
 
-/** What a step that is over asks for. */
+/** The error for a step that continues after its end. */
 function stepIsOver(): ConflictError {
   return new ConflictError("The step is over");
 }
 
-/** Work of a step, which nobody waits for when the step is over: a transaction must not stay open for it. */
+/** Work of a step, abandoned when the step is over: a transaction must not stay open for it. */
 async function beforeEnd(work: unknown, over: AbortSignal): Promise<unknown> {
   let refuse: () => void = () => {};
   const ended = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
 import { InternalError } from "../../../kernel/index.ts";
 
-/** What a step gave cannot be written down: nobody who goes on with the run would know it. */
+/** The result of a step cannot be written down, so a process that continues the run would not know it. */
 export class ResultNotKept extends InternalError {}

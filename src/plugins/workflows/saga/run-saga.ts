@@ -79,7 +79,7 @@ async function compensateSteps(saga: Saga): Promise<boolean> {
 
 function needsTakingBack(step: Step, executed: Outcome | undefined): boolean {
   if (executed === undefined || executed.status === "failed" || step.compensate === undefined) return false;
-  return executed.status === "done" || step.atomic !== true; // an atomic one that nobody knows of was rolled back
+  return executed.status === "done" || step.atomic !== true; // an atomic step with an unknown outcome was rolled back
 }
 
 async function compensate(saga: Saga, seq: number, step: Step): Promise<void> {
@@ -125,7 +125,7 @@ async function executeTogether(saga: Saga): Promise<void> {
     );
   } catch (error) {
     if (error instanceof RunGivenUp) throw error;
-    // Whether it was stored is for the journal to say, to whoever takes the run up.
+    // It is unknown whether the transaction was committed; the journal tells the process that takes the run up.
     if (error !== rollback && runtime.isDurable) throw new RunGivenUp(error);
     state.failure ??= { failedStep: steps.at(-1)?.name as string, error: toError(error) };
     state.data = before;
@@ -159,8 +159,8 @@ function rollsBack({ atomic, transactional }: Step): boolean {
 }
 
 /**
- * Runs the steps of one transaction, which are over before it is: so it is a step that fails, not the transaction, of which
- * nobody would know whether it was stored.
+ * Runs the steps of one transaction under a shorter time limit than the transaction's. So it is a step that fails, and
+ * not the transaction, whose outcome would be unknown.
  * @param outer aborted when the steps have to be done anyway
  */
 async function withinTransaction<T>(
@@ -180,7 +180,7 @@ async function withinTransaction<T>(
   }
 }
 
-/** When the steps have to be done; from the start of the run, whoever began it. */
+/** The deadline of the steps, from the start of the run, whichever process started it. */
 function deadlineOf({ definition, runtime }: Saga): AbortSignal | undefined {
   if (definition.timeout === undefined) return runtime.signal;
   const left = runtime.startedAt.getTime() + definition.timeout - nowOf(runtime).getTime();

@@ -76,7 +76,7 @@ async function tryInTransaction(runtime: SagaRuntime, state: SagaState, run: Ste
   } catch (error) {
     if (failure !== undefined) throw failure.error;
     if (error instanceof ResultNotKept) throw error;
-    // Whether it was stored is for the journal to say, to whoever takes the run up.
+    // It is unknown whether the result was stored; the journal tells the process that takes the run up.
     throw runtime.isDurable ? new RunGivenUp(error) : error;
   }
   await reached(runtime, "after-commit", run);

@@ -36,7 +36,7 @@ export interface RunTimes {
   readonly endedAt: Date;
 }
 
-/** How a run ended, in the words of whoever asks. */
+/** How a run ended, in the form that callers receive. */
 export function sagaResult(
   definition: WorkflowDefinition,
   state: SagaState,

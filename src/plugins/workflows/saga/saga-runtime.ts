@@ -31,13 +31,15 @@ export type Outcome =
       readonly memo?: unknown;
     }
   | { readonly status: "failed"; readonly error: Error }
-  /** It was begun, and nobody knows what became of it. */
+  /** It was started, and its outcome is unknown. */
   | { readonly status: "unknown" };
 
 /** Places in a run where a process may die; see `SagaRuntime.reached`. */
 export type SagaPoint = "before-start" | "started" | "after-effect" | "after-commit" | "between";
 
-/** What a run remembers, so that somebody else can go on with it. Every method resolves when it is safe, or throws. */
+/**
+ * What a run records, so that another process can continue it. Every method resolves when the entry is safe, or throws.
+ */
 export interface Journal {
   /** A step is about to run; nothing of it has happened yet. */
   started(seq: number, phase: Phase, attempt: number): Promise<void>;
@@ -53,24 +55,24 @@ export interface SagaRuntime {
   readonly startedAt: Date;
   readonly log: Logger;
   readonly journal: Journal;
-  /** Whether somebody else can go on with the run: what cannot be recorded is then left to them. */
+  /** Whether another process can continue the run. If so, a step that cannot be recorded is left to that process. */
   readonly isDurable: boolean;
-  /** No more steps when it is aborted: what was done is taken back. */
+  /** Once aborted, no more steps are run and finished ones are compensated. */
   readonly signal: AbortSignal | undefined;
-  /** The run is none of this process's any more when it is aborted: it stops, or another one has taken it over. */
+  /** Aborted when this process no longer holds the run: it stops, or another one has taken the run over. */
   readonly lost: AbortSignal | undefined;
   environment(rights: Rights): StepEnvironment;
   /** The same in a transaction. */
   transaction<T>(rights: Rights, work: (environment: StepEnvironment) => Promise<T>): Promise<T>;
   /** Milliseconds for a hook; 0 is no limit. @default 5000 */
   readonly hookMs?: number | undefined;
-  /** What sees the run's steps. @default nobody does */
+  /** Traces the run's steps. @default none */
   readonly tracer?: Tracer | undefined;
   /** @default the system's time */
   readonly now?: (() => Date) | undefined;
   /** Whether the app is closing: a service that is away then says nothing about a step. @default it is not */
   readonly isClosing?: (() => Promise<boolean>) | undefined;
-  /** Told where the run is. @default nobody is */
+  /** Called with each point that the run reaches. @default none */
   readonly reached?:
     | ((point: SagaPoint, phase: Phase, step: string, runId: string) => void | Promise<void>)
     | undefined;
@@ -90,15 +92,15 @@ export interface SagaState {
   /** Why it is being taken back, if it is. */
   failure: { readonly failedStep: string; readonly error: Error } | undefined;
   /**
-   * What the first change of its record has to find, for steps of the caller. It was so when the run was asked for, and is
-   * of the process that began it: whoever takes the run up asks no more.
+   * The precondition for the first change of the run's record, for steps with the caller's rights. It held when the run
+   * was requested, and only the process that started the run checks it.
    */
   readonly precondition?: OperationScope["precondition"];
   /** Notes what the answer of the request that began the run may show; absent where no request waits for it. */
   readonly shown?: OperationScope["shown"];
 }
 
-/** A run that has not begun. @throws ConfigurationError when what it begins with cannot be its own */
+/** The state of a run that has not begun. @throws ConfigurationError when its initial data cannot be copied */
 export function newState(
   data: Readonly<Record<string, unknown>>,
   { precondition, shown }: Pick<SagaState, "precondition" | "shown"> = {},

@@ -1,4 +1,4 @@
 import { InternalError } from "../../../kernel/index.ts";
 
-/** Nobody knows what became of a step: its process died while it ran. */
+/** The outcome of a step is unknown: its process died while it ran. */
 export class StepInterruptedError extends InternalError {}

@@ -9,9 +9,9 @@ import { resultsOf } from "./saga-result.ts";
 const HOOK_MS = 5_000;
 
 /**
- * Tells the hooks of a workflow where its run is. A run that is taken up tells some of it again. What hooks throw is logged
- * and changes nothing; one that does not return is waited for as long as hooks of the app are.
- * @param until aborted when nobody waits any more
+ * Calls the hooks of a workflow with where its run is. A run that is taken up repeats some of these calls. Errors of
+ * hooks are logged and change nothing. A hook that does not return is waited for as long as hooks of the app are.
+ * @param until aborted when the run is no longer waited for
  */
 export async function tellHooks(
   saga: Saga,

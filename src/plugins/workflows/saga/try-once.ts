@@ -21,9 +21,9 @@ export interface StepRun {
   results(): Readonly<Record<string, unknown>>;
   /** Ends all tries. */
   readonly signal: AbortSignal | undefined;
-  /** Told of each try after which nobody knows what it did. */
+  /** Called after each try whose outcome is unknown. */
   readonly unknown?: (() => void) | undefined;
-  /** The transaction that all of the workflow shares, if there is one: the journal is written by whoever began it. */
+  /** The transaction that all of the workflow shares, if there is one. The code that began it writes the journal. */
   readonly within?: StepEnvironment | undefined;
 }
 
@@ -32,7 +32,7 @@ export type Done = Extract<Outcome, { readonly status: "done" }>;
 
 /**
  * Runs the code of a step, or of its compensation, once, within its time.
- * @throws what it throws; StepTimeoutError; RunGivenUp when the run is this process's no more
+ * @throws what it throws; StepTimeoutError; RunGivenUp when this process no longer holds the run
  */
 export async function tryOnce(
   runtime: SagaRuntime,
@@ -50,7 +50,7 @@ export async function tryOnce(
       const about = { seq, phase, attempt, signal: inner, results, over: over.signal };
       const context = createStepContext(runtime, state, environment, about);
       const came = await (phase === "execute" ? step.execute(context) : step.compensate?.(context, result, memo));
-      // Nobody asks what a compensation gives, so it may be anything.
+      // The result of a compensation is not used, so it may be anything.
       const { result: value, memo: kept } = came instanceof WithMemo ? came : { result: came, memo: undefined };
       const done = { status: "done", data: copyOf(context.data) } as const;
       return phase === "execute" ? { ...done, result: value, memo: kept } : { ...done, result: undefined };
