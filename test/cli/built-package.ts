@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { builtOnce } from "../support/built-once.ts";
@@ -24,7 +24,22 @@ export function builtPackage(): Promise<string> {
     if (run.status !== 0) throw new Error(`the package cannot be built: ${run.stdout}${run.stderr}`);
     await cp(join(repositoryRoot, "package.json"), join(draft, "package.json"));
     await cp(join(repositoryRoot, "templates"), join(draft, "templates"), { recursive: true });
+    const paths = Object.fromEntries(
+      ENTRY_POINTS.map((name) => [`keelson${name === "index" ? "" : `/${name}`}`, [`./dist/${name}.js`]]),
+    );
+    const settings = { extends: join(repositoryRoot, "tsconfig.json"), compilerOptions: { paths } };
+    await writeFile(join(draft, "tsconfig.json"), JSON.stringify(settings));
   });
+}
+
+const ENTRY_POINTS = ["index", "client", "express", "hono", "kernel", "next", "node", "prisma", "testing"];
+
+/**
+ * Variables for scripts that tsx runs in a process of their own: `keelson` is the built package there. Compiling all sources
+ * would take each of them seconds.
+ */
+export async function builtKeelson(): Promise<Readonly<Record<string, string>>> {
+  return { TSX_TSCONFIG_PATH: join(await builtPackage(), "tsconfig.json") };
 }
 
 let copy: Promise<string> | undefined;

@@ -4,7 +4,7 @@ import { symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { builtPackage } from "../cli/built-package.ts";
+import { builtKeelson, builtPackage } from "../cli/built-package.ts";
 import { openProject, runWords, type TestProject } from "../cli/project.ts";
 import { type StartedCommand, startCommand } from "../cli/start-process.ts";
 import { type CurlExample, curlExamples, expectCurl } from "../support/curl.ts";
@@ -117,7 +117,7 @@ describe("docs/index.md", () => {
       cwd: dirname(home.file("app.ts")),
       env: {
         ...process.env,
-        TSX_TSCONFIG_PATH: join(repositoryRoot, "tsconfig.json"),
+        ...(await builtKeelson()),
         NODE_ENV: "development",
         PORT: "0",
       },

@@ -3,9 +3,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { builtKeelson } from "../cli/built-package.ts";
 import { curlExamples, expectCurl } from "../support/curl.ts";
 import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
+
+const built = await builtKeelson();
 
 const page = openPage("../README");
 const folder = dirname(page.files[0] as string);
@@ -17,7 +20,7 @@ afterAll(() => page.remove());
 function run(file: string, env: Record<string, string> = {}) {
   return spawn(process.execPath, ["--import", tsx, file], {
     cwd: folder,
-    env: { ...process.env, TSX_TSCONFIG_PATH: join(repositoryRoot, "tsconfig.json"), NODE_ENV: "development", ...env },
+    env: { ...process.env, ...built, NODE_ENV: "development", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

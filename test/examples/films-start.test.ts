@@ -6,6 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { builtKeelson } from "../cli/built-package.ts";
+
+const built = await builtKeelson();
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const directory = await mkdtemp(join(tmpdir(), "keelson-start-"));
@@ -24,7 +27,14 @@ afterAll(() => rm(directory, { recursive: true }));
 function start(name: string, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ["--import", "tsx", "examples/films/start.ts"], {
     cwd: root,
-    env: { ...process.env, NODE_ENV: "development", PORT: "0", FILMS_FILE: join(directory, `${name}.db`), ...env },
+    env: {
+      ...process.env,
+      ...built,
+      NODE_ENV: "development",
+      PORT: "0",
+      FILMS_FILE: join(directory, `${name}.db`),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

@@ -3,8 +3,11 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { builtKeelson } from "../cli/built-package.ts";
 import { request } from "../support/http.ts";
 import { repositoryRoot } from "../support/source-files.ts";
+
+const built = await builtKeelson();
 
 /** Her subscription, as billing has it. */
 const ANNS = { id: "sub-1", status: "active", renewsAt: "2030-01-01T00:00:00.000Z", plan: { name: "Pro" } };
@@ -22,7 +25,7 @@ afterEach(async () => {
 function run(file: string, env: Record<string, string>) {
   const child = spawn(process.execPath, ["--import", "tsx", `examples/remote-join/${file}`], {
     cwd: repositoryRoot,
-    env: { ...process.env, NODE_ENV: "development", ...env },
+    env: { ...process.env, ...built, NODE_ENV: "development", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { builtKeelson } from "../cli/built-package.ts";
 import { repositoryRoot } from "./source-files.ts";
 
 /** An example that runs in a process of its own. */
@@ -12,10 +13,10 @@ export interface RunningExample {
 }
 
 /** Starts a script of the repository as its command does, on any free port; `env` goes on top of the test's own. */
-export function startScript(script: string, env: Readonly<Record<string, string>>): Promise<RunningExample> {
+export async function startScript(script: string, env: Readonly<Record<string, string>>): Promise<RunningExample> {
   const child = spawn(process.execPath, ["--import", "tsx", script], {
     cwd: repositoryRoot,
-    env: { ...process.env, NODE_ENV: "development", PORT: "0", ...env },
+    env: { ...process.env, ...(await builtKeelson()), NODE_ENV: "development", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   return whenListening(child);

@@ -2,14 +2,17 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { builtKeelson } from "../../cli/built-package.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+
+const built = await builtKeelson();
 
 /** Less than the minute for which a forgotten timer of the schema engine would hold the process. */
 const PATIENCE_MS = 45_000;
 const SCRIPT = fileURLToPath(new URL("script.child.ts", import.meta.url));
 
 async function run(database: string): Promise<string> {
-  const options = { env: { ...process.env, NODE_ENV: "development" }, timeout: PATIENCE_MS } as const;
+  const options = { env: { ...process.env, ...built, NODE_ENV: "development" }, timeout: PATIENCE_MS } as const;
   const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", SCRIPT, database], options);
   return stdout;
 }
