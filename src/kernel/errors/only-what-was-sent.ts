@@ -1,3 +1,4 @@
+import type { Operation } from "../operations/operation.ts";
 import { ConflictError } from "./errors.ts";
 
 /**
@@ -6,12 +7,12 @@ import { ConflictError } from "./errors.ts";
  */
 export function onlyWhatWasSent(
   error: ConflictError,
-  sent: Readonly<Record<string, unknown>>,
-  stored: Readonly<Record<string, unknown>>,
-  readable: ReadonlySet<string>,
+  { entity, scope, data, ignored }: Operation,
+  submitted: Readonly<Record<string, unknown>>,
 ): ConflictError {
+  const { readable } = scope.mask(entity);
   const isTold = (field: string): boolean =>
-    Object.hasOwn(sent, field) || (Object.hasOwn(stored, field) && readable.has(field));
+    Object.hasOwn(submitted, field) ? !ignored.includes(field) : Object.hasOwn(data, field) && readable.has(field);
   const fields = error.fields.filter(isTold);
   return fields.length === error.fields.length
     ? error

@@ -97,11 +97,10 @@ async function validateAndExecute(
     if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
-    const sent = Object.fromEntries(Object.entries(submitted).filter(([name]) => !operation.ignored.includes(name)));
     try {
-      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, sent);
+      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, submitted);
       return await inTransaction(operation, async () => {
-        await execute(plan, operation, sent);
+        await execute(plan, operation, submitted);
         if (isOneWithAnswer) await complete(plan, operation);
       });
     } catch (error) {
@@ -110,11 +109,11 @@ async function validateAndExecute(
   }
 }
 
-/** @param sent what the caller submitted, without what was filled in or dropped */
+/** @param submitted the values before any were filled in or dropped */
 async function execute(
   plan: OperationPlan,
   operation: MutableOperation,
-  sent: Readonly<Record<string, unknown>> = {},
+  submitted: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
@@ -122,9 +121,7 @@ async function execute(
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
-    if (!(error instanceof ConflictError)) throw error;
-    const { readable } = operation.scope.mask(operation.entity);
-    throw onlyWhatWasSent(error, sent, operation.data, readable);
+    throw error instanceof ConflictError ? onlyWhatWasSent(error, operation, submitted) : error;
   }
 }
 
