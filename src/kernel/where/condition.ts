@@ -76,10 +76,12 @@ export function not(condition: Condition): Condition {
   }
 }
 
+/** A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Compare {
   return { [kCondition]: true, op: "compare", column, test, value };
 }
 
+/** The condition that some related record meets another one. */
 export function related(relation: ResolvedRelation, matches: Condition): Related {
   return { [kCondition]: true, op: "related", relation, matches };
 }

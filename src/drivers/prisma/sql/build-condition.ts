@@ -64,7 +64,7 @@ export class ConditionBuilder {
 
   #joined({ op, of }: Joined, build: (part: Condition) => Expression): Expression {
     const { sql } = this.#builder;
-    const built = of.map(build);
+    const built = flat(op, of).map(build);
     if (built.length < 2) return built[0] ?? this.#constant(op === "and");
     return sql<boolean>`(${sql.join(built, op === "and" ? sql` and ` : sql` or `)})`;
   }
@@ -167,14 +167,21 @@ export class ConditionBuilder {
     if (relation.type === "belongsTo") return this.#rows(relation, "id", sql.id(table, key), where);
     if (relation.type !== "manyToMany") return this.#rows(relation, key, sql.id(table, "id"), where);
     const near = `_${this.#tables++}`;
-    const one = sql.lit(1).as("one");
     const link = linkTable(relation);
     const pairs = db
       .selectFrom(`${link.table} as ${near}`)
-      .select(one)
+      .select(sql.lit(1).as("one"))
       .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, "id")}`);
     if (isAlways(where)) return sql`${pairs}`;
-    const target = this.#rows(relation, "id", sql.id(near, link.other), where);
-    return sql`${pairs.where(sql<boolean>`exists ${target}`)}`;
+    // Joined rather than nested: the parser of SQLite takes so many levels and no more.
+    const far = `_${this.#tables++}`;
+    const isOther = sql<boolean>`${sql.id(far, "id")} = ${sql.id(near, link.other)}`;
+    const joined = pairs.innerJoin(`${relation.target.name} as ${far}`, (join) => join.on(isOther));
+    return sql`${joined.where(this.build(where, far))}`;
   }
+}
+
+/** Conditions that are joined in the same way: without the parentheses of those inside, which nest. */
+function flat(op: Joined["op"], of: readonly Condition[]): readonly Condition[] {
+  return of.flatMap((part) => ((part.op === "and" || part.op === "or") && part.op === op ? flat(op, part.of) : [part]));
 }

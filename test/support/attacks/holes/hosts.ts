@@ -1,5 +1,6 @@
-import type { Driver, KernelRequest, KernelResponse, ServableApp } from "../../../../src/index.ts";
-import { overlayDriver } from "../../../../src/kernel/index.ts";
+import type { Driver, KernelRequest, KernelResponse, ServableApp, Where } from "../../../../src/index.ts";
+import { type Condition, overlayDriver } from "../../../../src/kernel/index.ts";
+import { isCondition } from "../../../../src/kernel/where/condition.ts";
 import { foreignIdsInBulk } from "../foreign-ids-in-bulk.ts";
 import { foreignObjects } from "../foreign-objects.ts";
 import { identifiers } from "../identifiers.ts";
@@ -122,10 +123,16 @@ function forgetful(driver: Driver): Driver {
 }
 
 /** The first condition on ids, wherever it stands, and nothing else. */
-function idOf(where: unknown): { readonly id: unknown } | Record<string, unknown> {
-  const asked = where as Readonly<Record<string, unknown>>;
-  if (asked.id !== undefined) return { id: asked.id };
-  const parts = ["AND"].flatMap((name) => (asked[name] ?? []) as readonly unknown[]);
-  const found = parts.map(idOf).find((part) => "id" in part);
-  return found ?? asked;
+function idOf(where: Where): Where {
+  return findId(where) ?? where;
+}
+
+function findId(where: Where | Condition): Where | undefined {
+  if (isCondition(where)) {
+    if (where.op === "and") return where.of.map(findId).find((part) => part !== undefined);
+    return where.op === "compare" && where.column.role === "id" ? where : undefined;
+  }
+  if (where.id !== undefined) return { id: where.id };
+  const parts = (where.AND ?? []) as readonly Where[];
+  return parts.map(findId).find((part) => part !== undefined);
 }
