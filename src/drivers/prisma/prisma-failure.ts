@@ -146,6 +146,13 @@ function connectionSentence(thrown: Thrown, code: string, sqlState: string | und
   return text(said)?.split("\n", 1)[0]?.slice(0, 300);
 }
 
+/** Whether a statement nests more deeply than the database can read: SQLite names it in words only, PostgreSQL has a code. */
+export function isTooDeep(error: unknown): boolean {
+  const cause = adapterCauseOf(asThrown(error));
+  const said = text(cause?.originalMessage) ?? "";
+  return cause?.originalCode === "54001" || /parser stack overflow|Expression tree is too large/i.test(said);
+}
+
 /** What to set where a pooler stands between the app and the server. */
 function remedyFor(sqlState: string | undefined, said = ""): string | undefined {
   if (/unsupported startup parameter|unrecognized configuration parameter/i.test(said))

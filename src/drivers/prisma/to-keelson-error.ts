@@ -1,5 +1,6 @@
 import { type AnyEntity, type EntityModel, isKeelsonError } from "../../entity/index.ts";
 import {
+  BadRequestError,
   ConflictError,
   DatabaseError,
   DatabaseUnavailableError,
@@ -9,6 +10,7 @@ import {
 import {
   type Constraint,
   constraintOf,
+  isTooDeep,
   isTransactionStartTimeout,
   PrismaFailure,
   type Statement,
@@ -62,6 +64,7 @@ export function toKeelsonError(error: unknown, statement: Statement, model?: Ent
   if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
   if (cause.sqlState === "54000")
     return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
+  if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
   if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
   if (isUnavailable(cause) || isTransactionStartTimeout(error))
     return new DatabaseUnavailableError(undefined, { cause });
