@@ -23,7 +23,7 @@ export interface ResolvedRelation {
 export type TargetOf = (source: AnyEntity, relation: RelationDefinition) => AnyEntity | undefined;
 
 type Side = readonly [name: string, relation: RelationDefinition];
-/** The other side, empty when there is none, or why it cannot be determined. */
+/** The other side, undefined if the other entity declares none, or why it cannot be determined. */
 type OtherSide = { readonly name?: string | undefined; readonly foreignKey?: string } | { readonly problem: string };
 
 /** Relations of `entity` to `target` of some types. */

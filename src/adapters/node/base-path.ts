@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../entity/index.ts";
 
 /**
- * The path that an adapter serves, without a trailing slash; undefined when there is none.
+ * The path that an adapter serves, without a trailing slash; undefined for the root.
  * @throws ConfigurationError for a text that no request's path can begin with
  */
 export function basePath(base: string | undefined): string | undefined {

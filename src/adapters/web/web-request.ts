@@ -77,7 +77,7 @@ export class WebRequest implements KernelRequest {
 
   /** Waits for the end of a body that has not been read to its end. */
   async discardBody(): Promise<void> {
-    // Accessing the body creates one if there is none, which most requests do not need.
+    // Accessing the body creates one, which most requests do not need.
     const { "content-length": length = "0", "transfer-encoding": coding } = this.headers;
     if (length === "0" && coding === undefined) return;
     if (this.#body !== undefined || !this.#request.bodyUsed) await this.#unread()?.discard();

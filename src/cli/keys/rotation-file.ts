@@ -6,7 +6,7 @@ import type { RotationProgress } from "../../index.ts";
 const ROTATION_FILE = ".keelson/key-rotation.json";
 
 /**
- * How far an interrupted rotation came; undefined when there is none. The file only saves time, so a damaged one is
+ * How far an interrupted rotation came; undefined without an interrupted one. The file only saves time, so a damaged one is
  * ignored.
  */
 export async function readRotation(): Promise<RotationProgress | undefined> {

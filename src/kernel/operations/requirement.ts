@@ -3,7 +3,7 @@ import { allPresent } from "../where/compile-where.ts";
 
 /**
  * What it means that a record does not meet a requirement, in the order in which it is told:
- * - `"missing"`: the record is not there for this operation, whoever asks: 404.
+ * - `"missing"`: the record is not there for this operation: 404 for every caller.
  * - `"denied"`: it is not this caller's: 401, 403, or 404 where the entity hides what is forbidden.
  * - a function, which makes the error: for state that the caller asked for, such as 412.
  * - `"leave"`: the record stays as it is, and that is no error.

@@ -1,6 +1,6 @@
 import { ConflictError, RecordChangedError, UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../errors/handle-error.ts";
-import { onlyWhatWasSent } from "../errors/only-what-was-sent.ts";
+import { onlyWhatIsTold, type ToldOfConflicts } from "../errors/only-what-is-told.ts";
 import { runHooks } from "../hooks/hook-registry.ts";
 import { includesOwn } from "../records/includes-own.ts";
 import { refuseDropped, setValues } from "../records/set-values.ts";
@@ -90,6 +90,8 @@ async function validateAndExecute(
   set: OperationInput["set"],
 ): Promise<void> {
   const submitted = operation.data;
+  // The mask that has been waited for: a transaction has one of its own, and rules ask nothing of one that has failed.
+  const { readable } = operation.scope.mask(operation.entity);
   const required = operation.requirements.length;
   for (let attempt = 1; ; attempt++) {
     operation.data = { ...submitted };
@@ -98,9 +100,9 @@ async function validateAndExecute(
     if (set !== undefined) await refuseDropped(operation, set);
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
     try {
-      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, submitted);
+      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, { submitted, readable });
       return await inTransaction(operation, async () => {
-        await execute(plan, operation, submitted);
+        await execute(plan, operation, { submitted, readable });
         if (isOneWithAnswer) await complete(plan, operation);
       });
     } catch (error) {
@@ -109,19 +111,15 @@ async function validateAndExecute(
   }
 }
 
-/** @param submitted the values before any were filled in or dropped */
-async function execute(
-  plan: OperationPlan,
-  operation: MutableOperation,
-  submitted: Readonly<Record<string, unknown>> = {},
-): Promise<void> {
+/** @param told what a conflict may name; a read has none */
+async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {
-    throw error instanceof ConflictError ? onlyWhatWasSent(error, operation, submitted) : error;
+    throw told !== undefined && error instanceof ConflictError ? onlyWhatIsTold(error, operation, told) : error;
   }
 }
 

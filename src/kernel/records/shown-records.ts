@@ -6,8 +6,9 @@ export interface RecordUse {
   readonly entity: AnyEntity;
   /** Its record; undefined where it is about none. */
   readonly id?: string | undefined;
-  /** How an action about no record asks the rules, and whether it may be used by callers whom they let have some records. */
+  /** How an action without a record asks the rules. */
   readonly kind?: "create" | "list" | undefined;
+  /** Whether callers who may use only some records may use it. @default false */
   readonly forSome?: boolean | undefined;
   readonly access: Access;
   /** Rules in place of the entity's. @default the entity's for `access` */

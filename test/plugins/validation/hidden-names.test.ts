@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bulkUpdateAction,
+  createPlugin,
+  defineRule,
   entity,
   importAction,
   int,
@@ -24,16 +27,27 @@ const payment = entity("payment", { note: string, wages: int.readable("admin").w
   create: everyone,
 });
 
+/** Takes a while to say no. */
+const later = defineRule("hnLater", async ({ user }) => {
+  await nextTurn();
+  return user?.role === "admin";
+});
 const badge = entity("badge", {
   title: string.unique(),
-  hold: string.unique().default("none").readable("admin").writable("admin"),
+  hold: string.unique().default("none").readable([later]).writable("admin"),
 }).rules({ read: everyone, create: everyone });
 
+let isTransactional = false;
+const transactional = createPlugin({
+  id: "acme/transactional",
+  hooks: { "operation:protect": (operation) => void (operation.transactional = isTransactional) },
+});
 let role: string | undefined;
 const api = keelson({
   entities: [task, payment, badge],
   driver: memoryDriver(),
   logger: noopLogger,
+  plugins: [transactional],
   getUser: () => ({ id: "ann", role }),
 });
 beforeAll(async () => {
@@ -67,6 +81,10 @@ describe("a value that is taken", () => {
     const taken = async (title: string) => (await send("POST", "/badges", { title })).json;
     await api.asSystem().badge.create({ title: "First" });
     expect(await taken("First")).toMatchObject({ errors: { title: "is already taken" } });
+    isTransactional = true;
+    expect(await taken("Third")).toMatchObject({ status: 409, message: "Conflict with an existing record" });
+    expect(await taken("Third")).not.toHaveProperty("errors");
+    isTransactional = false;
     expect(await taken("Second")).toEqual({
       status: 409,
       code: "CONFLICT",
