@@ -3,7 +3,7 @@ import { didYouMean } from "./kernel/index.ts";
 
 const FUNCTIONS = ["getUser", "isAdmin"] as const;
 const OBJECTS = ["services", "defaultRules", "limits", "encryption", "remoteJoins", "logger", "clock", "ids"] as const;
-const DRIVER_METHODS = ["connect", "findOne", "findMany", "create", "update", "delete", "transaction"];
+const DRIVER_METHODS = ["connect", "execute", "findOne", "update", "transaction"];
 const KNOWN = [
   ...FUNCTIONS,
   ...OBJECTS,
@@ -29,9 +29,10 @@ function driverProblems(driver: unknown): string[] {
   if (driver === undefined) return [];
   if (typeof driver === "function") return ["`driver` is a function; call it: memoryDriver()"];
   if (typeof driver === "string") return ["`driver` is a string; use postgres(url)"];
-  return isObject(driver) && DRIVER_METHODS.every((method) => typeof driver[method] === "function")
-    ? []
-    : ["`driver` is not a driver; use embedded(), postgres(url), prisma(client) or memoryDriver()"];
+  if (!isObject(driver) || (driver.execute === undefined && driver.findOne === undefined))
+    return ["`driver` is not a driver; use embedded(), postgres(url), prisma(client) or memoryDriver()"];
+  if (DRIVER_METHODS.every((method) => typeof driver[method] === "function")) return [];
+  return ["`driver` lacks methods of a driver: make one with defineDriver(port), and change one with withMiddleware()"];
 }
 
 /** A configuration whose options have the right shape, and what was wrong with the others. */

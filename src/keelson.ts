@@ -24,7 +24,6 @@ import {
   type Kernel,
   type Limits,
   type Logger,
-  overlayDriver,
   type Plugin,
   PluginList,
   type RequestInfo,
@@ -34,6 +33,7 @@ import {
   type TrustedOrigins,
   taggingDriver,
   type User,
+  withMiddleware,
 } from "./kernel/index.ts";
 import { actions } from "./plugins/actions/index.ts";
 import { crud, relations } from "./plugins/crud/index.ts";
@@ -280,22 +280,14 @@ export function createEnhancedDriver(
   const options: EnhancedDriverOptions = "entities" in given ? given : { entities: given };
   const model = createModel(options.entities);
   if (model.problems.length > 0) throw new ConfigurationError(model.problems);
-  const tagging = taggingDriver(protectDriver(driver, model, options), model);
+  const tagging = taggingDriver(protectDriver(driver, model, options));
   const { user, isAdmin } = options;
   // A user who turns out to be missing is nobody, and never everybody.
-  const filtering = Object.hasOwn(options, "user") ? filteringDriver(tagging, model, { user, isAdmin }) : tagging;
-  return overlayDriver(protecting(filtering), {
+  const filtering = Object.hasOwn(options, "user") ? filteringDriver(tagging, { user, isAdmin }) : tagging;
+  return withMiddleware(filtering, (statement, next) => next(statement), {
+    model,
+    capabilities: { protectsFields: true },
     connect: (context = { model, log: safeLogger(getLogger()), production: process.env.NODE_ENV === "production" }) =>
       driver.connect(context),
-  });
-}
-
-/** Says that the driver, and those of its transactions, protect fields. */
-function protecting(driver: Driver): Driver {
-  return overlayDriver(driver, {
-    get capabilities() {
-      return { ...driver.capabilities, protectsFields: true };
-    },
-    transaction: (work, options) => driver.transaction((inner) => work(protecting(inner)), options),
   });
 }

@@ -165,7 +165,7 @@ export {
 } from "./where/condition.ts";
 export { expectUnchanged } from "./where/expect-unchanged.ts";
 export { explainRemote } from "./where/explain-remote.ts";
-export { decodeCursor, encodeCursor, keysetWhere, streamByKeyset, totalOrder } from "./where/keyset.ts";
+export { decodeCursor, encodeCursor, keysetCondition, streamByKeyset, totalOrder } from "./where/keyset.ts";
 export { matches, type RelatedRows } from "./where/matches.ts";
 export { askedOfStored, storedMeet } from "./where/new-record.ts";
 export { type Observation, observe } from "./where/observe.ts";

@@ -186,7 +186,7 @@ export function createKernel(options: KernelOptions): Kernel {
     hooks,
     tracer,
   });
-  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), model, runtime));
+  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), runtime));
   const lifecycle = createLifecycle({
     plugins,
     contexts,

@@ -2,6 +2,7 @@ import { createClient } from "@libsql/client";
 import pg from "pg";
 import { type Driver, embedded, memoryDriver, postgres } from "../../src/index.ts";
 import type { EntityModel } from "../../src/kernel.ts";
+import { withMiddleware } from "../../src/kernel.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 import { createCorpusApp, FixedTime } from "./app.ts";
 
@@ -97,7 +98,10 @@ export async function corpusModel(): Promise<EntityModel> {
     model = context.model;
     return driver.connect(context);
   };
-  const api = createCorpusApp({ ...driver, connect }, new FixedTime());
+  const api = createCorpusApp(
+    withMiddleware(driver, (statement, next) => next(statement), { connect }),
+    new FixedTime(),
+  );
   await api.ready;
   await api.close();
   return model as EntityModel;

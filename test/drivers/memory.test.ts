@@ -59,7 +59,7 @@ describe("the memory driver", () => {
   it("says what it can do", async () => {
     const driver = await connected(memoryDriver());
     expect(driver.name).toBe("memory");
-    expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: false });
+    expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: false, conditionalInserts: true });
     expect(driver.schema).toBeUndefined();
   });
 

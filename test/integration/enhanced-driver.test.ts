@@ -22,7 +22,7 @@ import {
   text,
   verifyPassword,
 } from "keelson";
-import { createModel, overlayDriver } from "keelson/kernel";
+import { createModel, withMiddleware } from "keelson/kernel";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { freshSqliteFile } from "../support/databases.ts";
 
@@ -134,6 +134,16 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     expect([row.password, row.token]).toEqual([expect.stringMatching(/^\$pbkdf2/), "t-1"]);
   });
 
+  /** A driver on which something happens after each read outside a transaction. */
+  function afterFinds(base: Driver, happens: () => Promise<void>): Driver {
+    return withMiddleware(base, async (statement, next, inner) => {
+      if (statement.kind !== "find" || inner !== base) return next(statement);
+      const rows = await next(statement);
+      await happens();
+      return rows;
+    });
+  }
+
   describe("on behalf of a user", () => {
     it("returns what the user may read, record by record, from every method", async () => {
       await plant();
@@ -201,13 +211,9 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
     it("applies a decision to no record that has changed since", async () => {
       await plant();
       let interfere = true;
-      const racing = overlayDriver(base, {
-        async findOne(...given) {
-          const row = await base.findOne(...given);
-          if (interfere) await base.update(note.build(), { id: "n1" }, { status: "idle" });
-          interfere = false;
-          return row;
-        },
+      const racing = afterFinds(base, async () => {
+        if (interfere) await base.update(note.build(), { id: "n1" }, { status: "idle" });
+        interfere = false;
       });
       const asAnn = createEnhancedDriver(racing, {
         entities,
@@ -225,13 +231,9 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       await plant();
       let interfere = true;
       const asAnn = createEnhancedDriver(
-        overlayDriver(base, {
-          async findOne(...given) {
-            const row = await base.findOne(...given);
-            if (interfere) await enhance().update(note, { id: "n1" }, change);
-            interfere = false;
-            return row;
-          },
+        afterFinds(base, async () => {
+          if (interfere) await enhance().update(note, { id: "n1" }, change);
+          interfere = false;
         }),
         { entities, encryption: { key: KEY, bind: true }, user: { id: "ann" } },
       );
@@ -249,12 +251,8 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       await plant();
       let count = 0;
       const asAnn = createEnhancedDriver(
-        overlayDriver(base, {
-          async findOne(...given) {
-            const row = await base.findOne(...given);
-            await enhance().update(note, { id: "n1" }, { phone: `555-${++count}` });
-            return row;
-          },
+        afterFinds(base, async () => {
+          await enhance().update(note, { id: "n1" }, { phone: `555-${++count}` });
         }),
         { entities, encryption: { key: KEY, bind: true }, user: { id: "ann" } },
       );

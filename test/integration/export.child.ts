@@ -1,7 +1,7 @@
 // A server whose records are exported by export-memory.test.ts, on the PostgreSQL of its argument. It tells its parent
 // when an export has ended, and answers "measure" with its memory and what it has asked the database.
 import { defineRule, entity, exportAction, int, keelson, noopLogger, postgres, string, text } from "../../src/index.ts";
-import { overlayDriver } from "../../src/kernel/index.ts";
+import { withMiddleware } from "../../src/kernel/index.ts";
 import { startApp } from "../support/http.ts";
 
 const line = entity("line", { title: string, body: text, amount: int, status: string.optional() })
@@ -11,13 +11,13 @@ const line = entity("line", { title: string, body: text, amount: int, status: st
 const inner = postgres(process.argv[2] as string);
 let statements = 0;
 let peak = 0;
-const driver = overlayDriver(inner, {
-  async findMany(ref, query) {
+const driver = withMiddleware(inner, async (statement, next) => {
+  const result = await next(statement);
+  if (statement.kind === "find") {
     statements += 1;
-    const rows = await inner.findMany(ref, query);
     peak = Math.max(peak, process.memoryUsage.rss());
-    return rows;
-  },
+  }
+  return result;
 });
 
 const api = keelson({ entities: [line], driver, logger: noopLogger });

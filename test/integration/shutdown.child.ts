@@ -9,7 +9,7 @@ import { Hono } from "hono";
 import { createPlugin, gracefully, memoryDriver, noopLogger, serve } from "keelson";
 import { expressAdapter } from "keelson/express";
 import { honoAdapter } from "keelson/hono";
-import { overlayDriver } from "keelson/kernel";
+import { withMiddleware } from "keelson/kernel";
 import { createNotes } from "../../examples/notes/api.ts";
 import { deferred } from "../support/deferred.ts";
 
@@ -28,15 +28,9 @@ const begin = () => void process.send?.({ begun: ++begun });
 /** The first read that counts is that of the export's first batch; all others wait. */
 let reads = Number.NEGATIVE_INFINITY;
 const inner = memoryDriver();
-const driver = overlayDriver(inner, {
-  async findOne(ref, where) {
-    if (reads++ > 0) await go.promise;
-    return inner.findOne(ref, where);
-  },
-  async findMany(ref, query) {
-    if (reads++ > 0) await go.promise;
-    return inner.findMany(ref, query);
-  },
+const driver = withMiddleware(inner, async (statement, next) => {
+  if (statement.kind === "find" && reads++ > 0) await go.promise;
+  return next(statement);
 });
 const counting = createPlugin({ id: "counting", hooks: { "request:start": begin } });
 const notes = createNotes({ driver, plugins: [counting], logger: noopLogger });

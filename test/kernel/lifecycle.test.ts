@@ -9,8 +9,10 @@ import {
   type Driver,
   endpoint,
   type Kernel,
+  type Middleware,
   type Plugin,
   UnavailableError,
+  withMiddleware,
 } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
 import { deferred } from "../support/deferred.ts";
@@ -28,6 +30,8 @@ const open = createPlugin({
   },
 });
 
+const pass: Middleware = (statement, next) => next(statement);
+
 /** A memory driver whose connection can be made to fail. */
 function flaky(): { driver: Driver; fail(error: Error | undefined): void } {
   const inner = memoryDriver();
@@ -36,7 +40,7 @@ function flaky(): { driver: Driver; fail(error: Error | undefined): void } {
     if (failure !== undefined) throw failure;
     await inner.connect(context);
   };
-  return { driver: { ...inner, connect }, fail: (error) => void (failure = error) };
+  return { driver: withMiddleware(inner, pass, { connect }), fail: (error) => void (failure = error) };
 }
 
 function boot(driver: Driver, plugins: readonly Plugin[] = [], logger = recordingLogger()): Kernel {
@@ -152,7 +156,7 @@ describe("stopping", () => {
       });
     const driver = memoryDriver();
     const disconnect = async () => void stopped.push("driver");
-    const kernel = boot({ ...driver, disconnect }, [part("a"), part("b")], logger);
+    const kernel = boot(withMiddleware(driver, pass, { disconnect }), [part("a"), part("b")], logger);
     await kernel.ready;
     await kernel.close();
     expect(stopped).toEqual(["b", "a", "b.pool", "a.pool", "driver"]);
@@ -180,7 +184,11 @@ describe("closing", () => {
     ];
     const disconnect = async () => void stopped.push("driver");
     const options = { entities: [thing], logger, limits: { hookMs: 5 }, services: { pool: () => ({ close: never }) } };
-    const kernel = createKernel({ ...options, driver: { ...memoryDriver(), disconnect }, plugins: parts });
+    const kernel = createKernel({
+      ...options,
+      driver: withMiddleware(memoryDriver(), pass, { disconnect }),
+      plugins: parts,
+    });
     kernel.container.resolve("pool");
     await kernel.close();
     expect(stopped).toEqual(["driver"]);

@@ -84,6 +84,9 @@ function openMemory(model: Model): Database {
           context = given;
           return current.connect(given);
         };
+      // Asked for once, and then used for longer than the driver it was asked of.
+      if (name === "execute")
+        return (statement: unknown) => Reflect.apply(Reflect.get(current, name), current, [statement]);
       const value = Reflect.get(current, name) as unknown;
       return typeof value === "function" ? value.bind(current) : value;
     },

@@ -14,6 +14,7 @@ import {
   type User,
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
+import { countCalls } from "../support/count-calls.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 
 // One entity per rule; every access of an entity is governed by that one rule. What the matrix expects is written by
@@ -181,12 +182,12 @@ const BACKENDS: readonly (readonly [string, () => Promise<Backend>])[] = [
 describe.each(BACKENDS)("access on %s", (_name, open_) => {
   let app: ReturnType<typeof makeApp>;
   let backend: Backend;
-  let calls = 0;
+  const calls = { count: 0 };
 
   const makeApp = (driver: Driver) =>
     createTestApp({
       entities: [user, ...Object.values(entities)],
-      driver: counting(driver, () => calls++),
+      driver: countCalls(driver, calls),
       logger: noopLogger,
       production: false,
     });
@@ -284,7 +285,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
     expect(shutRules.length).toBeGreaterThan(4);
     for (const rule of shutRules) {
       await reset(rule);
-      const before = calls;
+      const before = calls.count;
       const answers = new Set<string>();
       for (const id of ["a1", "nothing-here"]) {
         for (const [method, body] of [["GET"], ["PUT", { title: "x" }], ["PATCH", { zzz: 1 }], ["DELETE"]] as const) {
@@ -296,23 +297,8 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         const { status, body: answer } = await app.as(null).request("GET", `${pathOf(rule)}${query}`);
         answers.add(JSON.stringify([status, { ...(answer as object), requestId: "" }]));
       }
-      expect(calls).toBe(before);
+      expect(calls.count).toBe(before);
       expect([...answers]).toHaveLength(1);
     }
   });
 });
-
-/** The driver, with every call counted. */
-function counting(driver: Driver, count: () => void): Driver {
-  // Over an empty object: the driver itself may be frozen, and a proxy must not lie about frozen properties.
-  return new Proxy({} as Driver, {
-    get(_target, name) {
-      const value: unknown = Reflect.get(driver, name, driver);
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]) => {
-        count();
-        return value.apply(driver, args);
-      };
-    },
-  });
-}

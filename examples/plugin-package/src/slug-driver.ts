@@ -1,13 +1,4 @@
-import {
-  allOf,
-  ConflictError,
-  type Driver,
-  type EntityRef,
-  entityName,
-  overlayDriver,
-  type Row,
-  type Where,
-} from "keelson/kernel";
+import { ConflictError, type Driver, type Middleware, type Row, type Update, withMiddleware } from "keelson/kernel";
 import { freeSlugs } from "./free-slugs.ts";
 import { isPending } from "./slug.ts";
 import type { SlugPlan, SlugPlans } from "./slug-plan.ts";
@@ -25,16 +16,16 @@ const lost = new WeakSet<object>();
  * transaction begins again, because a database such as PostgreSQL goes on with none in which a statement failed.
  */
 export function slugDriver(outside: Driver, plans: SlugPlans): Driver {
-  return overlayDriver(making(outside, plans, undefined), {
+  return withMiddleware(outside, makeSlugs(plans, undefined), {
     transaction: (work, options) =>
-      again((attempt) => outside.transaction((driver) => work(making(driver, plans, attempt)), options)),
+      again((attempt) =>
+        outside.transaction((inner) => work(withMiddleware(inner, makeSlugs(plans, attempt)).execute), options),
+      ),
   });
 }
 
 /** @param inTransaction how often the transaction began before; undefined outside of one */
-function making(inner: Driver, plans: SlugPlans, inTransaction: number | undefined): Driver {
-  const planOf = (ref: EntityRef): SlugPlan | undefined => plans.get(entityName(ref));
-
+function makeSlugs(plans: SlugPlans, inTransaction: number | undefined): Middleware {
   /** Runs a write that takes a new slug. */
   async function write<T>({ field }: SlugPlan, statement: (attempt: number) => Promise<T>): Promise<T> {
     const marked = async (attempt: number): Promise<T> => {
@@ -48,73 +39,69 @@ function making(inner: Driver, plans: SlugPlans, inTransaction: number | undefin
     return inTransaction === undefined ? again(marked) : marked(inTransaction);
   }
 
-  /** What a new record is to be called, in the best case. */
-  function wishOf({ field, from, style }: SlugPlan, row: Row): string {
-    const given = row[field];
-    return typeof given === "string" && !isPending(given) ? given : slugText(String(row[from] ?? ""), style);
-  }
-  async function named(plan: SlugPlan, rows: readonly Row[], attempt: number): Promise<Row[]> {
-    const waiting = rows.filter((row) => row[plan.field] !== null);
-    const slugs = await freeSlugs(
-      inner,
-      plan,
-      waiting.map((row) => wishOf(plan, row)),
-      attempt,
-    );
-    const bySlug = new Map(waiting.map((row, i) => [row, slugs[i]]));
-    return rows.map((row) => (bySlug.has(row) ? { ...row, [plan.field]: bySlug.get(row) } : row));
-  }
-
-  /** The slug that a changed record gets; undefined when it keeps its own. */
-  async function renamed(plan: SlugPlan, where: Where, data: Row, attempt: number): Promise<string | undefined> {
-    const { entity, field, from, style } = plan;
-    const current = await inner.findOne(entity, where, { select: [from, field] });
-    if (current === null) return undefined;
-    const before = slugText(String(current[from] ?? ""), style);
-    const after = slugText(String(data[from] ?? current[from] ?? ""), style);
-    if (before === after && !isPending(data[field])) return undefined;
-    if (current[field] === after) return after; // it is taken, but by this record
-    return (await freeSlugs(inner, plan, [after], attempt))[0];
-  }
-  function renames({ field, from, follow }: SlugPlan, data: Row): boolean {
-    return isPending(data[field]) || (follow && data[field] === undefined && typeof data[from] === "string");
-  }
-
-  return overlayDriver(inner, {
-    async create(ref, data) {
-      const plan = planOf(ref);
-      if (plan === undefined) return inner.create(ref, data);
-      return write(plan, async (attempt) => inner.create(ref, (await named(plan, [data], attempt))[0] as Row));
-    },
-    async createMany(ref, rows) {
-      const plan = planOf(ref);
-      if (plan === undefined) return inner.createMany(ref, rows);
-      return write(plan, async (attempt) => inner.createMany(ref, await named(plan, rows, attempt)));
-    },
-    async update(ref, where, data) {
-      const plan = planOf(ref);
-      if (plan === undefined || !renames(plan, data)) return inner.update(ref, where, data);
+  return async (statement, next, inner) => {
+    if (statement.kind !== "insert" && statement.kind !== "update") return next(statement);
+    const plan = plans.get(statement.entity.name);
+    if (plan === undefined) return next(statement);
+    if (statement.kind === "insert")
+      return write(plan, async (attempt) =>
+        next({ ...statement, rows: await named(inner, plan, statement.rows, attempt) }),
+      );
+    if (!renames(plan, statement.data)) return next(statement);
+    if (statement.returning === true)
       return write(plan, async (attempt) => {
-        const slug = await renamed(plan, where, data, attempt);
-        return inner.update(ref, where, slug === undefined ? data : { ...data, [plan.field]: slug });
+        const slug = await renamed(inner, plan, statement, attempt);
+        return next(slug === undefined ? statement : { ...statement, data: { ...statement.data, [plan.field]: slug } });
       });
-    },
-    async updateMany(ref, where, data) {
-      const plan = planOf(ref);
-      if (plan === undefined || !renames(plan, data)) return inner.updateMany(ref, where, data);
-      // Each record needs a slug of its own.
-      const each = async (driver: Driver): Promise<number> => {
-        let count = 0;
-        for (const { id } of await driver.findMany(ref, { where, select: ["id"] }))
-          if ((await driver.update(ref, allOf(where, { id }), data)) !== null) count += 1;
-        return count;
-      };
-      return inTransaction === undefined
-        ? slugDriver(inner, plans).transaction(each)
-        : each(making(inner, plans, inTransaction));
-    },
-    transaction: (work, options) => inner.transaction((driver) => work(making(driver, plans, inTransaction)), options),
-  });
+    // Each record needs a slug of its own.
+    const { entity, where, data } = statement;
+    const each = async (driver: Driver): Promise<number> => {
+      let count = 0;
+      for (const { id } of await driver.findMany(entity, { where, select: ["id"] }))
+        if ((await driver.update(entity, { AND: [where, { id }] }, data)) !== null) count += 1;
+      return count;
+    };
+    const count =
+      inTransaction === undefined
+        ? await slugDriver(inner, plans).transaction(each)
+        : await each(withMiddleware(inner, makeSlugs(plans, inTransaction)));
+    return { count, rows: [] };
+  };
+}
+
+/** What a new record is to be called, in the best case. */
+function wishOf({ field, from, style }: SlugPlan, row: Row): string {
+  const given = row[field];
+  return typeof given === "string" && !isPending(given) ? given : slugText(String(row[from] ?? ""), style);
+}
+
+async function named(inner: Driver, plan: SlugPlan, rows: readonly Row[], attempt: number): Promise<Row[]> {
+  const waiting = rows.filter((row) => row[plan.field] !== null);
+  const wishes = waiting.map((row) => wishOf(plan, row));
+  const slugs = await freeSlugs(inner, plan, wishes, attempt);
+  const bySlug = new Map(waiting.map((row, i) => [row, slugs[i]]));
+  return rows.map((row) => (bySlug.has(row) ? { ...row, [plan.field]: bySlug.get(row) } : row));
+}
+
+/** The slug that a changed record gets; undefined when it keeps its own. */
+async function renamed(
+  inner: Driver,
+  plan: SlugPlan,
+  { where, data }: Update,
+  attempt: number,
+): Promise<string | undefined> {
+  const { entity, field, from, style } = plan;
+  const current = await inner.findOne(entity, where, { select: [from, field] });
+  if (current === null) return undefined;
+  const before = slugText(String(current[from] ?? ""), style);
+  const after = slugText(String(data[from] ?? current[from] ?? ""), style);
+  if (before === after && !isPending(data[field])) return undefined;
+  if (current[field] === after) return after; // it is taken, but by this record
+  return (await freeSlugs(inner, plan, [after], attempt))[0];
+}
+
+function renames({ field, from, follow }: SlugPlan, data: Row): boolean {
+  return isPending(data[field]) || (follow && data[field] === undefined && typeof data[from] === "string");
 }
 
 /** Begins again while only a slug was in the way. */

@@ -1,5 +1,5 @@
 import type { Keelson, Logger } from "../../index.ts";
-import { overlayDriver, UnavailableError } from "../../kernel/index.ts";
+import { UnavailableError, withMiddleware } from "../../kernel/index.ts";
 import type { Project } from "./project.ts";
 
 /**
@@ -12,7 +12,9 @@ export async function withIdleApp<T>({ config, library }: Project, work: (app: K
   const silent = (): void => undefined;
   // That it does not start is no news, and what is wrong in development is for the commands themselves to say.
   const logger: Logger = { debug: silent, info: silent, warn: silent, error: silent };
-  const driver = overlayDriver(library.memoryDriver(), { connect: refuseToConnect });
+  const driver = withMiddleware(library.memoryDriver(), (statement, next) => next(statement), {
+    connect: refuseToConnect,
+  });
   const app: Keelson = library.keelson({ ...config, driver, logger });
   try {
     await app.ready.catch(silent);

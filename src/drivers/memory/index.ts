@@ -1,9 +1,17 @@
 // Rows in this process's memory: the driver of tests and examples, with the semantics of the databases.
 // Architecture 3.5; one contract suite holds it and the database drivers together.
 import { ConfigurationError } from "../../entity/index.ts";
-import { createSerialQueue, DatabaseError, type Driver, type TransactionOptions } from "../../kernel/index.ts";
+import {
+  createSerialQueue,
+  DatabaseError,
+  type Driver,
+  defineDriver,
+  type Execute,
+  type TransactionOptions,
+} from "../../kernel/index.ts";
+import { executeIn, type Session } from "./execute-in-memory.ts";
 import { plant, type Seed, seedOf } from "./seed.ts";
-import { type Session, sessionDriver } from "./session-driver.ts";
+
 import { Store } from "./store.ts";
 
 export type { Seed } from "./seed.ts";
@@ -31,7 +39,9 @@ export function memoryDriver(seed: Seed = {}): Driver {
     write: (statement) => queue(() => statement(session.store())),
   };
 
-  return sessionDriver(session, {
+  return defineDriver({
+    name: "memory",
+    capabilities: Object.freeze({ concurrentTransactions: false, durable: false, conditionalInserts: true }),
     async connect({ model }) {
       const next = Store.empty(model);
       plant(next, state === undefined ? seed : seedOf(state, next));
@@ -41,6 +51,10 @@ export function memoryDriver(seed: Seed = {}): Driver {
     async disconnect() {
       isConnected = false;
     },
+    async ping() {
+      session.store();
+    },
+    execute: executeIn(session),
     async transaction(work, options) {
       session.store();
       return queue(() => runTransaction(session.store(), work, options));
@@ -51,7 +65,7 @@ export function memoryDriver(seed: Seed = {}): Driver {
 /** Runs work on a fork of the state, which takes the state's place when all went well. */
 async function runTransaction<T>(
   store: Store,
-  work: (driver: Driver) => Promise<T>,
+  work: (execute: Execute) => Promise<T>,
   { timeout = TRANSACTION_MS }: TransactionOptions = {},
 ): Promise<T> {
   const fork = store.fork();
@@ -63,11 +77,6 @@ async function runTransaction<T>(
     },
     write: async (statement) => statement(session.store()),
   };
-  const driver = sessionDriver(session, {
-    connect: async () => {},
-    disconnect: async () => {},
-    transaction: async (nested) => nested(driver),
-  });
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -76,7 +85,7 @@ async function runTransaction<T>(
     }, timeout);
   });
   try {
-    const result = await Promise.race([work(driver), late]);
+    const result = await Promise.race([work(executeIn(session)), late]);
     store.adopt(fork);
     return result;
   } finally {

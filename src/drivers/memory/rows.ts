@@ -50,9 +50,8 @@ function literalDefault({ role, field }: ColumnDefinition): unknown {
 
 /** The row that takes the place of a stored one: its next version, where the entity has versions and something changes. */
 export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
-  if (Object.hasOwn(given, "id") && given.id !== previous.id)
-    throw new DatabaseError(`the id of ${entity.name} cannot change`);
   const row = { ...previous, ...given };
-  const isChange = Object.keys(given).some((name) => name !== "id");
-  return entity.versioned === undefined || !isChange ? row : { ...row, version: (previous.version as number) + 1 };
+  return entity.versioned === undefined || Object.keys(given).length === 0
+    ? row
+    : { ...row, version: (previous.version as number) + 1 };
 }

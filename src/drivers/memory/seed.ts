@@ -58,7 +58,7 @@ export function seedOf(store: Store, next: Store): Seed {
       const relations = store.model.relationsOf(entity).filter(({ type }) => type === "manyToMany");
       const rows = [...store.table(entity).rows.values()].map((row) => {
         const linked = relations.map((relation) => {
-          const targets = linksOf(store, relation, [row.id as string]).map(({ target }) => target);
+          const targets = linksOf(store, relation, { ids: [row.id as string] }).map(({ target }) => target);
           return [`${relation.name}Ids`, targets] as const;
         });
         return { ...row, ...Object.fromEntries(linked) };

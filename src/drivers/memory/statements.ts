@@ -1,5 +1,13 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
-import { ALWAYS, type Condition, ConflictError, isAlways, type Link, type Row } from "../../kernel/index.ts";
+import {
+  ALWAYS,
+  type Condition,
+  ConflictError,
+  type FindPairs,
+  isAlways,
+  type Pair,
+  type Row,
+} from "../../kernel/index.ts";
 import { applyChanges, danglingReference, deletion } from "./changes.ts";
 import { changedRow, newRow } from "./rows.ts";
 import { filterRows } from "./select-rows.ts";
@@ -34,7 +42,7 @@ export function remove(store: Store, entity: AnyEntity, condition: Condition): n
   return ids.length;
 }
 
-function turnedPair({ source, target }: Link): Link {
+function turnedPair({ source, target }: Pair): Pair {
   return { source: target, target: source };
 }
 
@@ -42,15 +50,11 @@ function turnedPair({ source, target }: Link): Link {
 export function linksOf(
   store: Store,
   relation: ResolvedRelation,
-  ids: readonly string[],
-  condition: Condition = ALWAYS,
-  limit?: number,
-): Link[] {
+  { ids, where = ALWAYS, limit }: Pick<FindPairs, "ids" | "limit"> & Partial<Pick<FindPairs, "where">>,
+): Pair[] {
   const { name, turned } = linkTableOf(relation);
   const wanted = new Set(ids);
-  const targets = isAlways(condition)
-    ? undefined
-    : new Set(filterRows(store, relation.target, condition).map((row) => row.id));
+  const targets = isAlways(where) ? undefined : new Set(filterRows(store, relation.target, where).map((row) => row.id));
   const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
   return [...store.links(name).pairs.values()]
     .map((pair) => (turned ? turnedPair(pair) : { ...pair }))
@@ -60,7 +64,7 @@ export function linksOf(
 }
 
 /** Adds pairs. @throws ValidationFailedError when one end does not exist */
-export function link(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): void {
+export function link(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): undefined {
   if (targets.length === 0) return;
   const known = store.table(relation.target).rows;
   if (!store.table(relation.source).rows.has(id) || !targets.every((target) => known.has(target)))
@@ -74,7 +78,7 @@ export function link(store: Store, relation: ResolvedRelation, id: string, targe
 }
 
 /** Removes pairs. */
-export function unlink(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): void {
+export function unlink(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): undefined {
   const { name, turned } = linkTableOf(relation);
   const { pairs } = store.writableLinks(name);
   for (const target of targets) pairs.delete(linkKey(turned ? { source: target, target: id } : { source: id, target }));

@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import type { Link, Row } from "../../kernel/index.ts";
+import type { Pair, Row } from "../../kernel/index.ts";
 
 /** Which row holds each combination of values of some columns that no two rows may share. */
 export interface UniqueIndex {
@@ -19,7 +19,7 @@ export interface Table {
 export interface LinkTable {
   readonly source: AnyEntity;
   readonly target: AnyEntity;
-  readonly pairs: Map<string, Link>;
+  readonly pairs: Map<string, Pair>;
 }
 
 /** The key of a row in a unique index; undefined when it cannot collide: a value is null, or the row is deleted. */
@@ -30,7 +30,7 @@ export function uniqueKey({ columns, unless }: UniqueIndex, row: Row): string | 
 }
 
 /** The key of a pair in its table. */
-export function linkKey({ source, target }: Link): string {
+export function linkKey({ source, target }: Pair): string {
   return JSON.stringify([source, target]);
 }
 

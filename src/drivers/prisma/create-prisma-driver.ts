@@ -4,10 +4,12 @@ import {
   type Driver,
   type DriverCapabilities,
   type DriverContext,
+  type DriverPort,
   type DriverSchema,
+  defineDriver,
+  type Execute,
   type TransactionOptions,
-  withCreateConditions,
-  withJoins,
+  withCapabilities,
 } from "../../kernel/index.ts";
 import { type Connection, notConnected } from "./connection.ts";
 import type { OpenedClient } from "./opened-client.ts";
@@ -15,9 +17,6 @@ import { runTransaction, type Transact } from "./run-transaction.ts";
 import { databaseSession, type Session } from "./session.ts";
 
 const TRANSACTION_MS = 30_000;
-
-/** The port's methods that run statements. */
-export type Statements = Omit<Driver, "name" | "capabilities" | "schema" | "connect" | "disconnect" | "transaction">;
 
 /** What the drivers of this family differ in. */
 export interface DriverParts<C> {
@@ -34,9 +33,12 @@ export interface Path<S, C extends S, O extends Connection<C>> {
   /** Compiles what statements need. @throws ConfigurationError */
   prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
   readonly transact: Transact<S, C>;
-  /** Whether lists read related records along, and creates take conditions. */
-  readonly isSql: boolean;
-  statements(session: Session<S, O>, transaction: Driver["transaction"]): Statements;
+  /** What it adds to the capabilities of a driver. */
+  readonly capabilities: Partial<DriverCapabilities>;
+  /** @param transaction runs work in a transaction, or in the session's own */
+  executor(session: Session<S, O>, transaction: DriverPort["transaction"]): Execute;
+  /** Asks the database for nothing. */
+  ping(client: S): Promise<unknown>;
 }
 
 /** The Driver port over Prisma. */
@@ -59,31 +61,32 @@ export function createPrismaDriver<S, C extends S, O extends Connection<C>>(
     }
   }
 
-  function driverOf(
-    session: Session<S, O>,
-    rest: Pick<Driver, "connect" | "disconnect" | "transaction" | "schema">,
-  ): Driver {
-    const driver = Object.freeze({ name, capabilities, ...rest, ...path.statements(session, rest.transaction) });
-    return path.isSql ? withCreateConditions(withJoins(driver)) : driver;
-  }
-
-  /** The driver inside a transaction: nested transactions join it. */
-  function joined(session: Session<S, O>): Driver {
-    const driver: Driver = driverOf(session, {
-      connect: async () => {},
-      disconnect: async () => {},
-      transaction: async (work) => work(driver),
-    });
-    return driver;
+  /** Statements of a session; work that needs a transaction joins the one of the session. */
+  function executor(session: Session<S, O>): Execute {
+    const execute: Execute = path.executor(session, (work) => work(execute));
+    return execute;
   }
 
   const tables = schema?.(() => {
     if (context === undefined || connection === undefined) throw notConnected(name);
     return context;
   });
-  const session = databaseSession<C, O>(name, () => connection, turns);
-  return driverOf(session as Session<S, O>, {
-    ...(tables === undefined ? {} : { schema: Object.freeze(tables) }),
+  const session = databaseSession<C, O>(name, () => connection, turns) as Session<S, O>;
+
+  async function transaction<T>(
+    work: (execute: Execute) => Promise<T>,
+    { timeout = TRANSACTION_MS }: TransactionOptions = {},
+  ): Promise<T> {
+    const current = session.connection();
+    const run = () =>
+      runTransaction<T, S, C, O>(current, path.transact, async (inner) => work(executor(inner)), timeout);
+    return current.dialect.singleWriter ? turns(run) : run();
+  }
+
+  return defineDriver({
+    name,
+    capabilities: withCapabilities(capabilities, path.capabilities),
+    schema: tables && Object.freeze(tables),
     async connect(given) {
       if (connecting !== undefined && context?.model !== given.model)
         throw new ConfigurationError(`the ${name} driver already serves another app; make one driver per app`);
@@ -103,12 +106,10 @@ export function createPrismaDriver<S, C extends S, O extends Connection<C>>(
       connection = undefined;
       await closing?.close();
     },
-    async transaction<T>(work: (driver: Driver) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-      const { timeout = TRANSACTION_MS } = options;
-      const current = session.connection();
-      const run = () =>
-        runTransaction<T, S, C, O>(current, path.transact, async (inner) => work(joined(inner)), timeout);
-      return current.dialect.singleWriter ? turns(run) : run();
+    async ping() {
+      await session.read({ operation: "ping" }, path.ping);
     },
+    execute: path.executor(session, transaction),
+    transaction,
   });
 }

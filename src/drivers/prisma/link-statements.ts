@@ -1,6 +1,6 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
-import { modelApi } from "./client-shape.ts";
-import type { EntityPlan } from "./entity-plan.ts";
+import type { ChangePairs } from "../../kernel/index.ts";
+import { type Args, modelApi } from "./client-shape.ts";
 import type { Session } from "./session.ts";
 import { danglingReference } from "./to-keelson-error.ts";
 
@@ -20,37 +20,28 @@ function* portions(targets: readonly string[]): Generator<readonly { readonly id
 }
 
 /** Adds pairs. @throws ValidationFailedError when one end does not exist */
-export async function connectLinks(
-  session: Session,
-  { entity, delegate }: EntityPlan,
-  { name }: ResolvedRelation,
-  id: string,
-  targets: readonly string[],
-): Promise<void> {
-  for (const connect of portions(targets)) {
-    const isThere = await session.write({ model: entity.name, operation: "link" }, (client) =>
-      missingAsFalse(
-        modelApi(client, delegate).update({ where: { id }, data: { [name]: { connect } }, select: { id: true } }),
-      ),
-    );
-    if (!isThere) throw danglingReference([`${name}Ids`]);
-  }
+export async function connectLinks(session: Session, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  for (const connect of portions(targets))
+    if (!(await changeRelation(session, relation, id, { connect }))) throw danglingReference([`${relation.name}Ids`]);
 }
 
 /** Removes pairs; a record that does not exist has none. */
-export async function disconnectLinks(
+export async function disconnectLinks(session: Session, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  for (const disconnect of portions(targets)) await changeRelation(session, relation, id, { disconnect });
+}
+
+/** @returns whether the record is there, and the others */
+function changeRelation(
   session: Session,
-  { entity, delegate }: EntityPlan,
-  { name }: ResolvedRelation,
+  { source, name }: ResolvedRelation,
   id: string,
-  targets: readonly string[],
-): Promise<void> {
-  for (const disconnect of portions(targets))
-    await session.write({ model: entity.name, operation: "unlink" }, (client) =>
-      missingAsFalse(
-        modelApi(client, delegate).update({ where: { id }, data: { [name]: { disconnect } }, select: { id: true } }),
-      ),
-    );
+  change: Args,
+): Promise<boolean> {
+  const { delegate } = session.connection().planOf(source);
+  const update = { where: { id }, data: { [name]: change }, select: { id: true } };
+  return session.write({ model: source.name, operation: "connect" in change ? "link" : "unlink" }, (client) =>
+    missingAsFalse(modelApi(client, delegate).update(update)),
+  );
 }
 
 async function missingAsFalse(statement: Promise<unknown>): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type { Row } from "../../kernel/index.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 
-/** Whether a change with these columns is one that a version counts: an id alone changes nothing. */
+/** Whether a version counts a change of these columns: of none, and of the id alone, it does not. */
 export function countsVersion({ versioned }: AnyEntity, names: readonly string[]): boolean {
   return versioned !== undefined && names.some((name) => name !== "id");
 }

@@ -7,9 +7,9 @@ import { type ClientConnection, createClientConnection } from "./connection.ts";
 import { createPrismaDriver, type Path } from "./create-prisma-driver.ts";
 import { DIALECTS } from "./dialect.ts";
 import { compilePlans } from "./entity-plan.ts";
+import { clientExecutor } from "./execute-by-client.ts";
 import type { Transact } from "./run-transaction.ts";
 import { printedUniqueKeys } from "./schema/unique-keys.ts";
-import { sessionStatements } from "./session-driver.ts";
 import { shareAdapter } from "./sql/share-adapter.ts";
 import { FOREIGN_SQL_PATH } from "./sql/sql-path.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
@@ -62,8 +62,9 @@ const clientTransaction: Transact<StatementClient, Client> = (client, body, limi
 const CLIENT_PATH: Path<StatementClient, Client, ClientConnection> = Object.freeze({
   prepare: createClientConnection,
   transact: clientTransaction,
-  isSql: false,
-  statements: sessionStatements,
+  capabilities: {},
+  executor: clientExecutor,
+  ping: (client: StatementClient) => client.$queryRawUnsafe("SELECT 1"),
 });
 
 /** Options of `prisma`. */

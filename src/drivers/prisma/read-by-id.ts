@@ -37,7 +37,7 @@ export function createReadById(
   session: Session,
 ): (plan: EntityPlan, select: Args, condition: ById) => Promise<Row | null> {
   const read = readTogether(async ({ plan, select, rest }: Group, ids) => {
-    const statement = { model: plan.entity.name, operation: "findOne" };
+    const statement = { model: plan.entity.name, operation: "find" };
     return session.read(statement, async (client) => {
       const api = modelApi(client, plan.delegate);
       if (ids.length > 1) return api.findMany({ where: { id: { in: ids }, ...rest }, select });

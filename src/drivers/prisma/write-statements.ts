@@ -1,4 +1,4 @@
-import { type Condition, DatabaseError, type Row, soleId } from "../../kernel/index.ts";
+import { type Condition, type Row, soleId } from "../../kernel/index.ts";
 import { type Args, type Client, modelApi, type StatementClient } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { namingDangling, type Written } from "./naming-dangling.ts";
@@ -14,7 +14,7 @@ const INSERT_ROWS = 500;
 
 export function insertRow(session: Session, plan: EntityPlan, data: Row): Promise<Row> {
   const given = toPrismaData(plan, data, session.connection());
-  const statement = { model: plan.entity.name, operation: "create" };
+  const statement = { model: plan.entity.name, operation: "insert" };
   return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, (client) => modelApi(client, plan.delegate).create({ data: given, select: plan.columns })),
   );
@@ -22,7 +22,7 @@ export function insertRow(session: Session, plan: EntityPlan, data: Row): Promis
 
 /** Prisma would send several INSERTs at once; one after the other is what a connection takes. */
 export async function insertRows(session: Session, plan: EntityPlan, given: readonly Row[]): Promise<number> {
-  const statement = { model: plan.entity.name, operation: "createMany" };
+  const statement = { model: plan.entity.name, operation: "insert" };
   let count = 0;
   for (let start = 0; start < given.length; start += INSERT_ROWS) {
     const data = given.slice(start, start + INSERT_ROWS);
@@ -43,11 +43,6 @@ export function needsSeveralInserts(rows: readonly Row[]): boolean {
 export function updateRow(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<Row | null> {
   const open = session.connection();
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
-  if (Object.hasOwn(given, "id")) {
-    if (given.id !== soleId(condition)) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
-    // On its own it is written as it is: that changes nothing and locks the row.
-    if (Object.keys(given).length > 1) delete given.id;
-  }
   const statement = { model: plan.entity.name, operation: "update" };
   return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, async (client) => {
@@ -55,6 +50,17 @@ export function updateRow(session: Session, plan: EntityPlan, condition: Conditi
       return changeOne(session, client, plan, { id: soleId(condition), where, data: given });
     }),
   );
+}
+
+/** Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. */
+export function lockRow(session: Session, plan: EntityPlan, condition: Condition): Promise<Row[]> {
+  const open = session.connection();
+  const id = soleId(condition);
+  return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
+    const where = await prismaWhere(open, client, plan.entity, condition);
+    const row = await changeOne(session, client, plan, { id, where, data: { id } });
+    return row === null ? [] : [row];
+  });
 }
 
 async function changeOne(
@@ -81,8 +87,7 @@ async function changeOne(
 export async function updateRows(session: Session, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
   const given = withNextVersion(plan, toPrismaData(plan, data, open));
-  if (Object.hasOwn(given, "id")) throw new DatabaseError(`the id of ${plan.entity.name} cannot change`);
-  const statement = { model: plan.entity.name, operation: "updateMany" };
+  const statement = { model: plan.entity.name, operation: "update" };
   return namingDangling(toWritten(session, plan, [given]), () =>
     session.write(statement, async (client) => {
       const where = await prismaWhere(open, client, plan.entity, condition);
@@ -94,9 +99,9 @@ export async function updateRows(session: Session, plan: EntityPlan, condition: 
 }
 
 /** Deletes the rows that match: one DELETE with the whole condition, which has nothing to return. */
-export function deleteRows(session: Session, plan: EntityPlan, condition: Condition, one: boolean): Promise<number> {
+export function deleteRows(session: Session, plan: EntityPlan, condition: Condition): Promise<number> {
   const open = session.connection();
-  const statement = { model: plan.entity.name, operation: one ? "delete" : "deleteMany" };
+  const statement = { model: plan.entity.name, operation: "delete" };
   return session.write(statement, async (client) => {
     const where = await prismaWhere(open, client, plan.entity, condition);
     return (await modelApi(client, plan.delegate).deleteMany({ where })).count;

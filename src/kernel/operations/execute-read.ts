@@ -3,8 +3,8 @@ import type { Row } from "../ports/driver.ts";
 import { ByteBudget } from "../records/byte-budget.ts";
 import { columnsToFetch } from "../records/columns-to-fetch.ts";
 import { joinsOf } from "../records/tag-records.ts";
-import { allOf, allPresent } from "../where/compile-where.ts";
-import { decodeCursor, encodeCursor, keysetWhere, totalOrder } from "../where/keyset.ts";
+import { allOf, allPresent, compileWhere } from "../where/compile-where.ts";
+import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../where/keyset.ts";
 import { observe } from "../where/observe.ts";
 import { isWhere } from "../where/passes.ts";
 import { recordDenied } from "./denied.ts";
@@ -18,18 +18,20 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);
   const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
-  const position =
-    query.after === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, query.after));
+  const after = query.after === undefined ? query.position : decodeCursor(entity, order, query.after);
+  const position = after && keysetCondition(entity, order, after);
   const limit = query.limit ?? scope.limits.pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
-  const page = scope.store.findMany(entity, {
-    where: allPresent(where, position),
+  const page = scope.store.execute({
+    kind: "find",
+    entity,
+    where: compileWhere(scope.model, entity, allPresent(where, position)),
     sort: order,
     limit,
     offset: query.offset,
     select: columnsToFetch(entity, query, order),
     textMoments: query.textMoments,
-    join: joinsOf(operation, scope.store),
+    joins: joinsOf(operation, scope.store),
     bytes,
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
@@ -74,11 +76,15 @@ export async function runRead(operation: MutableOperation): Promise<void> {
     return;
   }
   const where = allOf({ id: operation.id }, query.where, decision.predicate, conditionUpTo(requirements, "denied"));
-  const record = await scope.store.findOne(entity, where, {
+  const [record] = await scope.store.execute({
+    kind: "find",
+    entity,
+    where: compileWhere(scope.model, entity, where),
+    limit: 1,
     select: columnsToFetch(entity, query, []),
     textMoments: query.textMoments,
   });
-  if (record === null) throw await missingOrDenied(operation);
+  if (record === undefined) throw await missingOrDenied(operation);
   operation.records = [record];
 }
 

@@ -1,5 +1,4 @@
 import { AuthorizationError, NotStoredError } from "../errors/errors.ts";
-import { takesCreateConditions } from "../ports/create-conditions.ts";
 import type { Driver, Row, Where } from "../ports/driver.ts";
 import { allOf, compileWhere } from "../where/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, NEVER } from "../where/condition.ts";
@@ -69,10 +68,11 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   const { entity, data, scope } = operation;
   try {
     const isShared = scope.store.capabilities.concurrentTransactions && sharedKeys(where, entity).length > 0;
-    if (!isShared && takesCreateConditions(scope.store)) return await scope.store.create(entity, data, { where });
+    if (!isShared && scope.store.capabilities.conditionalInserts === true)
+      return await scope.store.create(entity, data, { where });
     return await scope.store.transaction(async (store) => {
       if (isShared) await lockShared(store, where, entity, data);
-      if (takesCreateConditions(store)) return store.create(entity, data, { where });
+      if (store.capabilities.conditionalInserts === true) return store.create(entity, data, { where });
       await refuseUnmet(operation, where, store);
       return store.create(entity, data);
     });

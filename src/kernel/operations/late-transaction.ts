@@ -1,6 +1,7 @@
 import { DatabaseError } from "../errors/errors.ts";
 import type { Driver } from "../ports/driver.ts";
-import { overlayDriver } from "../ports/overlay-driver.ts";
+import { isRead } from "../ports/statement.ts";
+import { withMiddleware } from "../ports/with-middleware.ts";
 
 /** What a late transaction takes. */
 export interface LateTransaction<T> {
@@ -48,22 +49,14 @@ export async function lateTransaction<T>(
     return beginning;
   }
 
-  const late = overlayDriver(base, {
-    findOne: (...args) => current.findOne(...args),
-    findMany: (...args) => current.findMany(...args),
-    count: (...args) => current.count(...args),
-    stream: (...args) => current.stream(...args),
-    links: (...args) => current.links(...args),
-    create: async (...args) => (await begin()).create(...args),
-    createMany: async (...args) => (await begin()).createMany(...args),
-    update: async (...args) => (await begin()).update(...args),
-    updateMany: async (...args) => (await begin()).updateMany(...args),
-    delete: async (...args) => (await begin()).delete(...args),
-    deleteMany: async (...args) => (await begin()).deleteMany(...args),
-    link: async (...args) => (await begin()).link(...args),
-    unlink: async (...args) => (await begin()).unlink(...args),
-    transaction: async (inner, options) => (await begin()).transaction(inner, options),
-  });
+  const late = withMiddleware(
+    base,
+    async (statement) => (isRead(statement) ? current : await begin()).execute(statement),
+    {
+      joins: true,
+      transaction: async (inner, options) => (await begin()).transaction((driver) => inner(driver.execute), options),
+    },
+  );
   const outcome = Promise.resolve().then(() => work(late, true));
   await Promise.race([outcome, failed]).catch(() => {}); // the transaction says how it ended
   isOver = true;

@@ -1,6 +1,6 @@
-import { withAbilitiesOf } from "../ports/create-conditions.ts";
-import type { Driver, Row } from "../ports/driver.ts";
-import { overlayDriver } from "../ports/overlay-driver.ts";
+import type { Driver } from "../ports/driver.ts";
+import type { ResultOf, Statement, Written } from "../ports/statement.ts";
+import { withMiddleware } from "../ports/with-middleware.ts";
 
 /** Work that waits for the outermost transaction to commit. @typeParam S The scope outside all transactions */
 type AfterCommit<S> = (outermost: S) => Promise<void>;
@@ -16,34 +16,15 @@ export class OpenTransaction<S> {
 
   /** The driver of the transaction, whose writes are noticed. */
   watch(driver: Driver): Driver {
-    const note = <T>(result: T, isWrite: boolean): T => {
-      if (isWrite) this.#writes += 1;
-      return result;
-    };
-    const watched = overlayDriver(driver, {
-      create: async (...args) => note(await driver.create(...args), true),
-      createMany: async (...args) => note(await driver.createMany(...args), true),
-      async update(entity, where, data) {
-        const row = await driver.update(entity, where, data);
-        return note(row, row !== null && !isLock(data));
+    return withMiddleware(
+      driver,
+      async (statement, next) => {
+        const result = await next(statement);
+        if (hasWritten(statement, result)) this.#writes += 1;
+        return result;
       },
-      async updateMany(...args) {
-        const count = await driver.updateMany(...args);
-        return note(count, count > 0);
-      },
-      async delete(...args) {
-        const isDeleted = await driver.delete(...args);
-        return note(isDeleted, isDeleted);
-      },
-      async deleteMany(...args) {
-        const count = await driver.deleteMany(...args);
-        return note(count, count > 0);
-      },
-      link: async (...args) => note(await driver.link(...args), true),
-      unlink: async (...args) => note(await driver.unlink(...args), true),
-      transaction: (work, options) => driver.transaction((inner) => work(this.watch(inner)), options),
-    });
-    return withAbilitiesOf(driver, watched);
+      { joins: true },
+    );
   }
 
   /** Runs work that joins the transaction. */
@@ -63,5 +44,7 @@ export class OpenTransaction<S> {
   }
 }
 
-/** An update with nothing but the id locks the record and changes nothing. */
-const isLock = (data: Row): boolean => Object.keys(data).every((name) => name === "id");
+function hasWritten({ kind }: Statement, result: ResultOf<Statement>): boolean {
+  if (kind === "link" || kind === "unlink") return true;
+  return (kind === "insert" || kind === "update" || kind === "delete") && (result as Written).count > 0;
+}

@@ -1,7 +1,8 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { EntityRef, RelatedRead, Row, SortKey, Where } from "../ports/driver.ts";
+import type { EntityRef, Row, SortKey, Where } from "../ports/driver.ts";
 import type { Precondition } from "../ports/precondition.ts";
 import type { Principal } from "../ports/principal.ts";
+import type { JoinedFind } from "../ports/statement.ts";
 import type { ByteBudget } from "../records/byte-budget.ts";
 import type { Guard } from "../records/mask.ts";
 import type { Otherwise } from "./requirement.ts";
@@ -23,6 +24,8 @@ export interface OperationQuery {
   offset?: number | undefined;
   /** Position of the last record of the page before, as `encodeCursor` made it. */
   after?: string | undefined;
+  /** The same as values of the sort keys, for code that has them; a cursor cannot hold long ones. */
+  position?: readonly unknown[] | undefined;
   include?: IncludeTree | undefined;
   select?: readonly string[] | undefined;
   /** Whether to count all matching records. @default false */
@@ -95,7 +98,7 @@ export interface Operation {
    * What is included by the statement itself, where the driver can: set by `operation:narrow`, and absent after the
    * statement when the driver cannot. Lists only.
    */
-  joins?: readonly RelatedRead[] | undefined;
+  joins?: readonly JoinedFind[] | undefined;
   /** Names of submitted fields that the caller may not write and that were dropped. */
   readonly ignored: string[];
   /** What this list, or what is included in the records, may have in bytes; see `OperationInput`. */

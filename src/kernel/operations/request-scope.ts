@@ -84,8 +84,7 @@ export class RequestScope implements OperationScope {
   }
 
   get driver(): Driver {
-    const { model, handlerDriver } = this.runtime;
-    this.#driver ??= taggingDriver(handlerDriver(this.store, this), model, this.runtime);
+    this.#driver ??= taggingDriver(this.runtime.handlerDriver(this.store, this), this.runtime);
     return this.#driver;
   }
   get model(): EntityModel {

@@ -96,8 +96,12 @@ async function validateAndExecute(
   for (let attempt = 1; ; attempt++) {
     operation.data = { ...submitted };
     operation.requirements.length = required;
-    if (plan.validate.length > 0) await runHooks(plan.validate, operation);
-    if (set !== undefined) await refuseDropped(operation, set);
+    try {
+      if (plan.validate.length > 0) await runHooks(plan.validate, operation);
+    } finally {
+      // First of all, whatever validators say of the rest.
+      if (set !== undefined) await refuseDropped(operation, set);
+    }
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
     try {
       if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, { submitted, readable });

@@ -1,6 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { ByteBudget } from "../records/byte-budget.ts";
 import type { Logger } from "./logger.ts";
+import type { Execute, Pair, ResultOf, Statement } from "./statement.ts";
 
 /** A stored record: one property per column. Absent values are `null`, moments are `Date` unless texts were asked for. */
 export type Row = Record<string, unknown>;
@@ -22,50 +22,31 @@ export interface SortKey {
   readonly direction: "asc" | "desc";
 }
 
-/** How a driver reads one record. */
+/** How one record is read. */
 export interface FindOptions {
   /** Columns to return. @default all */
   readonly select?: readonly string[] | undefined;
   /**
-   * Whether moments may be ISO 8601 texts as JSON has them, for who does nothing with records but write them out: making
-   * dates of what the database says, only to write them again, is a good part of what a list costs. @default false
+   * Locks the record until the transaction is over, so that only this transaction changes it. The condition has to name an
+   * id; it is decided after the lock is held. @default false
    */
-  readonly textMoments?: boolean | undefined;
+  readonly lock?: boolean | undefined;
 }
 
-/** A belongsTo relation whose records are read in the statement of a list. */
-export interface RelatedRead {
-  readonly relation: string;
-  /** Conditions on the related record; one that does not meet them is null. @default none */
+/** Which records are read, in which order, and how many of them. */
+export interface FindManyQuery {
   readonly where?: Where | undefined;
-}
-
-/** What a driver is asked for a list of records. */
-export interface FindManyQuery extends FindOptions {
-  /** Relations to read along, for drivers that `readsJoins`. Each row has the related record, or null, under the relation's name. */
-  readonly join?: readonly RelatedRead[] | undefined;
-  readonly where?: Where | undefined;
+  /** Columns to return. @default all */
+  readonly select?: readonly string[] | undefined;
   /** @default by id */
   readonly sort?: readonly SortKey[] | undefined;
-  /** @default all rows */
+  /** @default all records */
   readonly limit?: number | undefined;
   /** @default 0 */
   readonly offset?: number | undefined;
-  /**
-   * What the rows may have in bytes. Rows that do not fit are not read: the driver asks `take` how many may be, which also
-   * notes that some were left out. Drivers that do not look at it hold as many bytes in memory as the rows have.
-   * @default any number
-   */
-  readonly bytes?: ByteBudget | undefined;
 }
 
-/** A pair of a manyToMany relation. */
-export interface Link {
-  readonly source: string;
-  readonly target: string;
-}
-
-/** Which links of a many-to-many relation a driver reads. */
+/** Which pairs of a manyToMany relation are read. */
 export interface LinkOptions {
   /** Conditions on the records at the other end: pairs with others are left out. @default all pairs */
   readonly where?: Where | undefined;
@@ -73,12 +54,11 @@ export interface LinkOptions {
   readonly limit?: number | undefined;
 }
 
-/** How a driver stores a new record. */
+/** How a new record is stored. */
 export interface CreateOptions {
   /**
-   * Condition on the new record and on the database as it is without it, decided in the statement that stores it: a relation
-   * of the record leads to rows that are stored already, and none of them refers to it. For drivers that
-   * `takesCreateConditions`. @default none
+   * Condition on the new record and on the database as it is without it. For drivers with the capability
+   * `conditionalInserts`. @default none
    * @throws NotStoredError when it does not hold; nothing is stored, and no constraint is looked at
    */
   readonly where?: Where | undefined;
@@ -92,10 +72,14 @@ export interface TransactionOptions {
 
 /** What a driver can do beyond the port's minimum. */
 export interface DriverCapabilities {
+  /** Whether a `find` reads related records along (`joins`). @default false */
+  readonly joins?: boolean | undefined;
+  /** Whether an `insert` takes a condition (`where`); for others the gate asks before it stores. @default false */
+  readonly conditionalInserts?: boolean | undefined;
   /** Whether several transactions make progress at the same time. */
   readonly concurrentTransactions: boolean;
   /**
-   * Whether `updateMany` and `deleteMany` of a list of ids never lock each other out where transactions make progress at
+   * Whether an `update` and a `delete` of a list of ids never lock each other out where transactions make progress at
    * the same time: they lock in the order of the ids' code units. Without it, operations on several records are one for each.
    * @default false
    */
@@ -142,25 +126,41 @@ export interface DriverSchema {
 export type EntityRef = string | AnyEntity | { build(): AnyEntity };
 
 /**
- * Persistence. One contract suite runs on every driver. Every `where` is compiled with `compileWhere`, so an unknown
- * column, an `undefined` or an inherited key throws before the database is asked.
+ * What a database is to Keelson: something that runs statements. One contract suite (`driverContract`) runs on every driver;
+ * `defineDriver` makes of a port what code calls.
  *
- * Errors are ours: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is a
+ * Errors are Keelson's: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is a
  * ValidationFailedError on write and a ReferencedError on delete, a database that cannot be reached is a
  * DatabaseUnavailableError; anything else is a DatabaseError without the database's own text.
  *
- * Records of an entity with versions begin with 1, unless the data says otherwise. `update` and `updateMany` add 1 in the
- * same statement, whatever the data says of the version; data that is nothing but an id is no change.
+ * Records of an entity with versions begin with 1, unless the data says otherwise; an `update` adds 1 in the same statement.
  */
-export interface Driver {
+export interface DriverPort {
   readonly name: string;
   readonly capabilities: DriverCapabilities;
-  readonly schema?: DriverSchema;
+  readonly schema?: DriverSchema | undefined;
   connect(context: DriverContext): Promise<void>;
   disconnect(): Promise<void>;
   /** Resolves when the database answers. @throws DatabaseUnavailableError */
   ping(): Promise<void>;
-  /** The first record that matches (by id order), or null. */
+  /** Runs a statement: all of it, or nothing. What it is given is copied before the call returns. */
+  execute<S extends Statement>(statement: S): Promise<ResultOf<S>>;
+  /**
+   * Runs work with statements that all commit, or all roll back when it throws. It may run again when the database rolled
+   * back for the sake of another transaction.
+   */
+  transaction<T>(work: (execute: Execute) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+/**
+ * Persistence, as handlers, hooks, rules and steps use it: methods over the port's `execute`. Every `where` is compiled with
+ * `compileWhere`, so an unknown column, an `undefined` or an inherited key throws before the database is asked. What is
+ * undefined in data counts as not given.
+ */
+export interface Driver extends Omit<DriverPort, "transaction"> {
+  /** The entities it serves. @throws ConfigurationError before it is connected */
+  readonly model: EntityModel;
+  /** The first record that matches (by id order), or null. @throws BadRequestError for `lock` without an id */
   findOne(entity: EntityRef, where: Where, options?: FindOptions): Promise<Row | null>;
   findMany(entity: EntityRef, query?: FindManyQuery): Promise<Row[]>;
   count(entity: EntityRef, where?: Where): Promise<number>;
@@ -168,27 +168,24 @@ export interface Driver {
   create(entity: EntityRef, data: Row, options?: CreateOptions): Promise<Row>;
   createMany(entity: EntityRef, rows: readonly Row[]): Promise<number>;
   /**
-   * Changes the one record that matches, in a single statement; null when none does. `where` must contain an `id`. Data
-   * that is nothing but this id changes nothing, and no other changes the record until the transaction is over.
+   * Changes the one record that matches and returns it; null when none does. A `where` with an id takes a single statement.
+   * @throws ConflictError when several records match, ConfigurationError for no conditions, DatabaseError for another id
    */
   update(entity: EntityRef, where: Where, data: Row): Promise<Row | null>;
   /** Changes all records that match; the where must not be empty. Returns how many. */
   updateMany(entity: EntityRef, where: Where, data: Row): Promise<number>;
-  /** Deletes the one record that matches, in a single statement; false when none does. `where` must contain an `id`. */
+  /** Deletes the one record that matches; false when none does. @throws as `update` */
   delete(entity: EntityRef, where: Where): Promise<boolean>;
   /** Deletes all records that match; the where must not be empty. Returns how many. */
   deleteMany(entity: EntityRef, where: Where): Promise<number>;
-  /** Rows in batches, by keyset, without holding the result in memory. */
+  /** Records in batches, by keyset, without holding the result in memory. @param batchSize @default 1000 */
   stream(entity: EntityRef, query?: FindManyQuery, batchSize?: number): AsyncIterable<Row[]>;
   /** Pairs of a manyToMany relation whose source is one of `ids`, ordered by source, then target. */
-  links(entity: EntityRef, relation: string, ids: readonly string[], options?: LinkOptions): Promise<Link[]>;
+  links(entity: EntityRef, relation: string, ids: readonly string[], options?: LinkOptions): Promise<Pair[]>;
   /** Adds pairs; those that exist already stay. */
   link(entity: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void>;
   /** Removes pairs; those that do not exist are ignored. */
   unlink(entity: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void>;
-  /**
-   * Runs `work` with a driver whose statements all commit, or all roll back when it throws. A transaction inside a
-   * transaction joins it.
-   */
+  /** Runs work with the driver of a transaction. A transaction inside a transaction joins it. */
   transaction<T>(work: (driver: Driver) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }

@@ -1,8 +1,9 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../errors/errors.ts";
-import type { Driver, FindManyQuery, Row, SortKey, Where } from "../ports/driver.ts";
+import type { Row, SortKey } from "../ports/driver.ts";
+import type { Execute, Find } from "../ports/statement.ts";
 import { ByteBudget } from "../records/byte-budget.ts";
-import { allOf } from "./compile-where.ts";
+import { and, type Condition, compare, NEVER, not, or } from "./condition.ts";
 
 /**
  * The order with `id` as its last key, so that it is total.
@@ -63,53 +64,49 @@ function readJson(cursor: string): unknown {
 }
 
 /** Records strictly after a position. Null sorts as the smallest value. */
-export function keysetWhere(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Where {
-  const branches: Where[] = [];
-  const equal: Where[] = [];
+export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Condition {
+  const branches: Condition[] = [];
+  const equal: Condition[] = [];
   order.forEach(({ field, direction }, index) => {
-    const value = values[index];
-    const after = afterValue(entity.columns[field] as ColumnDefinition, direction, value);
-    if (after !== undefined) branches.push({ AND: [...equal, after] });
-    equal.push({ [field]: value });
+    const column = entity.columns[field] as ColumnDefinition;
+    const after = afterValue(column, direction, values[index]);
+    if (after !== undefined) branches.push(and([...equal, after]));
+    equal.push(compare(column, "eq", values[index]));
   });
-  return { OR: branches };
+  return or(branches);
 }
 
-function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Where | undefined {
-  const { name, optional } = column;
-  if (value === null) return direction === "asc" ? { [name]: { null: false } } : undefined;
+function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Condition | undefined {
+  const isNull = compare(column, "eq", null);
+  if (value === null) return direction === "asc" ? not(isNull) : undefined;
   if (direction === "asc") return beyond(column, "gt", value);
   const smaller = beyond(column, "lt", value);
-  return optional ? { OR: [smaller, { [name]: null }] } : smaller;
+  return column.optional ? or([smaller, isNull]) : smaller;
 }
 
-function beyond({ name, kind }: ColumnDefinition, operator: "gt" | "lt", value: unknown): Where {
-  if (kind.operators.has(operator)) return { [name]: { [operator]: value } };
-  const sign = operator === "gt" ? 1 : -1;
-  return { [name]: { in: (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0) } };
+function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown): Condition {
+  const { kind } = column;
+  if (kind.operators.has(test)) return compare(column, test, value);
+  const sign = test === "gt" ? 1 : -1;
+  const values = (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0);
+  return values.length === 0 ? NEVER : compare(column, "in", values);
 }
 
 /** Bytes of a batch at most. */
 const BATCH_BYTES = 8_388_608;
 
-/** `Driver.stream` for drivers without a cursor of their own: one page after another, by keyset. */
-export async function* streamByKeyset(
-  driver: Driver,
-  entity: AnyEntity,
-  query: FindManyQuery = {},
-  batchSize = 1_000,
-): AsyncIterable<Row[]> {
-  const order = totalOrder(query.sort);
-  const extra =
-    query.select === undefined ? [] : order.map(({ field }) => field).filter((field) => !query.select?.includes(field));
-  const select = query.select && [...query.select, ...extra];
-  let left = query.limit ?? Number.POSITIVE_INFINITY;
-  let offset = query.offset;
-  let where = query.where;
+/** The records of a `find` in batches: one page after another, by keyset. */
+export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 1_000): AsyncIterable<Row[]> {
+  const { entity, select, where } = find;
+  const order = totalOrder(find.sort);
+  const extra = order.map(({ field }) => field).filter((field) => select?.includes(field) === false);
+  const columns = select && [...select, ...extra];
+  let left = find.limit ?? Number.POSITIVE_INFINITY;
+  let page = find;
   while (left > 0) {
     const limit = Math.min(batchSize, left);
     const bytes = new ByteBudget(BATCH_BYTES);
-    const rows = await driver.findMany(entity, { where, sort: order, limit, offset, select, bytes });
+    const rows = await execute({ ...page, sort: order, limit, select: columns, bytes });
     const last = rows.at(-1);
     if (last === undefined) return;
     // Before the rows are handed over: what happens to them then must not move the position.
@@ -118,7 +115,6 @@ export async function* streamByKeyset(
     yield rows;
     if (rows.length < limit && !bytes.isCut) return;
     left -= rows.length;
-    offset = undefined;
-    where = allOf(query.where, keysetWhere(entity, order, position));
+    page = { ...find, offset: undefined, where: and([where, keysetCondition(entity, order, position)]) };
   }
 }

@@ -29,6 +29,6 @@ export function sharedKeys(condition: Condition, entity: AnyEntity): readonly st
 export async function lockShared(store: Driver, condition: Condition, entity: AnyEntity, row: Row): Promise<void> {
   for (const { target, foreignKey } of sharedRelations(condition, entity)) {
     const id = row[foreignKey as string];
-    if (typeof id === "string") await store.update(target, { id }, { id });
+    if (typeof id === "string") await store.findOne(target, { id }, { select: ["id"], lock: true });
   }
 }

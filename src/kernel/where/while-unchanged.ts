@@ -8,8 +8,7 @@ import { lockShared, sharedKeys } from "./lock-shared.ts";
 
 /**
  * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
- * what is replaced, the record is held still first: an update with nothing but its id locks it, so that what is seen then
- * is what the statement finds. The same where the statement asks for related records and transactions run concurrently: a
+ * what is replaced, the record is locked first, so that what is seen then is what the statement finds. The same where the statement asks for related records and transactions run concurrently: a
  * statement that had to wait for the record would look at them as they were before it waited. A condition that comes back to
  * the record's entity has what they share locked first (`lockShared`).
  * @param where what the statement asks of the record
@@ -33,7 +32,7 @@ export async function whileUnchanged(
     const shared = isConcurrent ? sharedKeys(where, entity) : [];
     const before = shared.length === 0 ? null : await store.findOne(entity, { id }, { select: shared });
     if (before !== null) await lockShared(store, where, entity, before);
-    const row = await store.update(entity, where, { id });
+    const row = await store.findOne(entity, where, { lock: true });
     if (row === null) return false;
     if (shared.some((key) => row[key] !== before?.[key])) throw new RecordChangedError();
     if (isUnchanged?.(row) === false) throw new RecordChangedError();

@@ -2,13 +2,12 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
   AuthorizationError,
   type Driver,
-  type EntityRef,
-  entityName,
-  type FindOptions,
-  overlayDriver,
+  entityOf,
+  type Find,
+  type Middleware,
   type Row,
   tagRecord,
-  withAbilitiesOf,
+  withMiddleware,
 } from "../../kernel/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
@@ -21,95 +20,71 @@ const MOST_WAITING = 500;
  * before it commits.
  */
 export function entriesDriver(inner: Driver, model: EntityModel): Driver {
-  const layer = overlayDriver(inner, {
-    ...entriesAsRead(inner, model, async () => {}),
+  const joins = true; // no relation leads to an entry
+  return withMiddleware(inner, entriesAsRead(model), {
+    joins,
     transaction: (work, options) =>
       inner.transaction(async (driver) => {
-        const { collecting, flush } = collectEntries(driver, model);
-        const result = await work(collecting);
-        await flush();
+        const waiting = new WaitingEntries(driver);
+        const collecting = withMiddleware(driver, waiting.middleware, { joins });
+        const result = await work(withMiddleware(collecting, entriesAsRead(model), { joins }).execute);
+        await waiting.flush();
         return result;
       }, options),
   });
-  return withAbilitiesOf(inner, layer); // no relation leads to an entry
 }
 
-function collectEntries(inner: Driver, model: EntityModel): { collecting: Driver; flush(): Promise<void> } {
-  let waiting: Row[] = [];
-  async function flush(): Promise<void> {
-    const rows = waiting;
-    waiting = [];
-    if (rows.length === 1) await inner.create(ENTRY, rows[0] as Row);
-    else if (rows.length > 1) await inner.createMany(ENTRY, rows);
+/** New entries of a transaction, until they are stored together. */
+class WaitingEntries {
+  readonly #driver: Driver;
+  #rows: Row[] = [];
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
   }
-  async function keep(rows: readonly Row[]): Promise<void> {
-    waiting.push(...rows);
-    if (waiting.length >= MOST_WAITING) await flush();
+
+  readonly middleware: Middleware = async (statement, next) => {
+    if (entityOf(statement).name !== ENTRY) return next(statement);
+    if (statement.kind !== "insert") {
+      await this.flush(); // before entries are read
+      return next(statement);
+    }
+    const { rows, returning } = statement;
+    this.#rows.push(...rows);
+    if (this.#rows.length >= MOST_WAITING) await this.flush();
+    return { count: rows.length, rows: returning === true ? rows.map((row) => ({ ...row })) : [] };
+  };
+
+  async flush(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    if (rows.length > 0) await this.#driver.createMany(ENTRY, rows);
   }
-  const collecting: Driver = overlayDriver(inner, {
-    ...entriesAsRead(inner, model, flush),
-    async create(ref, data, options) {
-      if (!isEntry(ref)) return inner.create(ref, data, options);
-      await keep([data]);
-      return { ...data };
-    },
-    async createMany(ref, rows) {
-      if (!isEntry(ref)) return inner.createMany(ref, rows);
-      await keep(rows);
-      return rows.length;
-    },
-    transaction: (work) => work(collecting), // joins, as everywhere
-  });
-  return { collecting: withAbilitiesOf(inner, collecting), flush };
 }
 
-const isEntry = (ref: EntityRef): boolean => entityName(ref) === ENTRY;
-
-/** @throws AuthorizationError for entries, for every caller */
-async function unlessEntry<T>(ref: EntityRef, write: () => Promise<T>): Promise<T> {
-  if (isEntry(ref)) throw new AuthorizationError("Entries of the audit log are not changed, and not deleted");
-  return write();
+function entriesAsRead(model: EntityModel): Middleware {
+  return async (statement, next) => {
+    if (entityOf(statement).name !== ENTRY) return next(statement);
+    switch (statement.kind) {
+      case "find": {
+        const rows = await next(withEntity(statement));
+        for (const row of rows) openEntry(model, row);
+        return rows;
+      }
+      case "update":
+      case "delete":
+        throw new AuthorizationError("Entries of the audit log are not changed, and not deleted");
+      default:
+        return next(statement);
+    }
+  };
 }
 
 /** Values mean nothing without the entity that they are of. */
-function withEntity<T extends FindOptions>(query: T): T {
-  const { select } = query;
+function withEntity(find: Find): Find {
+  const { select } = find;
   const isEnough = select === undefined || !select.some((name) => name === "before" || name === "after");
-  return isEnough ? query : { ...query, select: [...new Set([...select, "entity"])] };
-}
-
-/** @param settle stores what waits, before entries are read */
-function entriesAsRead(inner: Driver, model: EntityModel, settle: () => Promise<void>): Partial<Driver> {
-  const open = (rows: Row[]): Row[] => {
-    for (const row of rows) openEntry(model, row);
-    return rows;
-  };
-  return {
-    async findOne(ref, where, options = {}) {
-      if (!isEntry(ref)) return inner.findOne(ref, where, options);
-      await settle();
-      const row = await inner.findOne(ref, where, withEntity(options));
-      return row && (open([row])[0] as Row);
-    },
-    async findMany(ref, query = {}) {
-      if (!isEntry(ref)) return inner.findMany(ref, query);
-      await settle();
-      return open(await inner.findMany(ref, withEntity(query)));
-    },
-    async count(ref, where) {
-      if (isEntry(ref)) await settle();
-      return inner.count(ref, where);
-    },
-    async *stream(ref, query = {}, batchSize) {
-      if (!isEntry(ref)) return yield* inner.stream(ref, query, batchSize);
-      await settle();
-      for await (const rows of inner.stream(ref, withEntity(query), batchSize)) yield open(rows);
-    },
-    update: (ref, where, data) => unlessEntry(ref, () => inner.update(ref, where, data)),
-    updateMany: (ref, where, data) => unlessEntry(ref, () => inner.updateMany(ref, where, data)),
-    delete: (ref, where) => unlessEntry(ref, () => inner.delete(ref, where)),
-    deleteMany: (ref, where) => unlessEntry(ref, () => inner.deleteMany(ref, where)),
-  };
+  return isEnough ? find : { ...find, select: [...new Set([...select, "entity"])] };
 }
 
 function openEntry(model: EntityModel, row: Row): void {

@@ -1,7 +1,7 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { createPlugin, type FieldRules, type Plugin, type PluginContext, unknownKeys } from "../../kernel/index.ts";
-import { markProtected, refuseProtected } from "./encryption/protected-driver.ts";
+import { refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { compileFieldPlans, hasFieldRules } from "./fields/field-plan.ts";
@@ -73,8 +73,8 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
       if (encryption !== undefined || passwords.size > 0) refuseProtected(driver);
       return encryption === undefined ? driver : encryptingDriver(driver, encryption);
     },
-    wrapHandlerDriver: (driver, { entities: model }) =>
-      passwords.size === 0 ? driver : markProtected(hashingDriver(driver, { model, columns: passwords, hasher })),
+    wrapHandlerDriver: (driver) =>
+      passwords.size === 0 ? driver : hashingDriver(driver, { columns: passwords, hasher }),
   });
 }
 

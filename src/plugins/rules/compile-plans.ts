@@ -5,11 +5,11 @@ import {
   forDecisions,
   type Guard,
   type OperationKind,
-  overlayDriver,
   type PluginContext,
   type Row,
   type User,
   type Where,
+  withMiddleware,
 } from "../../kernel/index.ts";
 import { partsOfAll } from "./all.ts";
 import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
@@ -30,17 +30,9 @@ function decidingDriver(driver: Driver): Driver {
 }
 
 function overlay(inner: Driver): Driver {
-  return overlayDriver(inner, {
-    async findOne(ref, where, options) {
-      const row = await inner.findOne(ref, where, options);
-      return row && forDecisions(row);
-    },
-    findMany: async (ref, query) => (await inner.findMany(ref, query)).map(forDecisions),
-    async *stream(ref, query, batchSize) {
-      for await (const rows of inner.stream(ref, query, batchSize)) yield rows.map(forDecisions);
-    },
-    transaction: (work, options) => inner.transaction((driver) => work(overlay(driver)), options),
-  });
+  return withMiddleware(inner, async (statement, next) =>
+    statement.kind === "find" ? (await next(statement)).map(forDecisions) : next(statement),
+  );
 }
 
 /**

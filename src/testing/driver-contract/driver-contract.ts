@@ -60,11 +60,9 @@ const TRANSACTION_CASES: readonly DriverCase[] = [
     title: "loses no change when transactions read and write the same record",
     async run(driver) {
       const increment = (inner: Driver): Promise<unknown> =>
-        inner.update("book", { id: "b4" }, { id: "b4" }).then(async () => {
-          // An update with nothing but the id locks the record: from here on no other transaction can change it.
-          const row = await inner.findOne("book", { id: "b4" });
-          return inner.update("book", { id: "b4" }, { pages: (row?.pages as number) + 1 });
-        });
+        inner
+          .findOne("book", { id: "b4" }, { lock: true })
+          .then((row) => inner.update("book", { id: "b4" }, { pages: (row?.pages as number) + 1 }));
       await Promise.all(Array.from({ length: 8 }, () => driver.transaction(increment)));
       assert.equal((await driver.findOne("book", { id: "b4" }))?.pages, 420);
     },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { FindManyQuery, Row, Where } from "../../kernel/index.ts";
+import type { AnyEntity } from "../../entity/index.ts";
+import { compileWhere, type FindManyQuery, type Row, type Where } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { expectRefusal } from "./expect-refusal.ts";
 import { DUNE } from "./library.ts";
@@ -119,10 +120,17 @@ export const READ_CASES: readonly DriverCase[] = [
     title: "gives moments that may be texts as the dates they are, or as JSON has these",
     async run(driver) {
       const wanted = JSON.stringify(DUNE);
-      const one = await driver.findOne("book", { id: "b1" }, { textMoments: true });
-      const [first] = await driver.findMany("book", { where: { id: "b1" }, textMoments: true });
-      assert.equal(JSON.stringify(sortedLike(DUNE, one)), wanted);
-      assert.equal(JSON.stringify(sortedLike(DUNE, first)), wanted);
+      const { model } = driver;
+      const entity = model.get("book") as AnyEntity;
+      const find = {
+        kind: "find",
+        entity,
+        where: compileWhere(model, entity, { id: "b1" }),
+        textMoments: true,
+      } as const;
+      for (const limit of [undefined, 1])
+        for (const row of await driver.execute({ ...find, limit }))
+          assert.equal(JSON.stringify(sortedLike(DUNE, row)), wanted);
       assert.deepEqual(await driver.findOne("book", { id: "b1" }), DUNE);
     },
   },

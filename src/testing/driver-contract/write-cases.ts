@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NotStoredError, takesCreateConditions, type Where } from "../../kernel/index.ts";
+import { NotStoredError, type Where } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { expectRefusal, type Refusal } from "./expect-refusal.ts";
 import { authorRow, bookRow, DUNE, noteRow } from "./library.ts";
@@ -23,7 +23,7 @@ export const WRITE_CASES: readonly DriverCase[] = [
   {
     title: "creates a record only where a condition holds without it, if it takes conditions at all",
     async run(driver) {
-      if (!takesCreateConditions(driver)) return;
+      if (driver.capabilities.conditionalInserts !== true) return;
       const row = bookRow({ id: "b5", title: "Ice", pages: 3, authorId: "a1" });
       const taken = { ...row, title: "Dune" };
       const refusing: readonly Where[] = [
@@ -43,7 +43,6 @@ export const WRITE_CASES: readonly DriverCase[] = [
       await expectRefusal(driver, () => driver.create("book", taken, { where }), conflict("authorId", "title"));
       assert.deepEqual(await driver.create("book", row, { where }), row);
       await driver.transaction(async (inner) => {
-        if (!takesCreateConditions(inner)) return;
         const next = { ...row, id: "b6", title: "Snow" };
         await assert.rejects(inner.create("book", next, { where: { author: { name: "bob" } } }), NotStoredError);
         assert.deepEqual(await inner.create("book", next, { where: { author: { books: { id: "b5" } } } }), next);
@@ -94,11 +93,25 @@ export const WRITE_CASES: readonly DriverCase[] = [
     },
   },
   {
-    title: "refuses to change one record without its id, or several without a condition",
+    title: "changes one record by other columns than its id, unless several have them",
+    async run(driver) {
+      const { id } = DUNE;
+      assert.deepEqual(await driver.update("book", { title: "Dune", authorId: "a1" }, { pages: 1 }), {
+        ...DUNE,
+        pages: 1,
+      });
+      assert.equal(await driver.delete("book", { title: "none" }), false);
+      const several: Refusal = { code: "CONFLICT" };
+      await expectRefusal(driver, () => driver.update("book", { id: { ne: "b9" } }, { pages: 2 }), several);
+      await expectRefusal(driver, () => driver.delete("book", { id: { ne: "b9" } }), several);
+      await expectRefusal(driver, () => driver.update("book", { id }, { id: "b9" }), { code: "DATABASE_ERROR" });
+    },
+  },
+  {
+    title: "refuses to change several records without a condition, and to lock one without its id",
     async run(driver) {
       const bad: Refusal = { code: "BAD_REQUEST" };
-      await expectRefusal(driver, () => driver.update("book", { title: "Dune" }, { pages: 1 }), bad);
-      await expectRefusal(driver, () => driver.delete("book", { title: "Dune" }), bad);
+      await expectRefusal(driver, () => driver.findOne("book", { title: "Dune" }, { lock: true }), bad);
       await expectRefusal(driver, () => driver.updateMany("book", {}, { pages: 1 }), bad);
       await expectRefusal(driver, () => driver.deleteMany("book", {}), bad);
     },

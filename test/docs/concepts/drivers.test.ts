@@ -16,7 +16,7 @@ import {
   string,
   type Where,
 } from "keelson";
-import { compileWhere, OPERATORS, overlayDriver } from "keelson/kernel";
+import { compileWhere, OPERATORS, withMiddleware } from "keelson/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";
@@ -193,7 +193,7 @@ describe("docs/concepts/drivers.md: the rest", () => {
     await one?.ready;
     await expect(two?.ready).rejects.toThrow(/one driver per app/);
     await one?.close();
-    expect([typeof compileWhere, typeof overlayDriver]).toEqual(["function", "function"]);
+    expect([typeof compileWhere, typeof withMiddleware]).toEqual(["function", "function"]);
   });
 
   it("answers 503 while the database is away", async () => {

@@ -103,7 +103,7 @@ describe.each([
   it("say in their cause what the log needs: model, operation and codes", async () => {
     const failure = await failureOf(driver.create("tag", { id: "t9", name: "red" }));
     expect(isKeelsonError(failure.cause) && failure.cause.message).toMatch(
-      /^tag\.create DriverAdapterError P2002 \w+$/,
+      /^tag\.insert DriverAdapterError P2002 \w+$/,
     );
   });
 

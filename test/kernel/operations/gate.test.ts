@@ -14,8 +14,10 @@ import {
   type OperationScope,
   UnavailableError,
   type Where,
+  withMiddleware,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 // The gate on its own: a plugin of the test decides, so that each mechanism of the kernel can be seen at work.
@@ -124,14 +126,14 @@ describe("a predicate", () => {
       return [...driver.statements];
     };
     const plain = ["update book"];
-    const checked = ["findOne book", "update book", "findOne book"];
+    const checked = ["find book", "update book", "find book"];
     expect(await statements({ state: "draft" }, { pages: 2 })).toEqual(plain);
     expect(await statements({ state: "draft" }, { state: "draft" })).toEqual(checked);
     expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { title: "T" })).toEqual(plain);
     expect(await statements({ OR: [{ state: "draft" }, { NOT: { pages: 7 } }] }, { pages: 3 })).toEqual(checked);
     expect(await statements({ author: { name: "Ann" } }, { pages: 4 })).toEqual(plain);
     // The record that the new key names is asked for before the write.
-    const related = ["findOne book", "findOne author", "update book", "findOne book"];
+    const related = ["find book", "find author", "update book", "find book"];
     expect(await statements({ NOT: { author: null } }, { authorId: "ann" })).toEqual(related);
     await kernel.close();
   });
@@ -179,15 +181,11 @@ describe("a guard", () => {
   it("is never applied to a record that changed after it decided", async () => {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let meddle: (() => Promise<unknown>) | undefined;
-    const driver: Driver = {
-      ...inner,
-      async update(...args) {
-        const once = meddle;
-        meddle = undefined;
-        await once?.();
-        return inner.update(...args);
-      },
-    };
+    const driver = beforeStatements(inner, "update", async () => {
+      const once = meddle;
+      meddle = undefined;
+      await once?.();
+    });
     const kernel = boot({ driver });
     decide = guarded(({ state }) => state === "draft");
     meddle = () => inner.update("book", { id: "b1" }, { state: "public" });
@@ -203,13 +201,9 @@ describe("a guard", () => {
   it("gives up with 409 on a record that never stands still", async () => {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let turn = 0;
-    const driver: Driver = {
-      ...inner,
-      async update(...args) {
-        await inner.update("book", { id: "b2" }, { updatedAt: new Date(++turn) });
-        return inner.update(...args);
-      },
-    };
+    const driver = beforeStatements(inner, "update", () =>
+      inner.update("book", { id: "b2" }, { updatedAt: new Date(++turn) }),
+    );
     const kernel = boot({ driver });
     decide = guarded((record) => "updatedAt" in record);
     await expect(booksOf(kernel).update("b2", { pages: 2 })).rejects.toMatchObject({ status: 409 });
@@ -291,13 +285,7 @@ describe("what a phase expects of the stored record", () => {
   function racing(meddle: (inner: Driver, turn: number) => Promise<unknown>, decision: Decide = allow) {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     let turn = 0;
-    const driver: Driver = {
-      ...inner,
-      async update(...args) {
-        await meddle(inner, ++turn);
-        return inner.update(...args);
-      },
-    };
+    const driver = beforeStatements(inner, "update", () => meddle(inner, ++turn));
     const seen: unknown[] = [];
     const checker = createPlugin({
       id: "checker",
@@ -366,13 +354,12 @@ describe("a write that asks for related records", () => {
   function failing(input: Partial<OperationInput>) {
     const inner = memoryDriver({ author: [{ id: "ann", name: "Ann" }], book: structuredClone(rows) });
     const begun = { transactions: 0 };
-    const driver: Driver = {
-      ...inner,
-      transaction(...args) {
+    const driver = withMiddleware(inner, (statement, next) => next(statement), {
+      transaction(work, options) {
         begun.transactions++;
-        return inner.transaction(...args);
+        return inner.transaction(({ execute }) => work(execute), options);
       },
-    };
+    });
     const join = createPlugin({
       id: "join",
       hooks: {
@@ -430,6 +417,7 @@ describe("queries", () => {
 
   it("through a relation see only the related records the caller may read", async () => {
     const kernel = boot();
+    await kernel.ready;
     const now = new Date();
     await kernel.driver.create("author", { id: "bob", name: "Bob", createdAt: now, updatedAt: now });
     await kernel.driver.update("book", { id: "b2" }, { authorId: "bob" });

@@ -16,6 +16,7 @@ import {
   type Where,
 } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
+import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 // What surfaces other than plain CRUD ask of the gate: other rules, values of their own, conditions on the record,
@@ -242,15 +243,11 @@ describe("a condition on the stored record", () => {
   it("that is not met is told from a record that changed under the eyes of a rule", async () => {
     const inner = memoryDriver({ book: rows() });
     let meddle: (() => Promise<unknown>) | undefined;
-    const driver: Driver = {
-      ...inner,
-      async update(...args) {
-        const once = meddle;
-        meddle = undefined;
-        await once?.();
-        return inner.update(...args);
-      },
-    };
+    const driver = beforeStatements(inner, "update", async () => {
+      const once = meddle;
+      meddle = undefined;
+      await once?.();
+    });
     decide = guarded(({ pages }) => Number(pages) > 0);
     meddle = () => inner.update("book", { id: "b1" }, { pages: 5 });
     const again = await run({ kind: "update", id: "b1", set, when: { state: "draft" } }, { driver });
@@ -384,13 +381,7 @@ describe("a decision without an operation", () => {
 describe("a transaction with something around its driver", () => {
   it("runs the gate's own statements on that", async () => {
     const seen: string[] = [];
-    const around = (inner: Driver): Driver => ({
-      ...inner,
-      async update(...args) {
-        seen.push("update");
-        return inner.update(...args);
-      },
-    });
+    const around = (inner: Driver): Driver => beforeStatements(inner, "update", ({ kind }) => seen.push(kind));
     await within((scope) =>
       scope.transaction(
         async (inner) => {

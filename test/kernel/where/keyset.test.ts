@@ -2,15 +2,18 @@ import fc from "fast-check";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import {
+  ALWAYS,
   BadRequestError,
+  compileWhere,
   decodeCursor,
   encodeCursor,
-  keysetWhere,
+  keysetCondition,
   noopLogger,
   type Row,
   type SortKey,
   streamByKeyset,
   totalOrder,
+  withMiddleware,
 } from "../../../src/kernel/index.ts";
 import { randomSort } from "../../support/driver-contract/arbitraries.ts";
 import { empty, entityNamed, insert, plantBlog } from "../../support/driver-contract/database.ts";
@@ -23,6 +26,7 @@ const driver = memoryDriver();
 beforeAll(() => driver.connect({ model: fixtureModel, log: noopLogger, production: false }));
 afterEach(() => empty(driver));
 
+const ALL = { kind: "find", entity: post, where: ALWAYS } as const;
 const asc = (field: string): SortKey => ({ field, direction: "asc" });
 const desc = (field: string): SortKey => ({ field, direction: "desc" });
 
@@ -77,27 +81,37 @@ describe("a cursor", () => {
 
 describe("records after a position", () => {
   it("are told apart without order operators when the kind has only a few values", () => {
-    expect(keysetWhere(post, [asc("published"), asc("id")], [false, "p1"])).toEqual({
-      OR: [{ AND: [{ published: { in: [true] } }] }, { AND: [{ published: false }, { id: { gt: "p1" } }] }],
-    });
-    expect(keysetWhere(post, [desc("published"), asc("id")], [false, "p1"])).toMatchObject({
-      OR: [{ AND: [{ published: { in: [] } }] }, {}],
-    });
+    expect(keysetCondition(post, [asc("published"), asc("id")], [false, "p1"])).toEqual(
+      compileWhere(driver.model, post, {
+        OR: [{ AND: [{ published: { in: [true] } }] }, { AND: [{ published: false }, { id: { gt: "p1" } }] }],
+      }),
+    );
+    expect(keysetCondition(post, [desc("published"), asc("id")], [false, "p1"])).toEqual(
+      compileWhere(driver.model, post, {
+        OR: [{ AND: [{ published: { in: [] } }] }, { AND: [{ published: false }, { id: { gt: "p1" } }] }],
+      }),
+    );
   });
 
   it("come after null on the way up, and null comes last on the way down", () => {
-    expect(keysetWhere(post, [asc("rating"), asc("id")], [null, "p1"])).toEqual({
-      OR: [{ AND: [{ rating: { null: false } }] }, { AND: [{ rating: null }, { id: { gt: "p1" } }] }],
-    });
-    expect(keysetWhere(post, [desc("rating"), asc("id")], [null, "p1"])).toEqual({
-      OR: [{ AND: [{ rating: null }, { id: { gt: "p1" } }] }],
-    });
-    expect(keysetWhere(post, [desc("rating"), asc("id")], [1, "p1"])).toEqual({
-      OR: [
-        { AND: [{ OR: [{ rating: { lt: 1 } }, { rating: null }] }] },
-        { AND: [{ rating: 1 }, { id: { gt: "p1" } }] },
-      ],
-    });
+    expect(keysetCondition(post, [asc("rating"), asc("id")], [null, "p1"])).toEqual(
+      compileWhere(driver.model, post, {
+        OR: [{ AND: [{ rating: { null: false } }] }, { AND: [{ rating: null }, { id: { gt: "p1" } }] }],
+      }),
+    );
+    expect(keysetCondition(post, [desc("rating"), asc("id")], [null, "p1"])).toEqual(
+      compileWhere(driver.model, post, {
+        OR: [{ AND: [{ rating: null }, { id: { gt: "p1" } }] }],
+      }),
+    );
+    expect(keysetCondition(post, [desc("rating"), asc("id")], [1, "p1"])).toEqual(
+      compileWhere(driver.model, post, {
+        OR: [
+          { AND: [{ OR: [{ rating: { lt: 1 } }, { rating: null }] }] },
+          { AND: [{ rating: 1 }, { id: { gt: "p1" } }] },
+        ],
+      }),
+    );
   });
 });
 
@@ -142,7 +156,7 @@ describe("paging by keyset", () => {
     const [first, second] = await driver.findMany("post", { sort: order, limit: 2 });
     await driver.delete("post", { id: first?.id });
     await insert(driver, "post", [{ id: "p0", title: "early", views: -9, authorId: "u1" }]);
-    const where = keysetWhere(post, order, decodeCursor(post, order, cursorOf(order, second as Row)));
+    const where = keysetCondition(post, order, decodeCursor(post, order, cursorOf(order, second as Row)));
     expect((await driver.findMany("post", { where, sort: order })).map((row) => row.id)).toEqual(["p1", "p4", "p5"]);
   });
 });
@@ -151,7 +165,7 @@ describe("streaming by keyset", () => {
   it("keeps its place whatever happens to the rows it handed over", async () => {
     await plantBlog(driver);
     const seen: unknown[] = [];
-    for await (const batch of streamByKeyset(driver, post, { sort: [desc("rating")], select: ["title"] }, 2))
+    for await (const batch of streamByKeyset(driver.execute, { ...ALL, sort: [desc("rating")], select: ["title"] }, 2))
       for (const row of batch) {
         seen.push({ ...row });
         for (const name of Object.keys(row)) row[name] = null;
@@ -162,11 +176,8 @@ describe("streaming by keyset", () => {
   it("stops asking when the reader stops", async () => {
     await plantBlog(driver);
     let pages = 0;
-    const counting = {
-      ...driver,
-      findMany: (...args: Parameters<typeof driver.findMany>) => driver.findMany(...args).finally(() => pages++),
-    };
-    for await (const batch of streamByKeyset(counting, post, {}, 1)) if (batch[0]?.id === "p2") break;
+    const counting = withMiddleware(driver, (statement, next) => next(statement).finally(() => pages++));
+    for await (const batch of streamByKeyset(counting.execute, ALL, 1)) if (batch[0]?.id === "p2") break;
     expect(pages).toBe(2);
   });
 });

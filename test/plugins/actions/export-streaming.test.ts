@@ -2,11 +2,9 @@ import { once } from "node:events";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import {
-  type Driver,
   defineRule,
   entity,
   exportAction,
-  type FindManyQuery,
   int,
   keelson,
   type Logger,
@@ -16,7 +14,7 @@ import {
   string,
   text,
 } from "../../../src/index.ts";
-import { overlayDriver } from "../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createTestApp, recordingLogger } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";
@@ -29,12 +27,12 @@ const item = entity("item", { name: string, body: text.optional(), size: int.def
 function watchedDriver(before: (lists: readonly number[]) => unknown = () => {}) {
   const inner = memoryDriver();
   const lists: number[] = [];
-  const driver: Driver = overlayDriver(inner, {
-    async findMany(ref, query: FindManyQuery = {}) {
-      lists.push(query.limit ?? Number.NaN);
+  const driver = withMiddleware(inner, async (statement, next) => {
+    if (statement.kind === "find" && statement.limit !== 1) {
+      lists.push(statement.limit ?? Number.NaN);
       await before(lists);
-      return inner.findMany(ref, query);
-    },
+    }
+    return next(statement);
   });
   return { driver, inner, lists };
 }

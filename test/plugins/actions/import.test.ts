@@ -672,7 +672,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       library.statements.length = 0;
       library.committed.length = 0;
       await send("/import", lines("title,isbn,shelfId", ...rows));
-      const batch = ["findMany book", "findMany book", "findMany shelf", "createMany book"];
+      const batch = ["find book", "find book", "find shelf", "insert book"];
       expect(library.statements).toEqual([...batch, ...batch]);
       expect(library.committed.filter((name) => name === "book create")).toHaveLength(8);
     });

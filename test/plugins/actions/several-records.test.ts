@@ -385,7 +385,7 @@ describe("several records in one request", () => {
     "are one statement where the rule %s and what is written, %j, ask nothing of the single record",
     async (rule, data) => {
       const { ask } = await started(rule);
-      expect(await ask({ ids, data })).toEqual(["updateMany task"]);
+      expect(await ask({ ids, data })).toEqual(["bulk update task"]);
     },
   );
 
@@ -397,7 +397,7 @@ describe("several records in one request", () => {
     const { url, close } = await startApp(api);
     const { json } = await request(url, "POST", "/api/guests/bulk-delete", { body: { ids: ["missing", ...ids] } });
     const own = driver.statements.filter((statement) => statement.endsWith(" guest"));
-    expect([json, own]).toEqual([{ count: ids.length }, ["deleteMany guest"]]);
+    expect([json, own]).toEqual([{ count: ids.length }, ["bulk delete guest"]]);
     await close();
   });
 
@@ -411,9 +411,9 @@ describe("several records in one request", () => {
     ["a reference to a record of the kind", "everyone", { withinId: "task-1" }],
   ])("are an operation each because of %s", async (_why, rule, data) => {
     const { ask } = await started(rule);
-    const updates = (await ask({ ids: ["task-0", "task-2"], data })).filter((one) => one.startsWith("update"));
+    const updates = (await ask({ ids: ["task-0", "task-2"], data })).filter((one) => one.includes("update"));
     expect(updates.length).toBeGreaterThanOrEqual(2);
-    expect(updates).not.toContain("updateMany task");
+    expect(updates).not.toContain("bulk update task");
   });
 
   it("are an operation each for plugins that have not said they take several", async () => {

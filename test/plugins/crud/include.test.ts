@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import type { AnyEntity } from "../../../src/entity/index.ts";
-import { createPlugin, type Driver, type Plugin, type Row, type Where } from "../../../src/kernel/index.ts";
+import { createPlugin, type Plugin, type Row, type Where, withMiddleware } from "../../../src/kernel/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { recordStatements } from "../../support/record-statements.ts";
 import { deny, hide, library } from "./library.ts";
 
 const SEED = {
@@ -136,25 +136,14 @@ describe("include", () => {
 
   it("takes one statement per relation and level, whatever the number of records", async () => {
     const base = memoryDriver(SEED);
-    const statements: string[] = [];
-    const noted = <T extends "findMany" | "links">(name: T): Driver[T] =>
-      ((entity: AnyEntity, ...rest: unknown[]) => {
-        statements.push(`${name} ${entity.name}`);
-        return (base[name] as (...all: unknown[]) => unknown)(entity, ...rest);
-      }) as Driver[T];
-    const counting: Driver = { ...base, findMany: noted("findMany"), links: noted("links") };
+    const counting = recordStatements(base);
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(counting);
     await kernel.use(crud());
     await list("include=author,comments.author,tags");
-    expect(statements.sort()).toEqual([
-      "findMany comment",
-      "findMany post",
-      "findMany user",
-      "findMany user",
-      "links post",
-    ]);
+    expect(counting.statements.sort()).toEqual([
+      "count post","find comment", "find post", "find user", "find user", "pairs post"]);
   });
 
   it("leaves out what the caller may not read: null for one, a shorter list for many", async () => {
@@ -284,14 +273,12 @@ describe("include", () => {
   it("loads no more pairs of a manyToMany relation than it takes to refuse them", async () => {
     const base = memoryDriver(SEED);
     const loaded: number[] = [];
-    const driver: Driver = {
-      ...base,
-      async links(...args) {
-        const pairs = await base.links(...args);
-        loaded.push(pairs.length);
-        return pairs;
-      },
-    };
+    const driver = withMiddleware(base, async (statement, next) => {
+      if (statement.kind !== "pairs") return next(statement);
+      const pairs = await next(statement);
+      loaded.push(pairs.length);
+      return pairs;
+    });
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(driver);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createModel } from "../../../src/entity/index.ts";
+import { type AnyEntity, createModel, type ResolvedRelation } from "../../../src/entity/index.ts";
 import {
   belongsTo,
   createPlugin,
@@ -17,7 +17,7 @@ import {
   string,
   text,
 } from "../../../src/index.ts";
-import { overlayDriver, withJoins } from "../../../src/kernel/index.ts";
+import { ALWAYS, withMiddleware } from "../../../src/kernel/index.ts";
 import { protectDriver } from "../../../src/plugins/field-security/index.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { type JsonResponse, type RunningApp, request, startApp } from "../../support/http.ts";
@@ -94,14 +94,16 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
   beforeAll(async () => {
     const database = await DATABASES[provider]();
     drop = database.drop;
-    const counted: Driver = withJoins(
-      overlayDriver(database.driver, {
-        findMany(ref, query) {
-          const name = typeof ref === "string" ? ref : (ref as { name: string }).name;
-          lists.push([name, ...(query?.join ?? []).map(({ relation }) => `+${relation}`)].join(""));
-          return database.driver.findMany(ref, query);
-        },
-      }),
+    const counted = withMiddleware(
+      database.driver,
+      (statement, next) => {
+        if (statement.kind === "find" && statement.limit !== 1)
+          lists.push(
+            [statement.entity.name, ...(statement.joins ?? []).map((join) => `+${join.relation.name}`)].join(""),
+          );
+        return next(statement);
+      },
+      { joins: true },
     );
     const encryption = { key: generateEncryptionKey() };
     const build = (driver: Driver) =>
@@ -136,7 +138,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     // The same records through a driver that says nothing of joins, as one that a plugin puts around another.
     const none = async (): Promise<void> => {};
     const own = { connect: none, disconnect: none, schema: undefined };
-    separate = await startApp(build(overlayDriver(database.driver, own as unknown as Partial<Driver>)));
+    separate = await startApp(build(withMiddleware(database.driver, (statement, next) => next(statement), own)));
   });
   afterAll(async () => {
     await separate.close();
@@ -199,13 +201,13 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     const { file, remove } = await freshSqliteFile();
     const base = embedded({ file });
     const seen: unknown[] = [];
-    const driver = withJoins(
-      overlayDriver(base, {
-        findMany(ref, query) {
-          seen.push(query?.join);
-          return base.findMany(ref, query);
-        },
-      }),
+    const driver = withMiddleware(
+      base,
+      (statement, next) => {
+        if (statement.kind === "find" && statement.limit !== 1) seen.push(statement.joins);
+        return next(statement);
+      },
+      { joins: true },
     );
     const api = keelson({ entities: [ward, bed], driver, plugins: [createPlugin({ id: "test/watching", hooks })] });
     const app = await startApp(api);
@@ -232,7 +234,11 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
           method: "GET",
           path: "/peek",
           action: "peek",
-          handler: ({ scope }) => scope.driver.findMany("bed", { join: [{ relation: "ward" }] }),
+          handler: ({ scope: { driver, model } }) => {
+            const bed = model.get("bed") as AnyEntity;
+            const joins = [{ relation: model.relation(bed, "ward") as ResolvedRelation, where: ALWAYS }];
+            return driver.execute({ kind: "find", entity: bed, where: ALWAYS, joins });
+          },
         }),
     });
     const api = keelson({ entities: [ward, bed], driver, plugins: [peek] });

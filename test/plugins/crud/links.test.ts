@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import type { Driver, Plugin, Row } from "../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../src/kernel/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { deny, library } from "./library.ts";
@@ -97,12 +98,9 @@ describe("manyToMany ids", () => {
   it("roll the record back when linking fails", async () => {
     await kernel.close();
     const base = memoryDriver({ user: [{ id: "ann", name: "Ann" }], tag: [{ id: "t1", name: "t1" }] });
-    const broken = (inner: Driver): Driver => ({
-      ...inner,
-      link: () => Promise.reject(new TypeError("the network went away")),
-      transaction: (work) => inner.transaction((session) => work(broken(session))),
-    });
-    driver = broken(base);
+    driver = withMiddleware(base, (statement, next) =>
+      statement.kind === "link" ? Promise.reject(new TypeError("the network went away")) : next(statement),
+    );
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(driver);

@@ -339,7 +339,7 @@ describe("many records", () => {
     const app = createTestApp({ entities: [member, group], driver, logger: noopLogger });
     const { body } = await app.as(ann).request("GET", "/api/groups");
     expect((body as Row[]).filter((one) => "secret" in one)).toHaveLength(10);
-    expect(driver.statements).toEqual(["findMany group", "count group", "findMany group"]);
+    expect(driver.statements).toEqual(["find group", "count group", "find group"]);
     await app.close();
   });
 });

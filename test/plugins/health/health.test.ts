@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { DatabaseUnavailableError, type Driver } from "../../../src/kernel/index.ts";
+import { DatabaseUnavailableError, withMiddleware } from "../../../src/kernel/index.ts";
 import { type HealthOptions, health } from "../../../src/plugins/health/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 
@@ -11,13 +11,12 @@ afterEach(() => kernel.close());
 /** A kernel over a database whose `ping` is the test's; tells how often it was asked. */
 async function start(ping: () => Promise<void>, options?: HealthOptions): Promise<{ asked: () => number }> {
   let count = 0;
-  const driver: Driver = {
-    ...memoryDriver(),
+  const driver = withMiddleware(memoryDriver(), (statement, next) => next(statement), {
     ping() {
       count++;
       return ping();
     },
-  };
+  });
   kernel = createFakeKernel().withDriver(driver);
   await kernel.use(health(options));
   return { asked: () => count };

@@ -1,49 +1,39 @@
-import { createPlugin, DatabaseUnavailableError, type Driver, memoryDriver } from "keelson";
-import { entityName } from "keelson/kernel";
+import { createPlugin, DatabaseUnavailableError, memoryDriver } from "keelson";
+import { entityOf, type Statement, withMiddleware } from "keelson/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { deferred } from "../../support/deferred.ts";
 import { orderApp } from "./order-app.ts";
 
-type Statement = "update" | "updateMany" | "deleteMany" | "findMany";
-
 /** Statements on keys that fail for now. */
-const failing = new Set<Statement>();
+const failing = new Set<"update one" | "update several" | "delete" | "find several">();
 let app: Awaited<ReturnType<typeof orderApp>> | undefined;
 afterEach(async () => {
   failing.clear();
   await app?.close();
 });
 
+function nameOf(statement: Statement): string {
+  if (statement.kind === "update") return statement.returning === true ? "update one" : "update several";
+  return statement.kind === "find" && statement.limit !== 1 ? "find several" : statement.kind;
+}
+
 /** A database that is away for some statements on keys, and no others. */
 const away = createPlugin({
   id: "away",
   wrapDriver(driver) {
-    const wrap = (inner: Driver): Driver => {
-      const refusing =
-        <A extends readonly unknown[], R>(name: Statement, run: (...given: A) => Promise<R>) =>
-        async (...given: A): Promise<R> => {
-          if (failing.has(name) && entityName(given[0] as string) === "idempotencyKey")
-            throw new DatabaseUnavailableError();
-          return run(...given);
-        };
-      return {
-        ...inner,
-        findMany: refusing("findMany", inner.findMany),
-        update: refusing("update", inner.update),
-        updateMany: refusing("updateMany", inner.updateMany),
-        deleteMany: refusing("deleteMany", inner.deleteMany),
-        transaction: (work, options) => inner.transaction((driver) => work(wrap(driver)), options),
-      };
-    };
-    return wrap(driver);
+    return withMiddleware(driver, (statement, next) => {
+      if (entityOf(statement).name === "idempotencyKey" && failing.has(nameOf(statement) as "delete"))
+        return Promise.reject(new DatabaseUnavailableError());
+      return next(statement);
+    });
   },
 });
 
 describe("when the database is away for the key", () => {
   it("rolls back work whose answer it cannot keep, and the next try is carried out", async () => {
     app = await orderApp({ driver: memoryDriver(), plugins: [away] });
-    failing.add("update");
+    failing.add("update one");
     expect((await app.create("k")).status).toBe(503);
     expect(await app.orders()).toEqual([]);
     failing.clear();
@@ -59,7 +49,7 @@ describe("when the database is away for the key", () => {
       logger,
       keys: { withoutTransaction: ["order.apart"] },
     });
-    failing.add("update");
+    failing.add("update one");
     expect((await app.send("POST", "/api/orders/apart", "k")).json).toEqual({ apart: false });
     expect(logger.lines.join("\n")).toContain("An answer could not be kept for its idempotency key");
     expect((await app.send("POST", "/api/orders/apart", "k")).json.code).toBe("IDEMPOTENCY_KEY_IN_USE");
@@ -69,7 +59,7 @@ describe("when the database is away for the key", () => {
     const logger = recordingLogger();
     let now = Date.now();
     app = await orderApp({ driver: memoryDriver(), plugins: [away], logger, clock: { now: () => new Date(now) } });
-    failing.add("deleteMany");
+    failing.add("delete");
     expect((await app.create("k", { item: "r" })).status).toBe(400);
     expect(logger.lines.join("\n")).toContain("An idempotency key could not be given back");
     failing.clear();
@@ -82,7 +72,7 @@ describe("when the database is away for the key", () => {
   it("goes on with expired keys when it is back", async () => {
     const logger = recordingLogger();
     app = await orderApp({ driver: memoryDriver(), plugins: [away], logger, keys: { ttlMs: 100 } });
-    failing.add("findMany");
+    failing.add("find several");
     await expect
       .poll(() => logger.lines.join("\n"), { timeout: 5_000 })
       .toContain("Expired idempotency keys could not be deleted");
@@ -111,7 +101,7 @@ describe("a request that takes longer than its lease", () => {
     const begun = await leaseUntil();
     await expect.poll(leaseUntil, { timeout: 5_000 }).toBeGreaterThan(begun);
     expect((await apart()).json.code).toBe("IDEMPOTENCY_KEY_IN_USE");
-    failing.add("updateMany");
+    failing.add("update several");
     await expect
       .poll(() => logger.lines.join("\n"), { timeout: 5_000 })
       .toContain("An idempotency key could not be renewed");

@@ -1,7 +1,7 @@
 import { ConfigurationError, type OpenApiOptions, openapi, openapiDocument } from "keelson";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryDriver, UnavailableError } from "../../../src/index.ts";
-import { overlayDriver } from "../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createDocumentedApp, USERS } from "./documented-app.ts";
 
 function appWith(options: OpenApiOptions = {}, production = false) {
@@ -84,7 +84,10 @@ describe("openapiDocument", () => {
     const down = async (): Promise<void> => {
       throw new UnavailableError("down");
     };
-    const api = createDocumentedApp({ driver: overlayDriver(memoryDriver(), { connect: down }), production: true });
+    const api = createDocumentedApp({
+      driver: withMiddleware(memoryDriver(), (statement, next) => next(statement), { connect: down }),
+      production: true,
+    });
     await expect(api.ready).rejects.toThrow("down");
     const document = await openapiDocument(api, { as: USERS.ann });
     expect(document.paths).toHaveProperty(["/api/posts", "post"]);

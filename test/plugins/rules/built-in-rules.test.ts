@@ -139,7 +139,7 @@ describe("built-in rules", () => {
     const { kernel, driver } = await boot([notesWith("owner")]);
     const operation = await kernel.as({ id: "ann" }).operation({ kind: "list", entity: "note" });
     expect(operation.decision).toMatchObject({ allowed: true, predicate: { authorId: "ann" } });
-    expect(driver.statements).toEqual(["findMany note"]);
+    expect(driver.statements).toEqual(["find note"]);
   });
 
   it("decide without a promise", async () => {

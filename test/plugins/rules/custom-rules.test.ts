@@ -156,7 +156,7 @@ describe("a rule that answers with a where", () => {
     expect(await ask(list)).toBe("first");
     expect(await ask({ kind: "count" })).toBe(1);
     expect(await ask(read("d1"))).toBe("first");
-    expect(driver.statements).toEqual(["findOne doc"]);
+    expect(driver.statements).toEqual(["find doc"]);
     expect(await ask(read("d2"))).toBe(403);
     expect(await ask(update("d2", { title: "taken" }))).toBe(403);
     expect(await ask({ kind: "delete", id: "d2" })).toBe(403);

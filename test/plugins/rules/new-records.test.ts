@@ -14,7 +14,7 @@ import {
   string,
   type Where,
 } from "../../../src/index.ts";
-import { overlayDriver } from "../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 
@@ -70,7 +70,8 @@ const entities = [org, membership, either, both, folder, team, teamed, lonely, l
 const encryption = { key: "5".repeat(64) };
 
 /** A driver that has not said that its creates take conditions. */
-const undeclared = (driver: Driver): Driver => overlayDriver(driver, {});
+const undeclared = (driver: Driver): Driver =>
+  withMiddleware(driver, (statement, next) => next(statement), { capabilities: { conditionalInserts: false } });
 const databases: readonly (readonly [string, () => Promise<Pick<SqlDatabase, "driver" | "drop">>])[] = [
   ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} })],
   ["a driver without the ability", async () => ({ driver: undeclared(memoryDriver()), drop: async () => {} })],

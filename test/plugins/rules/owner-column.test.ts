@@ -48,7 +48,7 @@ describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => 
     expect(await ask(ann, "create", { text: "x" })).toBe("ann");
     expect(await ask(ann, "create", { text: "x", authorId: "ann" })).toBe("ann");
     expect(await ask(root, "create", { text: "x" })).toBe("root");
-    expect(driver.statements).toEqual(["create note", "create note", "create note"]);
+    expect(driver.statements).toEqual(["insert note", "insert note", "insert note"]);
   });
 
   it("takes another's id on create from administrators only", async () => {

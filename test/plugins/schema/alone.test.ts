@@ -1,4 +1,5 @@
 import { entity, memoryDriver, schema, string } from "keelson";
+import { withMiddleware } from "keelson/kernel";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 
@@ -7,7 +8,9 @@ const note = entity("note", { text: string });
 function boot(mode: "auto" | "off", calls: string[]) {
   const push = async () => ({ changed: calls.push("push") > 0 });
   const pending = async () => [];
-  const driver = { ...memoryDriver(), schema: { mode, push, pending } };
+  const driver = withMiddleware(memoryDriver(), (statement, next) => next(statement), {
+    schema: { mode, push, pending },
+  });
   return createFakeKernel().withEntities(note).withDriver(driver).use(schema());
 }
 

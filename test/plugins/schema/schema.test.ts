@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
-import { createKernel, type Driver, type DriverSchema, type Kernel, noopLogger } from "../../../src/kernel/index.ts";
+import {
+  createKernel,
+  type Driver,
+  type DriverSchema,
+  type Kernel,
+  noopLogger,
+  withMiddleware,
+} from "../../../src/kernel/index.ts";
 import { schema } from "../../../src/plugins/schema/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
@@ -9,8 +16,7 @@ const note = entity("note", { text: string });
 
 /** A database that differs from the definitions, and what it was asked to do. */
 function differing(mode: DriverSchema["mode"], differences: readonly string[], calls: string[]): Driver {
-  return {
-    ...memoryDriver(),
+  return withMiddleware(memoryDriver(), (statement, next) => next(statement), {
     schema: {
       mode,
       async push() {
@@ -22,7 +28,7 @@ function differing(mode: DriverSchema["mode"], differences: readonly string[], c
         return differences;
       },
     },
-  };
+  });
 }
 
 async function boot(driver: Driver, production: boolean, logger = noopLogger): Promise<Kernel> {

@@ -25,20 +25,20 @@ describe("spans", () => {
     const { ask } = await serveBlog({ phases: false }, postgres(database.url));
     recorded.reset();
     expect((await ask("GET", "/api/posts?include=author&title_like=canary")).status).toBe(200);
-    const [statement] = recorded.named("findMany post");
+    const [statement] = recorded.named("find post");
     expect(statement?.kind).toBe(SpanKind.CLIENT);
     expect(statement?.attributes).toEqual({
       "db.system.name": "postgresql",
-      "db.operation.name": "findMany",
+      "db.operation.name": "find",
       "db.collection.name": "post",
     });
     expect(outline(recorded.tree("GET /api/posts"))).toEqual([
       "GET /api/posts",
       "  list post",
-      "    findMany post",
+      "    find post",
       "    count post",
       "    list author",
-      "      findMany author",
+      "      find author",
     ]);
   });
 
@@ -53,7 +53,7 @@ describe("spans", () => {
     expect(joined.slice(0, joined.indexOf("      list author") + 1).every((line) => line.startsWith("    "))).toBe(
       true,
     );
-    expect(joined).toContain("        findMany author");
+    expect(joined).toContain("        find author");
     expect(recorded.named("operation:authorize").map(({ attributes }) => attributes)).toContainEqual({
       "keelson.plugin": "rules",
     });
@@ -145,7 +145,7 @@ describe("spans", () => {
     const { api } = await serveBlog({ phases: false });
     recorded.reset();
     await api.as({ id: "ann" }).post.get("p1");
-    expect(outline(recorded.tree("read post"))).toEqual(["read post", "  findOne post"]);
+    expect(outline(recorded.tree("read post"))).toEqual(["read post", "  find post"]);
   });
 });
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, int, json, string } from "../../../src/entity/index.ts";
-import { createPlugin, type Driver, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
+import { createPlugin, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
 import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 const account = entity("account", { name: string }).build();
@@ -93,15 +94,13 @@ describe("cross-field validators", () => {
   it("hold when two updates together would break them: the one that comes second is validated again", async () => {
     const driver = memoryDriver({ span: [{ id: "s1", from: 1, to: 5, note: "n", authorId: null }] });
     let meddle: (() => Promise<unknown>) | undefined;
-    const between: Driver = {
-      ...driver,
-      async update(...args) {
-        const once = meddle;
-        meddle = undefined;
-        await once?.();
-        return driver.update(...args);
-      },
-    };
+    let reads = 0;
+    const counted = beforeStatements(driver, "find", () => reads++);
+    const between = beforeStatements(counted, "update", async () => {
+      const once = meddle;
+      meddle = undefined;
+      await once?.();
+    });
     const kernel = createFakeKernel()
       .withEntities(
         account,
@@ -118,12 +117,7 @@ describe("cross-field validators", () => {
     expect(await driver.findOne("span", { id: "s1" })).toMatchObject({ from: 1, to: 2 });
 
     // A column that no validator looked at, or that is being overwritten, may change meanwhile.
-    let reads = 0;
-    const { findOne } = driver;
-    between.findOne = (...args) => {
-      reads++;
-      return findOne(...args);
-    };
+    reads = 0;
     meddle = () => driver.update("span", { id: "s1" }, { from: 9, note: "changed" });
     expect((await write({ from: 2 })).records[0]).toMatchObject({ from: 2, to: 2, note: "changed" });
     expect(reads).toBe(1);
@@ -162,7 +156,7 @@ describe("cross-field validators", () => {
     expect(await write({ size: 2 })).toMatchObject({ name: "changed", size: 2 });
     meddle = () => driver.update("box", { id: "b" }, { limits: { max: 1 } });
     expect(await write({ limits: { max: 2 } })).toMatchObject({ size: 2, limits: { max: 2 } });
-    expect(driver.statements).toEqual(["findOne box", "update box", "update box"]);
+    expect(driver.statements).toEqual(["find box", "update box", "update box"]);
   });
 
   it("run only for their operations, and read the record only when one runs", async () => {

@@ -11,6 +11,7 @@ import {
 import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { beforeStatements } from "../../support/before-statements.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
@@ -82,20 +83,20 @@ describe("a reference", () => {
   it("that is null or absent costs no statement", async () => {
     const { write, statements } = await boot();
     expect(await write({ title: "x", albumId: null })).toBe("ok");
-    expect(statements).toEqual(["create photo"]);
+    expect(statements).toEqual(["insert photo"]);
   });
 
   it("to the caller as owner costs no statement", async () => {
     const { write, statements } = await boot();
     expect(await write({ title: "x" })).toBe("ok");
     expect(await write({ title: "x", authorId: "ann" })).toBe("ok");
-    expect(statements).toEqual(["create photo"]);
+    expect(statements).toEqual(["insert photo"]);
   });
 
   it("to the caller in another place is looked up", async () => {
     const { write, statements } = await boot();
     expect(await write({ title: "x", editorId: "ann" })).toBe("ok");
-    expect(statements).toEqual(["findMany account", "create photo"]);
+    expect(statements).toEqual(["find account", "insert photo"]);
   });
 
   it("to another owner is looked up, for administrators too", async () => {
@@ -120,11 +121,7 @@ describe("a reference", () => {
   });
 
   it("that cannot be looked up fails as what it is", async () => {
-    const down = memoryDriver(seed);
-    const driver: Driver = {
-      ...down,
-      findMany: () => Promise.reject(new DatabaseUnavailableError()),
-    };
+    const driver = beforeStatements(memoryDriver(seed), "find", () => Promise.reject(new DatabaseUnavailableError()));
     expect(await (await boot(driver)).write({ title: "x", albumId: "of-ann" })).toBe(503);
   });
 
@@ -133,7 +130,7 @@ describe("a reference", () => {
     const kernel = createKernel({ entities: [account, album, photo], driver, plugins: [rules(), validation()] });
     const photos = kernel.asSystem().photo;
     await expect(photos?.create({ title: "x", albumId: "of-bob" } as never)).resolves.toBeDefined();
-    expect(driver.statements).toEqual(["create photo"]);
+    expect(driver.statements).toEqual(["insert photo"]);
     await expect(photos?.create({ title: "x", albumId: "missing" } as never)).rejects.toMatchObject({ status: 400 });
     await kernel.close();
   });
@@ -147,7 +144,7 @@ describe("a reference", () => {
     await kernel.use(validation());
     const data = { title: "x", customerId: "anybody" };
     await expect(kernel.operation({ kind: "create", entity: "order", data })).resolves.toBeDefined();
-    expect(driver.statements).toEqual(["create order"]);
+    expect(driver.statements).toEqual(["insert order"]);
   });
 });
 
@@ -205,7 +202,7 @@ describe("a reference that an update sends back", () => {
   it("may stay what it is, although the caller cannot read the record", async () => {
     const { write, statements } = await bootNotes();
     expect(await write({ title: "second", secretId: "s1" })).toMatchObject({ title: "second", secretId: "s1" });
-    expect(statements).toEqual(["findMany secret", "findOne note", "update note"]);
+    expect(statements).toEqual(["find secret", "find note", "update note"]);
     expect(await write({ secretId: "s1", otherId: "s2" })).toMatchObject({ title: "second", otherId: "s2" });
   });
 
@@ -225,15 +222,12 @@ describe("a reference that an update sends back", () => {
   it("that has changed by the time of the statement is refused in the same words", async () => {
     const driver = memoryDriver(planted);
     let meddle: (() => Promise<unknown>) | undefined = () => driver.update("note", { id: "n1" }, { secretId: "s3" });
-    const { write } = await bootNotes(everybody, {
-      ...driver,
-      async update(...args) {
-        const once = meddle;
-        meddle = undefined;
-        await once?.();
-        return driver.update(...args);
-      },
+    const meddling = beforeStatements(driver, "update", async () => {
+      const once = meddle;
+      meddle = undefined;
+      await once?.();
     });
+    const { write } = await bootNotes(everybody, meddling);
     expect(await write({ title: "x", secretId: "s1" })).toEqual(missing);
     expect(await driver.findOne("note", { id: "n1" })).toMatchObject({ title: "first", secretId: "s3" });
   });

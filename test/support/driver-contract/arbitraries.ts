@@ -1,13 +1,13 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { ColumnDefinition, Operator } from "../../../src/entity/index.ts";
-import type { Link, Row, SortKey, Where } from "../../../src/kernel/index.ts";
+import type { Pair, Row, SortKey, Where } from "../../../src/kernel/index.ts";
 import { fixtureModel } from "../entities.ts";
 import { entityNamed, rowOf, type Shortcomings } from "./database.ts";
 
 /** Rows of the blog's entities, and the pairs of `post.tags`. */
 export interface RandomBlog {
   readonly rows: Readonly<Record<string, readonly Row[]>>;
-  readonly tags: readonly Link[];
+  readonly tags: readonly Pair[];
 }
 
 const moments = ["2024-01-01T00:00:00.000Z", "2024-01-01T00:00:00.001Z", "1999-12-31T23:59:59.999Z"].map(

@@ -7,7 +7,7 @@ import {
   type Driver,
   decodeCursor,
   encodeCursor,
-  keysetWhere,
+  keysetCondition,
   matches,
   type RelatedRows,
   type Row,
@@ -56,7 +56,8 @@ export async function followCursors(
   const order = totalOrder(sort);
   const ids: unknown[] = [];
   for (let cursor: string | undefined; ; ) {
-    const after = cursor === undefined ? undefined : keysetWhere(entity, order, decodeCursor(entity, order, cursor));
+    const after =
+      cursor === undefined ? undefined : keysetCondition(entity, order, decodeCursor(entity, order, cursor));
     const rows = await driver.findMany(name, { where: allOf(where, after), sort: order, limit });
     ids.push(...rows.map((row) => row.id));
     const last = rows.at(-1);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BadRequestError, ReferencedError, takesCreateConditions, type Where } from "../../../src/kernel/index.ts";
+import { ConfigurationError } from "../../../src/entity/index.ts";
+import { BadRequestError, ConflictError, ReferencedError, type Where } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, plantBlog, rowOf } from "./database.ts";
 import { refusals } from "./refusals.ts";
 
@@ -45,7 +46,7 @@ export function describeWrites(database: Database): void {
     describe("that create", () => {
       it("store a row where a condition holds without it, and look at no constraint where it does not", async () => {
         const { driver } = database;
-        if (!takesCreateConditions(driver)) return;
+        if (driver.capabilities.conditionalInserts !== true) return;
         const outcomes: string[] = [];
         for (const [at, [where]] of NEW_CONDITIONS.entries()) {
           // The first is free, the second has a taken slug.
@@ -130,21 +131,25 @@ export function describeWrites(database: Database): void {
         }
       });
 
-      it("take an id", async () => {
+      it("find the one that they are about", async () => {
         const { driver } = database;
-        const wheres: Where[] = [
-          {},
-          { title: "alpha" },
+        const several: Where[] = [
           { id: ["p1", "p2"] },
           { id: { gte: "p1" } },
           { NOT: { id: "p1" } },
           { OR: [{ id: "p1" }, { id: "p2" }] },
           { author: { id: "u1" } },
         ];
-        for (const where of wheres)
+        for (const where of several)
           expect
             .soft(await failing(() => driver.update("post", where, { title: "changed" })), JSON.stringify(where))
-            .toBeInstanceOf(BadRequestError);
+            .toBeInstanceOf(ConflictError);
+        expect(await failing(() => driver.update("post", {}, { title: "changed" }))).toBeInstanceOf(ConfigurationError);
+        expect(await driver.update("post", { title: "beta" }, { views: 77 })).toMatchObject({
+          title: "beta",
+          views: 77,
+        });
+        expect(await driver.update("post", { title: "none" }, { views: 77 })).toBeNull();
       });
     });
 
@@ -194,12 +199,15 @@ export function describeWrites(database: Database): void {
         expect((await driver.findMany("comment")).map((row) => row.id)).toEqual(["m2", "m3"]);
       });
 
-      it("take an id when they remove one", async () => {
+      it("find the one that they remove", async () => {
         const { driver } = database;
-        for (const where of [{}, { text: "nice" }, { id: ["m1"] }, { NOT: { id: "m1" } }])
+        for (const where of [{ text: "nice" }, { NOT: { id: "m1" } }])
           expect
             .soft(await failing(() => driver.delete("comment", where)), JSON.stringify(where))
-            .toBeInstanceOf(BadRequestError);
+            .toBeInstanceOf(ConflictError);
+        expect(await failing(() => driver.delete("comment", {}))).toBeInstanceOf(ConfigurationError);
+        expect(await driver.delete("comment", { id: ["m1"] })).toBe(true);
+        expect(await driver.delete("comment", { id: ["m1"] })).toBe(false);
       });
 
       it("remove all that match and say how many", async () => {

@@ -1,5 +1,5 @@
 import type { ResolvedRelation } from "../../../entity/index.ts";
-import { isAlways, type Link } from "../../../kernel/index.ts";
+import { isAlways, type Pair } from "../../../kernel/index.ts";
 import { modelApi } from "../client-shape.ts";
 import { linkTable } from "../schema/link-table.ts";
 import type { Session } from "../session.ts";
@@ -17,12 +17,12 @@ export async function* linksByPair(
   session: Session,
   relation: ResolvedRelation,
   wanted: WantedLinks,
-): AsyncGenerator<Link[]> {
+): AsyncGenerator<Pair[]> {
   const { table, own, other } = linkTable(relation);
   const { ids, limit } = wanted;
   const take = isAlways(wanted.condition) ? Math.min(PAIRS, limit) : PAIRS;
-  let last: Link | undefined;
-  let page: readonly Link[];
+  let last: Pair | undefined;
+  let page: readonly Pair[];
   do {
     // The names come from the definitions and are identifiers; the ids are parameters.
     const among = `"${own}" IN (${ids.map(() => "?").join()})`;
@@ -43,8 +43,8 @@ async function satisfying(
   session: Session,
   { source, target }: ResolvedRelation,
   { condition }: WantedLinks,
-  page: readonly Link[],
-): Promise<Link[]> {
+  page: readonly Pair[],
+): Promise<Pair[]> {
   if (isAlways(condition) || page.length === 0) return [...page];
   const open = session.connection();
   const targets = { id: { in: [...new Set(page.map((link) => link.target))] } };

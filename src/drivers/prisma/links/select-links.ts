@@ -1,5 +1,5 @@
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import type { Link, Row } from "../../../kernel/index.ts";
+import type { FindPairs, Pair, Row } from "../../../kernel/index.ts";
 import { type Args, modelApi } from "../client-shape.ts";
 import { isTooLong } from "../find-long-list.ts";
 import { otherSideName } from "../schema/relation-sides.ts";
@@ -21,7 +21,7 @@ async function* linksByTarget(
   session: Session,
   relation: ResolvedRelation,
   { ids, condition, limit }: WantedLinks,
-): AsyncGenerator<Link[]> {
+): AsyncGenerator<Pair[]> {
   const open = session.connection();
   const { source, target } = relation;
   const back = otherSideName(relation);
@@ -56,11 +56,10 @@ const SOURCES = 400;
 /** Pairs of a relation, ordered by source, then target. No statement loads many more than are wanted. */
 export async function selectLinks(
   session: Session,
-  relation: ResolvedRelation,
-  { ids, condition, limit }: WantedLinks,
-): Promise<Link[]> {
+  { relation, ids, where: condition, limit = Number.POSITIVE_INFINITY }: FindPairs,
+): Promise<Pair[]> {
   const pagesOf = session.connection().dialect.startsFromRelated ? linksByTarget : linksByPair;
-  const links: Link[] = [];
+  const links: Pair[] = [];
   const sources = [...new Set(ids)];
   for (let start = 0; start < sources.length && links.length < limit; start += SOURCES) {
     const some = sources.slice(start, start + SOURCES);

@@ -6,7 +6,7 @@ import {
   BadRequestError,
   type Condition,
   compare,
-  type FindOptions,
+  type Find,
   type Row,
   type SortKey,
   totalOrder,
@@ -51,6 +51,8 @@ export interface RowsWanted {
   readonly offset?: number | undefined;
   /** What is read of long values. @default all of them */
   readonly inline?: Inline | undefined;
+  /** Whether the rows are locked until the transaction is over. @default false */
+  readonly lock?: boolean | undefined;
 }
 
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
@@ -62,7 +64,7 @@ const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as con
 export function selectionOf(
   { builder: { provider }, selections }: SqlConnection,
   { entity }: EntityPlan,
-  { select, textMoments: asText = false }: FindOptions = {},
+  { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
 ): Selection {
   for (const name of select ?? [])
     if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
@@ -102,7 +104,7 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, joined = [], order = [], limit, offset = 0, inline } = wanted;
+  const { condition, joined = [], order = [], limit, offset = 0, inline, lock = false } = wanted;
   const values: unknown[] = [];
   let joins = "";
   for (const {
@@ -117,7 +119,7 @@ export function selectQuery(
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? "lock" : ""}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -125,7 +127,7 @@ function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, joined = [], order = [], limit, offset = 0, inline }: RowsWanted,
+  { condition, joined = [], order = [], limit, offset = 0, inline, lock = false }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
@@ -160,6 +162,7 @@ function writeSelect(
   else if (offset > 0 && provider !== "postgresql")
     query = query.limit(sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}`);
   if (offset > 0) query = query.offset(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+  if (lock) query = query.modifyEnd(provider === "postgresql" ? sql`for no key update` : sql`for update`);
   return query.compile();
 }
 

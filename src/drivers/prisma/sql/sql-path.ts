@@ -7,10 +7,10 @@ import { PrismaFailure } from "../prisma-failure.ts";
 import { misfitsOf } from "../schema/misfits.ts";
 import { toKeelsonError } from "../to-keelson-error.ts";
 import { adapterTransaction } from "./adapter-transaction.ts";
+import { sqlExecutor } from "./execute-sql.ts";
 import { readCatalog } from "./find-misfits.ts";
 import { selectionOf, selectQuery } from "./select-rows.ts";
 import { createSqlConnection, type SqlConnection } from "./sql-connection.ts";
-import { sqlStatements } from "./sql-statements.ts";
 
 const MISSING = new Set(["P2021", "P2022"]);
 /** What SQLite says of any statement that it cannot compile. */
@@ -60,8 +60,9 @@ async function checkColumns({ client, model, dialect: { provider }, schema }: Sq
 export const SQL_PATH: Path<SqlQueryable, SqlDriverAdapter, SqlConnection> = Object.freeze({
   prepare: createSqlConnection,
   transact: adapterTransaction,
-  isSql: true,
-  statements: sqlStatements,
+  capabilities: { joins: true, conditionalInserts: true },
+  executor: sqlExecutor,
+  ping: (client: SqlQueryable) => client.queryRaw({ sql: "select 1", args: [], argTypes: [] }),
 });
 
 /** The same for tables of somebody else's making, which are looked at first. */

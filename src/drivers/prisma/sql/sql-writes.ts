@@ -1,14 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import {
-  askedOfStored,
-  type Condition,
-  compare,
-  DatabaseError,
-  NotStoredError,
-  type Row,
-  soleId,
-} from "../../../kernel/index.ts";
+import { askedOfStored, type Condition, compare, type Row, soleId } from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { namingDangling, type Written } from "../naming-dangling.ts";
 import { limitsOf } from "../run-transaction.ts";
@@ -40,7 +32,7 @@ export function insertRow(session: SqlSession, together: WriteTogether, plan: En
   }
   const query = insertQuery(open, entity, [given], returnsRows ? all : undefined);
   return namingDangling(toWritten(session, entity, [data]), () =>
-    session.write({ model: entity.name, operation: "create" }, async (client) => {
+    session.write({ model: entity.name, operation: "insert" }, async (client) => {
       if (returnsRows) return firstOf(all, await client.queryRaw(query)) as Row;
       const row = await atOnce(session, client, async (inner) => {
         await inner.executeRaw(query);
@@ -51,16 +43,13 @@ export function insertRow(session: SqlSession, together: WriteTogether, plan: En
   );
 }
 
-/**
- * Stores a row where a condition holds without it, and returns it.
- * @throws NotStoredError
- */
-export async function insertRowWhere(
+/** Stores a row where a condition holds without it, and returns it; null when it does not hold. */
+export function insertRowWhere(
   session: SqlSession,
   plan: EntityPlan,
   data: Row,
   condition: Condition,
-): Promise<Row> {
+): Promise<Row | null> {
   const open = session.connection();
   const { entity } = plan;
   const all = selectionOf(open, plan);
@@ -68,16 +57,14 @@ export async function insertRowWhere(
   const row = encodeNewRow(plan, data, open.dialect);
   const left = askedOfStored(condition, data);
   const query = insertWhereQuery(open, entity, row, left, returnsRows ? all : undefined);
-  const stored = await namingDangling(toWritten(session, entity, [data]), () =>
-    session.write({ model: entity.name, operation: "create" }, async (client) => {
+  return namingDangling(toWritten(session, entity, [data]), () =>
+    session.write({ model: entity.name, operation: "insert" }, async (client) => {
       if (returnsRows) return firstOf(all, await client.queryRaw(query));
       return atOnce(session, client, async (inner) =>
         (await inner.executeRaw(query)) === 0 ? null : readOne(session, inner, plan, data.id as string),
       );
     }),
   );
-  if (stored === null) throw new NotStoredError();
-  return stored;
 }
 
 function firstOf(selection: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row | null {
@@ -133,7 +120,7 @@ export async function insertRows(
       rows.map((row) => Object.fromEntries(row)),
     );
     count += await namingDangling(written, () =>
-      session.write({ model: entity.name, operation: "createMany" }, (client) => client.executeRaw(query)),
+      session.write({ model: entity.name, operation: "insert" }, (client) => client.executeRaw(query)),
     );
   }
   return count;
@@ -152,11 +139,6 @@ export function updateRow(
   const all = selectionOf(open, plan);
   const given = encodeRow(plan, data, open.dialect);
   const id = soleId(condition) as string;
-  if (given.has("id")) {
-    if (given.get("id") !== id) throw new DatabaseError(`the id of ${entity.name} cannot change`);
-    // On its own it is written as it is: that changes nothing and locks the row.
-    if (given.size > 1) given.delete("id");
-  }
   const statement = { model: entity.name, operation: "update" };
   if (given.size === 0) {
     const query = selectQuery(open, plan, all, { condition });
@@ -182,8 +164,7 @@ export function updateRows(session: SqlSession, plan: EntityPlan, condition: Con
   const open = session.connection();
   const { entity } = plan;
   const given = encodeRow(plan, data, open.dialect);
-  if (given.has("id")) throw new DatabaseError(`the id of ${entity.name} cannot change`);
-  const statement = { model: entity.name, operation: "updateMany" };
+  const statement = { model: entity.name, operation: "update" };
   if (given.size === 0) {
     const query = countQuery(open, plan, condition);
     return session.write(statement, async (client) => Number((await client.queryRaw(query)).rows[0]?.[0]));
@@ -195,14 +176,9 @@ export function updateRows(session: SqlSession, plan: EntityPlan, condition: Con
 }
 
 /** Deletes the rows that match; returns how many. */
-export function deleteRows(
-  session: SqlSession,
-  { entity }: EntityPlan,
-  condition: Condition,
-  operation: "delete" | "deleteMany",
-): Promise<number> {
+export function deleteRows(session: SqlSession, { entity }: EntityPlan, condition: Condition): Promise<number> {
   const query = deleteQuery(session.connection(), entity, condition);
-  return session.write({ model: entity.name, operation }, (client) => client.executeRaw(query));
+  return session.write({ model: entity.name, operation: "delete" }, (client) => client.executeRaw(query));
 }
 
 function toWritten(session: SqlSession, entity: AnyEntity, rows: readonly Row[]): Written {

@@ -32,7 +32,7 @@ export function insertKind(
   const ofSize = (size: number): Statement => insertStatement(open, entity, names, size, all);
   return {
     key: `insert ${entity.name} ${names.join()}`,
-    statement: { model: entity.name, operation: "create" },
+    statement: { model: entity.name, operation: "insert" },
     most: MOST_INSERTS,
     one: async (client, values) => (await rows(all, client, ofSize(1).query(values)))[0] ?? null,
     async several(client, values) {

@@ -1,14 +1,11 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import {
-  allOf,
   ByteBudget,
-  keysetWhere,
   type OperationInput,
   type OperationQuery,
   type OperationScope,
   type Row,
   totalOrder,
-  type Where,
 } from "../../../kernel/index.ts";
 
 /** Some records of an export, tagged: to be masked on their way out. */
@@ -28,7 +25,7 @@ export interface BatchSource extends Pick<OperationInput, "rules" | "bounded"> {
  *
  * Each batch is a list operation of the caller, and not a portion of `Driver.stream`: so there is one gate, and nothing
  * of what it does (rules, records that are there, decryption, fields that depend on the record) is done again here. Who
- * loses the right to read while a slow client reads gets no further batch. The position is a condition and not a cursor,
+ * loses the right to read while a slow client reads gets no further batch. The position is values and not a cursor,
  * since a cursor has to fit a header: an order by long texts has none.
  */
 export function createBatchReader(
@@ -36,21 +33,16 @@ export function createBatchReader(
   { entity, rules, bounded, query }: BatchSource,
 ): (limit: number) => Promise<Batch> {
   let asked: OperationQuery = {};
-  let after: Where | undefined;
+  let position: readonly unknown[] | undefined;
 
   /** Sort keys are selected too, for the position. */
   function page(limit: number, order: readonly string[]): OperationQuery {
-    const { where, select } = asked;
-    return {
-      ...asked,
-      where: after === undefined ? where : allOf(where, after),
-      select: select && [...new Set([...select, ...order])],
-      limit,
-    };
+    const { select } = asked;
+    return { ...asked, position, select: select && [...new Set([...select, ...order])], limit };
   }
 
   return async (limit) => {
-    const isFirst = after === undefined;
+    const isFirst = position === undefined;
     let order = totalOrder(undefined);
     let added: readonly string[] = [];
     const bytes = new ByteBudget(scope.limits.pageBytes);
@@ -58,8 +50,7 @@ export function createBatchReader(
       kind: "list",
       entity,
       rules,
-      // What the position adds to the conditions is not the caller's.
-      bounded: bounded === true || !isFirst,
+      bounded,
       bytes,
       async query() {
         if (isFirst) asked = await query();
@@ -70,12 +61,7 @@ export function createBatchReader(
       },
     });
     const last = records.at(-1);
-    if (last !== undefined)
-      after = keysetWhere(
-        entity,
-        order,
-        order.map(({ field }) => last[field] ?? null),
-      );
+    if (last !== undefined) position = order.map(({ field }) => last[field] ?? null);
     for (const field of added) for (const record of records) delete record[field];
     return { records, isLast: records.length < limit && !bytes.isCut };
   };

@@ -1,23 +1,23 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
   BadRequestError,
-  compileWhere,
+  type Condition,
   type Driver,
-  type EntityRef,
-  entityName,
+  type Find,
+  type Insert,
   looksAt,
-  NotStoredError,
-  overlayDriver,
+  type Middleware,
+  type ResultOf,
   type Row,
+  type Statement,
   soleId,
-  type Where,
+  type Update,
+  type Written,
+  withMiddleware,
 } from "../../../kernel/index.ts";
 import type { Owners } from "./owners.ts";
 
-/**
- * Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent, and
- * a create whose condition does not hold has not failed.
- */
+/** Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent. */
 class FirstFailure {
   /** Undefined as long as all went well. */
   error: unknown;
@@ -26,7 +26,7 @@ class FirstFailure {
     try {
       return await statement;
     } catch (error) {
-      if (!(error instanceof BadRequestError || error instanceof NotStoredError)) this.error ??= error;
+      if (!(error instanceof BadRequestError)) this.error ??= error;
       throw error;
     }
   }
@@ -36,9 +36,9 @@ class FirstFailure {
 class RememberedReads {
   readonly #answers = new Map<string, Promise<readonly Row[]>>();
 
-  /** @param query tells questions about one entity apart */
-  async ask(entity: string, query: object, read: () => Promise<readonly Row[]>): Promise<Row[]> {
-    const key = `${entity} ${JSON.stringify(query)}`;
+  async ask(find: Find, read: () => Promise<readonly Row[]>): Promise<Row[]> {
+    const { entity, where, select, sort, offset, textMoments } = find;
+    const key = JSON.stringify([entity.name, keyOf(where), select, sort, offset, textMoments]);
     const answer = this.#answers.get(key) ?? read();
     this.#answers.set(key, answer);
     return structuredClone(await answer) as Row[];
@@ -46,6 +46,23 @@ class RememberedReads {
 
   forget(): void {
     this.#answers.clear();
+  }
+}
+
+/** The same JSON for the same conditions. */
+function keyOf(condition: Condition): unknown {
+  switch (condition.op) {
+    case "and":
+    case "or":
+      return [condition.op, ...condition.of.map(keyOf)];
+    case "not":
+      return ["not", keyOf(condition.of)];
+    case "compare":
+      return [condition.column.name, condition.test, condition.value];
+    case "related":
+      return [condition.relation.name, keyOf(condition.matches)];
+    default:
+      return condition.op;
   }
 }
 
@@ -93,9 +110,9 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   let changes = 0;
   const failure = new FirstFailure();
   const remembered = new RememberedReads();
-  const isCollected = (ref: EntityRef): boolean => entityName(ref) === entity.name;
+  const isCollected = ({ name }: AnyEntity): boolean => name === entity.name;
   const isolated = isolatedEntities(model);
-  const isIsolated = (ref: EntityRef): boolean => isolated.has(entityName(ref)) && !isCollected(ref);
+  const isIsolated = (of: AnyEntity): boolean => isolated.has(of.name) && !isCollected(of);
 
   async function flush(): Promise<void> {
     if (waiting.size > 0) {
@@ -107,89 +124,83 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   }
 
   /** Stores what waits, if a question about records could be about it. */
-  async function settle(ref: EntityRef, where: Where | undefined): Promise<"open" | "stable"> {
-    const of = model.get(entityName(ref)) as AnyEntity;
-    const condition = compileWhere(model, of, where);
-    const isReached = looksAt(condition, entity);
-    if (!isReached && !isCollected(ref)) return isIsolated(ref) ? "open" : "stable";
-    const id = soleId(condition);
+  async function settle(of: AnyEntity, where: Condition): Promise<"open" | "stable"> {
+    const isReached = looksAt(where, entity);
+    if (!isReached && !isCollected(of)) return isIsolated(of) ? "open" : "stable";
+    const id = soleId(where);
     const isElsewhere = !isReached && id !== undefined && !waiting.has(id);
     if (!isElsewhere) await flush();
     return "open";
   }
 
   /** For all that is not collected. */
-  async function write<T>(statement: () => Promise<T>): Promise<T> {
+  async function write<S extends Statement>(statement: S): Promise<ResultOf<S>> {
     await flush();
     remembered.forget();
     changes++;
-    return failure.note(statement());
+    return failure.note(inner.execute(statement));
   }
 
-  async function update(ref: EntityRef, where: Where, data: Row): Promise<Row | null> {
-    const isLock = Object.keys(data).every((name) => name === "id");
-    if (!isCollected(ref) && !isLock) return write(() => inner.update(ref, where, data));
-    if (!isCollected(ref)) {
-      remembered.forget(); // what is asked from now on is asked about locked rows
-      return failure.note(inner.update(ref, where, data));
+  async function find(statement: Find): Promise<Row[]> {
+    const state = await settle(statement.entity, statement.where);
+    const read = (): Promise<Row[]> => failure.note(inner.execute(statement));
+    if (statement.lock === true) {
+      remembered.forget(); // what is asked from now on is asked about locked records
+      return read();
     }
-    const id = soleId(compileWhere(model, entity, where));
+    return state === "open" || statement.limit !== 1 ? read() : remembered.ask(statement, read);
+  }
+
+  async function insert(statement: Insert): Promise<Written> {
+    const { rows, where, returning } = statement;
+    const [data] = rows;
+    if (isIsolated(statement.entity)) return failure.note(inner.execute(statement)); // misses nobody, as a log does
+    if (!isCollected(statement.entity)) return write(statement);
+    if (where !== undefined || returning !== true || data === undefined)
+      return write(statement).finally(() => owners.forget());
+    await owners.refuseTaken(data);
+    waiting.set(data.id as string, { ...data });
+    owners.add(data);
+    changes++;
+    return { count: 1, rows: [{ ...data }] };
+  }
+
+  async function update(statement: Update): Promise<Written> {
+    const { where, data } = statement;
+    const id = soleId(where);
+    if (!isCollected(statement.entity)) return write(statement);
+    if (id === undefined) return write(statement).finally(() => owners.forget());
     await owners.refuseTaken(data, id);
-    await settle(ref, where);
+    await settle(entity, where);
     if (Object.values(data).some((value) => waiting.has(value as string))) await flush();
     remembered.forget();
     if (!(await owners.keep(data, id))) owners.forget();
-    const row = await failure.note(inner.update(ref, where, data));
-    if (row !== null && !isLock) changes++;
-    return row;
+    const written = await failure.note(inner.execute(statement));
+    if (written.count > 0) changes++;
+    return written;
   }
 
-  const driver: Driver = overlayDriver(inner, {
-    async findOne(ref, where, options) {
-      if ((await settle(ref, where)) === "open") return failure.note(inner.findOne(ref, where, options));
-      const ask = async (): Promise<Row[]> => {
-        const row = await failure.note(inner.findOne(ref, where, options));
-        return row === null ? [] : [row];
-      };
-      return (await remembered.ask(entityName(ref), [where, options], ask))[0] ?? null;
-    },
-    async findMany(ref, query = {}) {
-      const state = await settle(ref, query.where);
-      if (state === "open" || query.limit !== 1) return failure.note(inner.findMany(ref, query));
-      return remembered.ask(entityName(ref), query, () => failure.note(inner.findMany(ref, query)));
-    },
-    async count(ref, where) {
-      await settle(ref, where);
-      return failure.note(inner.count(ref, where));
-    },
-    async *stream(ref, query, batchSize) {
-      await flush();
-      yield* inner.stream(ref, query, batchSize);
-    },
-    async create(ref, data, options) {
-      if (isIsolated(ref)) return failure.note(inner.create(ref, data, options)); // misses nobody, as a log does
-      if (!isCollected(ref)) return write(() => inner.create(ref, data, options));
-      if (options?.where !== undefined)
-        return write(() => inner.create(ref, data, options)).finally(() => owners.forget());
-      await owners.refuseTaken(data);
-      waiting.set(data.id as string, { ...data });
-      owners.add(data);
-      changes++;
-      return { ...data };
-    },
-    createMany: (ref, rows) => write(() => inner.createMany(ref, rows)).finally(() => owners.forget()),
-    update,
-    updateMany: (ref, where, data) => write(() => inner.updateMany(ref, where, data)).finally(() => owners.forget()),
-    delete: (ref, where) => write(() => inner.delete(ref, where)).finally(() => owners.forget()),
-    deleteMany: (ref, where) => write(() => inner.deleteMany(ref, where)).finally(() => owners.forget()),
-    async links(...given) {
-      await flush();
-      return failure.note(inner.links(...given));
-    },
-    link: (...given) => write(() => inner.link(...given)),
-    unlink: (...given) => write(() => inner.unlink(...given)),
-    transaction: (work) => work(driver),
-  });
+  const middleware: Middleware = async (statement) => {
+    switch (statement.kind) {
+      case "find":
+        return find(statement);
+      case "count":
+        await settle(statement.entity, statement.where);
+        return failure.note(inner.execute(statement));
+      case "pairs":
+        await flush();
+        return failure.note(inner.execute(statement));
+      case "insert":
+        return insert(statement);
+      case "update":
+        return update(statement);
+      case "delete":
+        return write(statement).finally(() => owners.forget());
+      default:
+        return write(statement);
+    }
+  };
+  const driver: Driver = withMiddleware(inner, middleware, { transaction: (work) => work(driver.execute) });
   return {
     driver,
     owners,

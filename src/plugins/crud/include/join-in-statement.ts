@@ -1,12 +1,13 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
 import {
+  compileWhere,
   type HookFunction,
   type IncludeTree,
+  type JoinedFind,
   mostRowBytes,
   type Operation,
   type OperationKind,
   type OperationScope,
-  type RelatedRead,
 } from "../../../kernel/index.ts";
 import { seesRelation } from "../query/shape.ts";
 
@@ -24,14 +25,15 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
   const { pageSize, includedRecords, pageBytes } = scope.limits;
   const limit = query.limit ?? pageSize;
   if (limit > includedRecords) return;
-  const joins: RelatedRead[] = [];
+  const joins: JoinedFind[] = [];
   for (const [name, inner] of Object.entries(include)) {
     const relation = scope.model.relation(entity, name);
     if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
     // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
     if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
     const { allowed, guard, predicate } = await scope.readDecision(relation.target);
-    if (allowed && guard === undefined) joins.push({ relation: name, where: predicate });
+    if (allowed && guard === undefined)
+      joins.push({ relation, where: compileWhere(scope.model, relation.target, predicate) });
   }
   if (joins.length > 0) operation.joins = joins;
 }

@@ -41,7 +41,7 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
     Object.entries(include).map(async ([name, inner]) => {
       const relation = scope.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
-      const isRead = operation.joins?.some((join) => join.relation === name) === true;
+      const isRead = operation.joins?.some((join) => join.relation === relation) === true;
       const others = isRead ? records.filter((record) => record[name] === undefined) : records;
       if (others.length === 0) return;
       const related = await findRelated({ operation, records: others, relation, inner });

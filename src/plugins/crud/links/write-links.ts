@@ -42,7 +42,8 @@ async function assertMayUpdate(
 
 async function assertMayUpdateEach(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<void> {
   const { driver } = scope;
-  if (driver.capabilities.concurrentTransactions) for (const id of ids) await driver.update(entity, { id }, { id }); // changes nothing, and locks the row
+  if (driver.capabilities.concurrentTransactions)
+    for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
   for (const id of ids)
     if (!(await passes(scope, "update", entity, id)))
       throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);

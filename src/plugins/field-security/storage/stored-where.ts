@@ -1,35 +1,23 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import {
-  BadRequestError,
-  type Compare,
-  type Condition,
-  compare,
-  compileWhere,
-  type EntityRef,
-  entityName,
-  mapCondition,
-  type Where,
-} from "../../../kernel/index.ts";
+import { BadRequestError, type Compare, type Condition, compare, mapCondition } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import type { EncryptionPlan } from "./encryption-plan.ts";
 
 /**
- * A where as it can be asked of what is stored: comparisons with values of encrypted fields become comparisons with their
- * blind indexes. Whether there is a value at all the field's own column knows.
+ * A condition as it can be asked of what is stored: comparisons with values of encrypted fields become comparisons with
+ * their blind indexes. Whether there is a value at all the field's own column knows.
  * @param searched takes the names of the entity's columns whose values a record is found by
  * @throws BadRequestError for a comparison with an encrypted field that is not searchable
  */
-export function storedWhere<W extends Where | undefined>(
+export function storedWhere(
   plan: EncryptionPlan,
-  ref: EntityRef,
-  where: W,
+  entity: AnyEntity,
+  where: Condition,
   searched?: Set<string>,
-): W | Condition {
-  const entity = where === undefined || !plan.reaches(ref) ? undefined : plan.model.get(entityName(ref));
-  if (entity === undefined) return where;
-  const condition = compileWhere(plan.model, entity, where);
-  if (searched !== undefined) collectSearched(plan, entity, condition, searched);
-  return mapCondition(condition, (leaf, inside) =>
+): Condition {
+  if (!plan.reaches(entity)) return where;
+  if (searched !== undefined) collectSearched(plan, entity, where, searched);
+  return mapCondition(where, (leaf, inside) =>
     leaf.op === "compare" ? storedComparison(plan, inside?.target ?? entity, leaf) : leaf,
   );
 }

@@ -47,10 +47,8 @@ function hasAccessControl({ rules, fields }: AnyEntity): boolean {
 }
 
 /** The whole stored record, hidden columns included, held until the transaction is over. */
-export async function heldRecord(context: StepContext, entity: EntityRef, id: string): Promise<Row | null> {
-  const { driver } = context;
-  const row = await driver.update(entity, { id }, { id });
-  return row === null ? null : driver.findOne(entity, { id });
+export function heldRecord({ driver }: StepContext, entity: EntityRef, id: string): Promise<Row | null> {
+  return driver.findOne(entity, { id }, { lock: true });
 }
 
 /** Columns that every write changes, and that no change is about. */

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { embedded, postgres } from "../../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, string, text } from "../../../../src/entity/index.ts";
-import { DatabaseError, type Driver, type Row } from "../../../../src/kernel/index.ts";
+import { DatabaseError, type Driver, type Row, withMiddleware } from "../../../../src/kernel/index.ts";
 import { decrypt, encrypt } from "../../../../src/plugins/field-security/encryption/cipher.ts";
 import {
   countValuesPerKey,
@@ -15,6 +15,7 @@ import {
 import { createKeyRing, type KeyRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 import { rotateEncryptionKeys } from "../../../../src/plugins/field-security/encryption/rotate-keys.ts";
 import type { RotationFailure, RotationProgress } from "../../../../src/plugins/field-security/encryption/rotation.ts";
+import { beforeStatements } from "../../../support/before-statements.ts";
 import { connectDriver } from "../../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../../support/databases.ts";
 import { KEY_1, KEY_2, ringOf, unlabelled } from "./keys.ts";
@@ -160,13 +161,9 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
       }
     };
     let writers: Promise<void>[] | undefined;
-    const rotating: Driver = {
-      ...driver,
-      updateMany(...args) {
-        writers ??= Array.from({ length: 8 }, (__, writer) => write(writer)); // all rows have been read by now
-        return driver.updateMany(...args);
-      },
-    };
+    const rotating = beforeStatements(driver, "update", () => {
+      writers ??= Array.from({ length: 8 }, (__, writer) => write(writer)); // all rows have been read by now
+    });
     const result = await rotateEncryptionKeys({ driver: rotating, ring, entities });
     await Promise.all(writers ?? []);
     expect(result).toMatchObject({ complete: true, failed: 0, records: rows });
@@ -188,13 +185,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
       () => driver.update(note, { id: idOf(1) }, { extra: under1("and again") }),
       () => driver.delete(note, { id: idOf(2) }),
     ];
-    const racing: Driver = {
-      ...driver,
-      async updateMany(...args) {
-        await meanwhile.shift()?.();
-        return driver.updateMany(...args);
-      },
-    };
+    const racing = beforeStatements(driver, "update", () => meanwhile.shift()?.());
     const result = await rotateEncryptionKeys({ driver: racing, ring, entities });
     expect(result).toMatchObject({ complete: true, records: 3, overtaken: 4, reEncrypted: 2 });
     ring.remove("v1");
@@ -262,25 +253,24 @@ describe("a rotation of keys", () => {
 
   it("ends when a driver does not find a record by its own ciphertext", async () => {
     await plant(driver, 1);
-    const blind: Driver = { ...driver, updateMany: async () => 0 };
+    const blind = withMiddleware(driver, async (statement, next) =>
+      statement.kind === "update" ? { count: 0, rows: [] } : next(statement),
+    );
     await expect(rotateEncryptionKeys({ driver: blind, ring: rotated(), entities })).rejects.toThrow(DatabaseError);
   });
 
   it("ends when what is wrong is not a stored value", async () => {
     await plant(driver, 1);
-    const nameless: Driver = {
-      ...driver,
-      async *stream(...args) {
-        for await (const rows of driver.stream(...args)) yield rows.map((row) => ({ ...row, id: "" }));
-      },
-    };
+    const nameless = withMiddleware(driver, async (statement, next) =>
+      statement.kind === "find" ? (await next(statement)).map((row) => ({ ...row, id: "" })) : next(statement),
+    );
     const rotation = rotateEncryptionKeys({ driver: nameless, ring: rotated({ bind: true }), entities });
     await expect(rotation).rejects.toThrow(/binds values to their place/);
   });
 
   it("ends with the error of a driver that fails", async () => {
     await plant(driver, 1);
-    const down: Driver = { ...driver, updateMany: () => Promise.reject(new DatabaseError("down")) };
+    const down = beforeStatements(driver, "update", () => Promise.reject(new DatabaseError("down")));
     await expect(rotateEncryptionKeys({ driver: down, ring: rotated(), entities })).rejects.toThrow("down");
   });
 });

@@ -17,7 +17,7 @@ import {
   rotateEncryptionKeys,
   text,
 } from "../../../../src/index.ts";
-import { overlayDriver } from "../../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../../src/kernel/index.ts";
 import { KEY_1, KEY_2, KEY_3 } from "../encryption/keys.ts";
 
 const searchable = entity("person", { ssn: text.encrypted({ searchable: true }) });
@@ -131,9 +131,7 @@ describe("an app whose stored blind indexes were made with another key", () => {
   });
 
   it("starts where the indexes cannot be read, since other tables may be", async () => {
-    const driver = overlayDriver(memoryDriver(), {
-      findMany: () => Promise.reject(new DatabaseError("no such table")),
-    });
+    const driver = withMiddleware(memoryDriver(), () => Promise.reject(new DatabaseError("no such table")));
     const api = app(driver, NEW);
     await api.ready;
     await api.close();
@@ -142,9 +140,9 @@ describe("an app whose stored blind indexes were made with another key", () => {
   it("tries again where the database is away", async () => {
     const base = await rotated();
     let isAway = true;
-    const driver = overlayDriver(base, {
-      findMany: (...given) => (isAway ? Promise.reject(new DatabaseUnavailableError()) : base.findMany(...given)),
-    });
+    const driver = withMiddleware(base, (statement, next) =>
+      isAway ? Promise.reject(new DatabaseUnavailableError()) : next(statement),
+    );
     const api = app(driver, { ...NEW, indexKey: KEY_1 });
     await expect(api.ready).rejects.toThrow(DatabaseUnavailableError);
     isAway = false;

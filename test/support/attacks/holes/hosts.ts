@@ -1,6 +1,5 @@
-import type { Driver, KernelRequest, KernelResponse, ServableApp, Where } from "../../../../src/index.ts";
-import { type Condition, overlayDriver } from "../../../../src/kernel/index.ts";
-import { isCondition } from "../../../../src/kernel/where/condition.ts";
+import type { Driver, KernelRequest, KernelResponse, ServableApp } from "../../../../src/index.ts";
+import { type Condition, withMiddleware } from "../../../../src/kernel/index.ts";
 import { foreignIdsInBulk } from "../foreign-ids-in-bulk.ts";
 import { foreignObjects } from "../foreign-objects.ts";
 import { identifiers } from "../identifiers.ts";
@@ -113,26 +112,14 @@ export const HOST_HOLES: readonly DeliberateHole[] = [
 
 /** Finds and changes by ids alone, in transactions, too. */
 function forgetful(driver: Driver): Driver {
-  return overlayDriver(driver, {
-    findOne: (entity, where, options) => driver.findOne(entity, idOf(where), options),
-    findMany: (entity, query) => driver.findMany(entity, { ...query, where: idOf(query?.where ?? {}) }),
-    update: (entity, where, data) => driver.update(entity, idOf(where), data),
-    delete: (entity, where) => driver.delete(entity, idOf(where)),
-    transaction: (work, options) => driver.transaction((inner) => work(forgetful(inner)), options),
+  return withMiddleware(driver, (statement, next) => {
+    if (statement.kind !== "find" && statement.kind !== "update" && statement.kind !== "delete") return next(statement);
+    return next({ ...statement, where: findId(statement.where) ?? statement.where });
   });
 }
 
 /** The first condition on ids, wherever it stands, and nothing else. */
-function idOf(where: Where): Where {
-  return findId(where) ?? where;
-}
-
-function findId(where: Where | Condition): Where | undefined {
-  if (isCondition(where)) {
-    if (where.op === "and") return where.of.map(findId).find((part) => part !== undefined);
-    return where.op === "compare" && where.column.role === "id" ? where : undefined;
-  }
-  if (where.id !== undefined) return { id: where.id };
-  const parts = (where.AND ?? []) as readonly Where[];
-  return parts.map(findId).find((part) => part !== undefined);
+function findId(where: Condition): Condition | undefined {
+  if (where.op === "and") return where.of.map(findId).find((part) => part !== undefined);
+  return where.op === "compare" && where.column.role === "id" ? where : undefined;
 }

@@ -1,0 +1,13 @@
+import { type Driver, type Statement, withMiddleware } from "../../src/kernel/index.ts";
+
+/** A driver on which something happens before each statement of a kind, outside its transactions. */
+export function beforeStatements(
+  driver: Driver,
+  kind: Statement["kind"],
+  happens: (statement: Statement) => unknown,
+): Driver {
+  return withMiddleware(driver, async (statement, next, inner) => {
+    if (statement.kind === kind && inner === driver) await happens(statement);
+    return next(statement);
+  });
+}
