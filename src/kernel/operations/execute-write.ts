@@ -3,7 +3,7 @@ import type { Driver, Row, Where } from "../ports/driver.ts";
 import { allOf, compileWhere } from "../where/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, NEVER } from "../where/condition.ts";
 import { expectUnchanged } from "../where/expect-unchanged.ts";
-import { lockShared, sharedKeys } from "../where/lock-shared.ts";
+import { lockShared, sharedPaths } from "../where/lock-shared.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../where/new-record.ts";
 import { observe } from "../where/observe.ts";
 import { isWhere, meets } from "../where/passes.ts";
@@ -67,11 +67,11 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
 async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
   const { entity, data, scope } = operation;
   try {
-    const isShared = scope.store.capabilities.concurrentTransactions && sharedKeys(where, entity).length > 0;
-    if (!isShared && scope.store.capabilities.conditionalInserts === true)
+    const paths = scope.store.capabilities.concurrentTransactions ? sharedPaths(where, entity) : [];
+    if (paths.length === 0 && scope.store.capabilities.conditionalInserts === true)
       return await scope.store.create(entity, data, { where });
     return await scope.store.transaction(async (store) => {
-      if (isShared) await lockShared(store, where, entity, data);
+      if (paths.length > 0) await (await lockShared(store, paths, [data]))([data]);
       if (store.capabilities.conditionalInserts === true) return store.create(entity, data, { where });
       await refuseUnmet(operation, where, store);
       return store.create(entity, data);

@@ -4,7 +4,7 @@ import type { MutableOperation } from "../operations/new-operation.ts";
 import { testsOf } from "../operations/requirement.ts";
 import type { Row } from "../ports/driver.ts";
 import { type Condition, looksAt } from "./condition.ts";
-import { lockShared, sharedKeys } from "./lock-shared.ts";
+import { keysOf, lockShared, sharedPaths } from "./lock-shared.ts";
 
 /**
  * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
@@ -29,12 +29,15 @@ export async function whileUnchanged(
   if (id !== undefined && id.length > scope.limits.idLength) return false; // no column holds it, so no record has it
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
-    const shared = isConcurrent ? sharedKeys(where, entity) : [];
-    const before = shared.length === 0 ? null : await store.findOne(entity, { id }, { select: shared });
-    if (before !== null) await lockShared(store, where, entity, before);
+    const paths = isConcurrent ? sharedPaths(where, entity) : [];
+    // The record as it is, and as it will be: both have to do with the others.
+    const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
+    const before = paths.length === 0 ? null : await store.findOne(entity, { id }, { select: keysOf(paths) });
+    const own = { entity, id: id as string };
+    const assertShared = before === null ? undefined : await lockShared(store, paths, states(before), own);
     const row = await store.findOne(entity, where, { lock: true });
     if (row === null) return false;
-    if (shared.some((key) => row[key] !== before?.[key])) throw new RecordChangedError();
+    await assertShared?.(states(row));
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
     for (const listener of heldListeners) await listener(row);
     return write(row);

@@ -143,7 +143,13 @@ describe("include", () => {
     await kernel.use(crud());
     await list("include=author,comments.author,tags");
     expect(counting.statements.sort()).toEqual([
-      "count post","find comment", "find post", "find user", "find user", "pairs post"]);
+      "count post",
+      "find comment",
+      "find post",
+      "find user",
+      "find user",
+      "pairs post",
+    ]);
   });
 
   it("leaves out what the caller may not read: null for one, a shorter list for many", async () => {

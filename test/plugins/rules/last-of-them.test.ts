@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { all, belongsTo, bulkDeleteAction, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { all, belongsTo, bool, bulkDeleteAction, defineRule, entity, hasMany, string } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
@@ -63,6 +63,100 @@ describe.each(ALL_DATABASES)("a rule about the others of a group on %s", (_name,
       const statuses = (await Promise.all([create("a"), create("b")])).map(({ status }) => status);
       expect(statuses.sort()).toEqual([201, 403]);
       await app.api.driver.deleteMany("member", { id: { null: false } });
+    }
+  });
+});
+
+// The same where the way to the others is longer, where it has no length, and where a record comes to them.
+
+const orgOthers = defineRule(
+  "lotOrgOthers",
+  ({ record }) =>
+    record !== null && { team: { org: { teams: { staff: { role: "admin", id: { ne: String(record.id) } } } } } },
+);
+const firstOfOrg = defineRule("lotFirstOfOrg", () => ({ team: { org: { NOT: { teams: { staff: {} } } } } }));
+const watched = defineRule("lotWatched", () => ({ buddy: { active: true } }));
+const alone = defineRule(
+  "lotAlone",
+  ({ record }) => record !== null && { room: { NOT: { guests: { id: { ne: String(record.id) } } } } },
+);
+const everyone = { read: ["everyone"] } as const;
+const org = entity("org", { name: string, teams: hasMany(() => team) }).rules(everyone);
+const team = entity("team", { org: belongsTo(() => org), staff: hasMany(() => staff) }).rules(everyone);
+const staff = entity("staff", { role: string, team: belongsTo(() => team) })
+  .plural("staff")
+  .rules({ ...everyone, create: [firstOfOrg], update: [orgOthers], delete: [orgOthers] })
+  .actions({ bulkDelete: bulkDeleteAction });
+const guard = entity("guard", { active: bool.default(true), buddy: belongsTo(() => guard).optional() }).rules({
+  ...everyone,
+  update: [watched],
+});
+const room = entity("room", { name: string, guests: hasMany(() => guest) }).rules(everyone);
+const guest = entity("guest", { name: string, room: belongsTo(() => room) }).rules({ ...everyone, update: [alone] });
+
+describe.each(ALL_DATABASES)("a rule about others further away on %s", (_name, open) => {
+  const entities = [org, team, staff, guard, room, guest];
+  let database: Awaited<ReturnType<typeof open>>;
+  let app: ReturnType<typeof createTestApp<typeof entities>>;
+  const ask = (method: string, path: string, body?: unknown) => app.as({ id: "x" }).request(method, path, body);
+  const removeAll = (name: string) => app.api.driver.deleteMany(name, { id: { null: false } });
+
+  beforeAll(async () => {
+    database = await open();
+    app = createTestApp({ entities, driver: database.driver });
+    await app.api.ready;
+    const system = app.api.asSystem();
+    await system.org.create({ id: "o", name: "O" });
+    for (const id of ["t1", "t2"]) await system.team.create({ id, orgId: "o" });
+    for (const id of ["r1", "r2", "r3"]) await system.room.create({ id, name: id });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  it.each<[string, (id: string) => Promise<{ status: number }>]>([
+    ["deletes", (id) => ask("DELETE", `/api/staff/${id}`)],
+    ["changes", (id) => ask("PATCH", `/api/staff/${id}`, { role: "user" })],
+    ["bulk deletions", (id) => ask("POST", "/api/staff/bulk-delete", { ids: [id] })],
+  ])("leaves one administrator of two teams where %s come at once", async (_what, run) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      await app.api.asSystem().staff.create({ id: "a", role: "admin", teamId: "t1" });
+      await app.api.asSystem().staff.create({ id: "b", role: "admin", teamId: "t2" });
+      await Promise.all([run("a"), run("b")]);
+      expect(await app.api.driver.count("staff", { role: "admin" })).toBe(1);
+      await removeAll("staff");
+    }
+  });
+
+  it("lets one record be the first of two teams where creates come at once", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const created = ["t1", "t2"].map((teamId) => ask("POST", "/api/staff", { role: "user", teamId }));
+      expect((await Promise.all(created)).map(({ status }) => status).sort()).toEqual([201, 403]);
+      await removeAll("staff");
+    }
+  });
+
+  it("leaves one of two records that rely on each other", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const guards = app.api.asSystem().guard;
+      await guards.create({ id: "a", active: true });
+      await guards.create({ id: "b", active: true, buddyId: "a" });
+      await guards.update("a", { buddyId: "b" });
+      const changed = ["a", "b"].map((id) => ask("PATCH", `/api/guards/${id}`, { active: false }));
+      expect((await Promise.all(changed)).map(({ status }) => status).sort()).toEqual([200, 403]);
+      await app.api.driver.updateMany("guard", { active: { null: false } }, { buddyId: null });
+      await removeAll("guard");
+    }
+  });
+
+  it("lets one record move to where there must be no other", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      await app.api.asSystem().guest.create({ id: "a", name: "A", roomId: "r1" });
+      await app.api.asSystem().guest.create({ id: "b", name: "B", roomId: "r2" });
+      const moved = ["a", "b"].map((id) => ask("PATCH", `/api/guests/${id}`, { roomId: "r3" }));
+      expect((await Promise.all(moved)).map(({ status }) => status).sort()).toEqual([200, 403]);
+      await removeAll("guest");
     }
   });
 });
