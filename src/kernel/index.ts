@@ -169,5 +169,5 @@ export { decodeCursor, encodeCursor, keysetCondition, streamByKeyset, totalOrder
 export { matches, type RelatedRows } from "./where/matches.ts";
 export { askedOfStored, storedMeet } from "./where/new-record.ts";
 export { type Observation, observe } from "./where/observe.ts";
-export { meets } from "./where/passes.ts";
+export { asItMeets, meets } from "./where/passes.ts";
 export { asReader, storedRecord } from "./where/stored-record.ts";

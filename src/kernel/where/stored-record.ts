@@ -3,7 +3,7 @@ import type { Decision, Operation } from "../operations/operation.ts";
 import { conditionUpTo } from "../operations/requirement.ts";
 import type { Row, Where } from "../ports/driver.ts";
 import { allOf } from "./compile-where.ts";
-import { passes } from "./passes.ts";
+import { asItPasses } from "./passes.ts";
 import { readDecisionOf } from "./withhold-unreadable.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
@@ -21,7 +21,7 @@ export async function storedRecord(operation: Operation): Promise<Row | null> {
   const rule = guard === undefined ? predicate : undefined;
   const row = await scope.store.findOne(entity, allOf({ id }, rule, conditionUpTo(requirements, "asked")));
   if (row === null || guard === undefined) return row;
-  return (await passes(operation as MutableOperation, decision, row)) ? row : null;
+  return (await asItPasses(operation as MutableOperation, decision, row)) ?? null;
 }
 
 /**
@@ -45,5 +45,6 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
   if (!decision.allowed || ids !== undefined) return NO_RECORD;
   if (decision.guard === undefined) return allOf(where, decision.predicate);
   const row = await scope.store.findOne(entity, { id });
-  return row !== null && (await passes(operation as MutableOperation, decision, row)) ? where : NO_RECORD;
+  const passing = row && (await asItPasses(operation as MutableOperation, decision, row));
+  return passing ? where : NO_RECORD;
 }

@@ -2,7 +2,7 @@ import { runHooks } from "../hooks/hook-registry.ts";
 import { type MutableOperation, newOperation } from "../operations/new-operation.ts";
 import type { Decision } from "../operations/operation.ts";
 import type { Row } from "../ports/driver.ts";
-import { passes } from "./passes.ts";
+import { asItPasses } from "./passes.ts";
 
 /**
  * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
@@ -28,8 +28,9 @@ async function withholdUnless(
   asked: Decision | Promise<Decision>,
 ): Promise<void> {
   const decision = await asked;
-  if (decision.allowed && (await passes(operation, decision, row))) return;
-  operation.records = [{ id: row.id }];
+  const readable = decision.allowed ? await asItPasses(operation, decision, row) : undefined;
+  operation.records = [readable ?? { id: row.id }];
+  if (readable !== undefined) return;
   operation.query = { ...operation.query, include: undefined };
 }
 

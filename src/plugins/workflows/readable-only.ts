@@ -56,6 +56,10 @@ function without(value: unknown, withheld: ReadonlySet<Row>): unknown {
   return copy;
 }
 
+/**
+ * Whether the caller may read a record as it was when a step returned it. Where the record alone does not tell, its values
+ * have to be those that the caller may read now.
+ */
 async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   const entity = entityOfRecord(record);
   if (entity === undefined || scope.principal.kind === "system") return true;
@@ -63,9 +67,11 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   try {
     const { predicate, guard } = await scope.decide(asked);
     if (predicate === undefined && guard === undefined) return true;
-    if (predicate !== undefined && satisfiesAlone(scope, entity, record, { predicate, guard }) === true) return true;
-    await scope.run({ ...asked, query: { select: ["id"] } });
-    return true;
+    const alone = satisfiesAlone(scope, entity, record, { predicate, guard });
+    if (alone === true || (alone === false && guard === undefined)) return alone;
+    const [now] = (await scope.run(asked)).records;
+    const isSame = (name: string): boolean => JSON.stringify(now?.[name]) === JSON.stringify(record[name]);
+    return Object.keys(entity.columns).every((name) => !(name in record) || isSame(name));
   } catch (error) {
     if (isKeelsonError(error) && error.status < 500) return false;
     throw error;

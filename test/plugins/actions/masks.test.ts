@@ -10,6 +10,7 @@ import {
   defineRule,
   entity,
   hasMany,
+  int,
   keelson,
   memoryDriver,
   noopLogger,
@@ -227,6 +228,20 @@ describe("what a caller may not read", () => {
     expect(await post.api.driver.findOne("letter", { id: "l1" })).toMatchObject({ open: false });
     expect(await post.api.driver.findOne("ballot", { id: "b1" })).toMatchObject({ cast: false });
     expect(await toggle("ann", "/api/letters/l1/toggle-open")).toBe(200);
+    await post.close();
+  });
+
+  it("a toggle of a field that is not the caller's is refused before the record is validated", async () => {
+    const ticket = entity("ticket", { rank: int, done: bool.default(false).writable("owner") })
+      .ownedBy("id")
+      .validate(({ rank = 0 }) => rank > 0, "is too small")
+      .rules({ read: ["everyone"], update: ["everyone"] })
+      .actions({ toggle: toggleAction("done") });
+    const post = createTestApp({ entities: [ticket], driver: memoryDriver(), logger: noopLogger });
+    await post.api.ready;
+    const now = new Date();
+    await post.api.driver.create("ticket", { id: "ann", rank: 0, done: false, createdAt: now, updatedAt: now });
+    expect((await post.as({ id: "bob" }).request("POST", "/api/tickets/ann/toggle-done")).status).toBe(403);
     await post.close();
   });
 

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   action,
   belongsTo,
+  bool,
   createEntityStep,
+  defineRule,
   type EntityLike,
   embedded,
   entity,
@@ -146,4 +148,26 @@ it("an anonymous caller waits for the answer: the report of a run is for whoever
   const app = await seeded();
   const { status, body, headers } = await app.as(null).request("POST", "/api/memos/anyone", { text: "hello" }, ASYNC);
   expect([status, body, headers.get("location")]).toEqual([200, { said: "hello" }, null]);
+});
+
+const sheet = entity("sheet", { title: string, secret: string, open: bool.default(false) })
+  .rules({ read: [defineRule("sheetOpen", () => ({ open: true }))], update: ["authenticated"] })
+  .actions({
+    rename: action()
+      .onResource()
+      .workflow([updateEntityStep("sheet", { id: "s" }, { title: "renamed" })]),
+  });
+
+describe("the report of a run whose record was opened to its reader later", () => {
+  it("has none of the values from before", async () => {
+    const app = await started([sheet]);
+    const now = { createdAt: new Date(), updatedAt: new Date() };
+    await app.api.driver.create("sheet", { id: "s", title: "t", secret: "HIDDEN", open: false, ...now });
+    const { result, location } = await shown(app, "/api/sheets/s/rename");
+    expect(result).toEqual({ id: "s" });
+    await app.api.driver.update("sheet", { id: "s" }, { secret: "scrubbed", open: true });
+    const { body } = await app.as({ id: "ann" }).request("GET", location);
+    expect(body).toMatchObject({ result: { id: "s" } });
+    expect(JSON.stringify(body)).not.toContain("HIDDEN");
+  });
 });

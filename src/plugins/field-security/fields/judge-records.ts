@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   allOf,
+  asItMeets,
   markShown,
-  meets,
   type Operation,
   type Row,
   type RowAccess,
   satisfiesAlone,
+  type Where,
 } from "../../../kernel/index.ts";
 
 /** Decides for the records of an operation which of the fields that depend on the record each of them shows. */
@@ -20,7 +22,7 @@ async function judge(operation: Operation, perRow: ReadonlyMap<string, RowAccess
   const shown = operation.records.map(() => new Set<string>());
   for (const [name, access] of perRow) {
     if (!operation.records.some((record) => name in record)) continue;
-    const answers = await answersOf(operation, access);
+    const answers = await answersOf(operation, name, access);
     answers.forEach((answer, index) => {
       if (answer) (shown[index] as Set<string>).add(name);
     });
@@ -30,44 +32,47 @@ async function judge(operation: Operation, perRow: ReadonlyMap<string, RowAccess
   });
 }
 
-async function answersOf(operation: Operation, access: RowAccess): Promise<boolean[]> {
+/**
+ * Which records show a field. What is asked of the database is asked after the records were read: an answer counts only for
+ * the value that is shown, because a record that changed in between is answered for as it is by then.
+ */
+async function answersOf(operation: Operation, name: string, access: RowAccess): Promise<boolean[]> {
   const { records, scope, entity } = operation;
+  const { predicate, guard } = access;
+  const isShownBy = (record: Row, later: Row | undefined): boolean =>
+    later !== undefined && isDeepStrictEqual(later[name], record[name]);
   const alone = records.map((record) => satisfiesAlone(scope, entity, record, access));
   const unsure = records.filter((_, index) => alone[index] === undefined);
-  const matching = unsure.length === 0 ? new Set() : await matchingIds(operation, access, unsure);
-  const answers = records.map((record, index) => alone[index] ?? matching.has(record.id));
-  const { guard } = access;
+  const matching = predicate === undefined ? NONE : await readAgain(operation, unsure, ["id", name], predicate);
+  const answers = records.map((record, index) => alone[index] ?? isShownBy(record, matching.get(record.id)));
   if (guard === undefined) return answers;
-  const left = await wholeRecords(
-    operation,
-    records.filter((_, index) => !answers[index]),
-  );
-  for (const [index, { id }] of records.entries()) {
-    const record = left.get(id);
-    if (record === undefined || answers[index]) continue;
-    const answer = await guard(record);
-    answers[index] = typeof answer === "object" ? await meets(scope, entity, answer, record) : answer === true;
+  const left = records.filter((_, index) => !answers[index]);
+  const isWhole = left.every((record) => Object.keys(entity.columns).every((column) => column in record));
+  const whole = isWhole ? new Map(left.map((record) => [record.id, record])) : await readAgain(operation, left);
+  for (const [index, record] of records.entries()) {
+    const asked = answers[index] ? undefined : whole.get(record.id);
+    if (asked === undefined || !isShownBy(record, asked)) continue;
+    const answer = await guard(asked);
+    if (typeof answer !== "object") answers[index] = answer === true;
+    else answers[index] = isShownBy(record, await asItMeets(scope, entity, answer, asked));
   }
   return answers;
 }
 
-/** Conditions that look beyond the fetched columns are asked of the database: one statement for all records. */
-async function matchingIds(
-  { scope, entity }: Operation,
-  { predicate }: RowAccess,
-  records: readonly Row[],
-): Promise<ReadonlySet<unknown>> {
-  if (predicate === undefined) return new Set();
-  const where = allOf({ id: { in: records.map(({ id }) => id) } }, predicate);
-  const rows = await scope.driver.findMany(entity, { where, select: ["id"] });
-  return new Set(rows.map(({ id }) => id));
-}
+const NONE: ReadonlyMap<unknown, Row> = new Map();
 
-/** Records by id, with the columns that were not selected: to a rule, what is not there would look like what is empty. */
-async function wholeRecords({ scope, entity }: Operation, records: readonly Row[]): Promise<ReadonlyMap<unknown, Row>> {
-  const isWhole = records.every((record) => Object.keys(entity.columns).every((name) => name in record));
-  const rows = isWhole
-    ? records
-    : await scope.driver.findMany(entity, { where: { id: { in: records.map(({ id }) => id) } } });
+/**
+ * Records by id as they are now, in one statement. Rules may look at columns that were not selected: to them, what is not
+ * there would look like what is empty.
+ */
+async function readAgain(
+  { scope, entity }: Operation,
+  records: readonly Row[],
+  select?: readonly string[],
+  predicate?: Where,
+): Promise<ReadonlyMap<unknown, Row>> {
+  if (records.length === 0) return NONE;
+  const where = allOf({ id: { in: records.map(({ id }) => id) } }, predicate);
+  const rows = await scope.driver.findMany(entity, { where, select });
   return new Map(rows.map((row) => [row.id, row]));
 }
