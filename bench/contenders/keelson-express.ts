@@ -6,5 +6,5 @@ import { createBenchApp } from "../keelson-app.ts";
 const api = createBenchApp();
 await api.ready;
 const app = express();
-app.use(expressAdapter(api));
+app.use(expressAdapter(api, { shortcut: true }));
 app.listen(Number(process.env.PORT), "127.0.0.1");

@@ -45,27 +45,28 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/kernel": words(`
     ALWAYS ANONYMOUS AuthenticationError AuthorizationError BadRequestError ByteBudget CLIENT_METHODS
     ConfigurationError ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError
-    EntityBuilder EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError NEVER
-    NotStoredError OPERATORS PayloadTooLargeError PluginError PluginList PreconditionFailedError
+    EntityBuilder EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError
+    NEVER NotStoredError OPERATORS PayloadTooLargeError PluginError PluginList PreconditionFailedError
     PreconditionRequiredError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
     ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError
-    WorkflowFailedError allOf and answerWeb asReader askedOfStored baseHeaders baseMask belongsTo blindIndexOf
-    bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize clearGlobalContainer columnsOf
-    compare compileClients compileRuntime compileWhere conflictError consoleLogger createDeclarations createKernel
-    createModel createPlugin createPluginFactory createPrefixedLogger createScope createSerialQueue createService
-    datetime decodeCursor defaultIds defaultIsAdmin describeError detectPluginType didYouMean email encodeCursor
-    endWith endpoint entitiesOf entity entityName entityOfRecord enums expectUnchanged explainRemote featuresOf
-    float forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne
-    includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isUserId isValidEntityName
-    isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped kebabCase
-    keysetWhere knownOf layerDriver lazyService looksAt manyToMany mapCondition markShown matchRoute matches meets
-    mostBytes mostRowBytes nearest newDefault noopLogger not notFoundError noteUndecryptable observe or
-    overlayDriver pascalCase plainField pluralize present presentSettled publishedFields reachesOwnKind
-    readParameters readsJoins refusal related resolveEntity routeSegment rowBytes ruleName ruleObjectsOf runHooks
-    safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName singularize
-    snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord taggingDriver
-    takesCreateConditions text totalOrder tracerOf unauthorizedError unknownKeys validationError visitCondition
-    withAbilitiesOf withCreateConditions withDeadline withJoins
+    WorkflowFailedError allOf and answerWeb asItMeets asReader askedOfStored baseHeaders baseMask belongsTo
+    blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize
+    clearGlobalContainer columnsOf compare compileClients compileRuntime compileWhere conflictError
+    consoleLogger createDeclarations createKernel createModel createPlugin createPluginFactory
+    createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
+    defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith endpoint
+    entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf float
+    forDecisions forbiddenError foreignKeyOf getGlobalContainer getLogger handleError hasMany hasOne
+    includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isRead isUserId
+    isValidEntityName isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped
+    kebabCase keysetCondition knownOf layerDriver lazyService looksAt manyToMany mapCondition markShown
+    matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger not notFoundError
+    noteUndecryptable observe or pascalCase plainField pluralize present presentSettled publishedFields
+    reachesOwnKind readParameters refusal related resolveEntity routeSegment rowBytes ruleName ruleObjectsOf
+    runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName
+    singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord
+    taggingDriver text totalOrder tracerOf unauthorizedError unknownKeys validationError visitCondition
+    withCapabilities withDeadline withMiddleware
   `),
   "keelson/next": words(`
     toNextHandler
@@ -74,7 +75,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     gracefully serve toNodeHandler
   `),
   "keelson/prisma": words(`
-    embedded openMigrations postgres prisma toPrismaSchema
+    embedded openMigrations postgres prisma sharedAdapter toPrismaSchema
   `),
   "keelson/testing": words(`
     createFakeKernel createTestApp driverContract pathOf recordingLogger

@@ -35,8 +35,8 @@ describe("size", () => {
     expect(linesOf(core)).toBeLessThan(2_420);
   });
 
-  it("keeps all of the kernel under 5,780 lines of code", () => {
-    expect(linesOf(kernelFiles)).toBeLessThan(5_780);
+  it("keeps all of the kernel under 6,050 lines of code", () => {
+    expect(linesOf(kernelFiles)).toBeLessThan(6_050);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

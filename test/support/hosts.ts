@@ -21,7 +21,9 @@ export interface Hosts {
 export async function serveOnHosts(api: Keelson): Promise<Hosts> {
   const node = await serve(api, { port: 0, hostname: "127.0.0.1", signals: false });
   const others = {
-    express: express().use(expressAdapter(api)).listen(0, "127.0.0.1"),
+    express: express()
+      .use(expressAdapter(api, { shortcut: true }))
+      .listen(0, "127.0.0.1"),
     hono: createAdaptorServer({ fetch: new Hono().use(honoAdapter(api)).fetch }).listen(0, "127.0.0.1") as Server,
   };
   for (const server of Object.values(others)) if (!server.listening) await once(server, "listening");

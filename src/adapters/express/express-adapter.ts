@@ -15,8 +15,9 @@ export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
   readonly trustProxy?: boolean | undefined;
   /**
    * Whether the first middleware of an app takes its requests before Express works on them, which is most of the time
-   * they would take. Such answers have no `X-Powered-By`, and tools that wrap Express's own layers do not see them.
-   * @default true
+   * they would take. It replaces the app's `handle`; such answers have no `X-Powered-By`, and tools that wrap Express's own
+   * layers do not see them.
+   * @default false
    */
   readonly shortcut?: boolean | undefined;
 }
@@ -32,7 +33,7 @@ export type ExpressHandler = (request: ExpressRequest, response: ServerResponse,
  */
 export function expressAdapter<TRequest = ExpressRequest>(
   api: HandlingApp,
-  { getUser, shortcut = true }: ExpressAdapterOptions<TRequest> = {},
+  { getUser, shortcut = false }: ExpressAdapterOptions<TRequest> = {},
 ): ExpressHandler {
   const take: Take = (request, response, view) => {
     const owned = api.owns?.(view.url, view.base) ?? true;

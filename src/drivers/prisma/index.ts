@@ -18,3 +18,4 @@ export type {
 export { openMigrations } from "./migrations/open-migrations.ts";
 export { type PrismaOptions, prisma } from "./prisma.ts";
 export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";
+export { sharedAdapter } from "./sql/share-adapter.ts";

@@ -1,3 +1,4 @@
+import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provider } from "../../entity/index.ts";
 import { DatabaseUnavailableError, type Driver, type DriverCapabilities, type Logger } from "../../kernel/index.ts";
 import { ADAPTER_PROVIDERS, type AnyAdapterFactory } from "./adapter-shape.ts";
@@ -10,7 +11,6 @@ import { compilePlans } from "./entity-plan.ts";
 import { clientExecutor } from "./execute-by-client.ts";
 import type { Transact } from "./run-transaction.ts";
 import { printedUniqueKeys } from "./schema/unique-keys.ts";
-import { shareAdapter } from "./sql/share-adapter.ts";
 import { FOREIGN_SQL_PATH } from "./sql/sql-path.ts";
 import { toKeelsonError } from "./to-keelson-error.ts";
 
@@ -74,7 +74,7 @@ export interface PrismaOptions {
   /**
    * The adapter that the client was made with. Statements then go straight to it, in SQL, which takes a fraction of the
    * time; client extensions and query logs do not see them, and tables and columns have to be called after models and
-   * fields. Client and driver share its connections when the driver is made before the client connects.
+   * fields. Client and driver have a pool of connections each, unless the adapter is a `sharedAdapter`.
    * @default statements go through the client
    */
   readonly adapter?: AnyAdapterFactory | undefined;
@@ -134,7 +134,7 @@ function throughAdapter(client: Client, given: AnyAdapterFactory, said: Provider
     throw new ConfigurationError(
       `prisma(client, { adapter }) takes an adapter for PostgreSQL, SQLite or MySQL; this one is for "${given.provider}"`,
     );
-  const factory = shareAdapter(given);
+  const factory = given as unknown as SqlDriverAdapterFactory;
   return createPrismaDriver(
     {
       name: "prisma",

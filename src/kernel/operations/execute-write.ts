@@ -121,18 +121,17 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   // said of a version does not matter: the driver counts.
   const isWrite = changed.length > 0 || operation.transactional;
   if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
-  else if (isWrite && changed.length === 0)
-    Object.assign(data, entity.versioned === undefined ? { id: operation.id } : { version: 1 });
+  else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
   if (decision.guard !== undefined)
-    return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, !isWrite, before));
+    return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
   const where = wanted(operation, decision.predicate);
   if (touches(operation, changed)) {
     return inTransaction(operation, async () => {
-      if (!(await writeUpdate(operation, where, false, refuseLeaving))) throw await unmatched(operation);
+      if (!(await writeUpdate(operation, where, refuseLeaving))) throw await unmatched(operation);
       await recheck(operation);
     });
   }
-  if (!(await writeUpdate(operation, where, !isWrite))) throw await unmatched(operation);
+  if (!(await writeUpdate(operation, where))) throw await unmatched(operation);
 }
 
 /**
@@ -152,18 +151,14 @@ async function refuseLeaving(operation: MutableOperation, where: Condition, held
   throw noLongerYours();
 }
 
-function writeUpdate(
-  operation: MutableOperation,
-  where: Condition,
-  nothingToChange: boolean,
-  before?: typeof refuseLeaving,
-): Promise<boolean> {
+function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
   return whileUnchanged(operation, where, async (held) => {
     const { entity, data, scope } = operation;
     if (before !== undefined) await before(operation, where, held);
-    const row = nothingToChange
-      ? await scope.store.findOne(entity, where)
-      : await scope.store.update(entity, where, data);
+    const row =
+      Object.keys(data).length === 0
+        ? await scope.store.findOne(entity, where, { lock: operation.transactional })
+        : await scope.store.update(entity, where, data);
     operation.records = row === null ? [] : [row];
     return row !== null;
   });

@@ -25,5 +25,10 @@ function wrapped(inner: Driver, plugin: Plugin, context: PluginContext): Driver 
   const driver = plugin.wrapDriver?.(inner, context) ?? inner;
   if (isPromiseLike(driver))
     throw new ConfigurationError(`plugin "${plugin.id}": wrapDriver returned a promise; it must return a driver`);
+  // A copy such as `{ ...inner }` has no methods.
+  if (driver !== inner && typeof driver.connect !== "function")
+    throw new ConfigurationError(
+      `plugin "${plugin.id}": wrapDriver must return a driver; make one with withMiddleware()`,
+    );
   return driver;
 }

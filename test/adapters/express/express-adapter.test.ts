@@ -136,15 +136,16 @@ describe.each([
     expect((await call(port, requestBytes("GET", "/about"))).json).toMatchObject({ url: "/about" });
   });
 
-  it("spends nothing on Express when it is the first, and only then", async () => {
+  it("spends nothing on Express when it is the first and asked to, and only then", async () => {
+    const shortcut = true;
     const poweredBy = async (app: ReturnType<typeof express5>, target = "/api") =>
       headerOf(await call(await listen(app), requestBytes("GET", target)), "x-powered-by");
-    expect(await poweredBy(express().use(expressAdapter(echo)).use(pass))).toBeUndefined();
-    expect(await poweredBy(express().use("/v1", expressAdapter(echo)), "/v1/films")).toBeUndefined();
-    expect(await poweredBy(express().use(pass).use(expressAdapter(echo)))).toBe("Express");
-    expect(await poweredBy(express().use(pass, expressAdapter(echo)))).toBe("Express");
-    expect(await poweredBy(express().use("/:tenant", expressAdapter(echo)), "/v1/films")).toBe("Express");
-    expect(await poweredBy(express().use(expressAdapter(echo, { shortcut: false })))).toBe("Express");
+    expect(await poweredBy(express().use(expressAdapter(echo, { shortcut })).use(pass))).toBeUndefined();
+    expect(await poweredBy(express().use("/v1", expressAdapter(echo, { shortcut })), "/v1/films")).toBeUndefined();
+    expect(await poweredBy(express().use(pass).use(expressAdapter(echo, { shortcut })))).toBe("Express");
+    expect(await poweredBy(express().use(pass, expressAdapter(echo, { shortcut })))).toBe("Express");
+    expect(await poweredBy(express().use("/:tenant", expressAdapter(echo, { shortcut })), "/v1/films")).toBe("Express");
+    expect(await poweredBy(express().use(expressAdapter(echo)))).toBe("Express");
   });
 
   it("uses the body that a host has read before it called the app", async () => {

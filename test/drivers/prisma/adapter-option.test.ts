@@ -1,7 +1,7 @@
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
+import { embedded, postgres, prisma, sharedAdapter } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
 import { driverContext, makeTables } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
@@ -29,7 +29,7 @@ describe("prisma(client, { adapter })", () => {
 
   /** A client and a driver over it that share one connection. */
   function made() {
-    const adapter = new PrismaPg({ connectionString: url, max: 1, connectionTimeoutMillis: 500 });
+    const adapter = sharedAdapter(new PrismaPg({ connectionString: url, max: 1, connectionTimeoutMillis: 500 }));
     const client = new Client({ adapter });
     return { client: client as unknown as Asking, driver: prisma(client, { adapter }) };
   }

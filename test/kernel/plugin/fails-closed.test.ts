@@ -126,6 +126,15 @@ describe("a wrapDriver that returns a promise", () => {
   });
 });
 
+describe("a wrapDriver that returns a copy of its driver", () => {
+  it("is refused, because a copy has no methods", () => {
+    const plugins = [odd({ wrapDriver: (driver: object) => ({ ...driver }) })];
+    expect(() => keelson({ entities: [note], driver: memoryDriver(), plugins })).toThrow(
+      /make one with withMiddleware/,
+    );
+  });
+});
+
 describe("a kernel without a driver", () => {
   it("serves plugins that need none, on the fake kernel", async () => {
     const endpoints = { greet: endpoint("/greet", { rules: ["everyone"], handler: () => ({ text: "Ahoy" }) }) };

@@ -3,19 +3,23 @@ import type { AnyAdapterFactory } from "../adapter-shape.ts";
 
 type Connect = () => Promise<SqlDriverAdapter>;
 
-const shared = new WeakSet<object>();
-
 /**
- * Has all who connect through a factory share one adapter, and with it one pool of connections, until the last of them
- * lets go of it. A client that has connected before keeps the pool it has.
- * @param factory What the client was made with too; its `connect` is replaced, once
+ * A factory like another one whose users share one adapter, and with it one pool of connections, until the last of them lets
+ * go of it. For a client and the driver over it.
+ * @example
+ * const adapter = sharedAdapter(new PrismaPg({ connectionString }));
+ * const driver = prisma(new PrismaClient({ adapter }), { adapter });
  */
-export function shareAdapter(factory: AnyAdapterFactory): SqlDriverAdapterFactory {
-  const own = factory as SqlDriverAdapterFactory;
-  if (shared.has(own)) return own;
-  shared.add(own);
-  own.connect = sharing(own.connect.bind(own));
-  return own;
+export function sharedAdapter<F extends AnyAdapterFactory>(factory: F): F {
+  const own = factory as unknown as SqlDriverAdapterFactory;
+  const connect = sharing(() => own.connect());
+  return new Proxy(factory, {
+    get(target, name) {
+      if (name === "connect") return connect;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
 
 function sharing(connect: Connect): Connect {
