@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Driver, type Keelson, memoryDriver } from "../../src/index.ts";
+import { type Driver, entity, type Keelson, keelson, memoryDriver, string } from "../../src/index.ts";
 import { connectDriver } from "../support/connect-driver.ts";
 import { testDriver } from "../support/driver-contract.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage } from "../support/page.ts";
+import { membersOf } from "./concepts/members-of.ts";
+import { columnOf, namesIn, tableBelow } from "./concepts/table-below.ts";
 
 const page = openPage("guides/write-a-driver");
 const folder = mkdtempSync(join(tmpdir(), "keelson-json-file-"));
@@ -23,11 +25,29 @@ testDriver("the page's", async (entities) => {
 });
 
 describe("docs/guides/write-a-driver.md", () => {
-  it("names everything that a driver has", async () => {
-    const table = page.text.slice(page.text.indexOf("| method |"), page.text.indexOf("The rules behind"));
-    const named = [...table.matchAll(/`(\w+)[`(]/g)].map(([, name]) => name);
-    const members = Object.keys(memoryDriver()).filter((name) => name !== "schema");
-    expect(members.filter((name) => !named.includes(name))).toEqual([]);
+  it("names everything that a port has, and all that a driver may be able to do", () => {
+    const file = "src/kernel/ports/driver.ts";
+    expect(columnOf(page.text, "The port").sort()).toEqual(membersOf(file, "DriverPort").sort());
+    expect(columnOf(page.text, "Capabilities").sort()).toEqual(membersOf(file, "DriverCapabilities").sort());
+  });
+
+  it("names every statement with its members", () => {
+    const kinds: Readonly<Record<string, string>> = {
+      find: "Find",
+      count: "Count",
+      insert: "Insert",
+      update: "Update",
+      delete: "Delete",
+      pairs: "FindPairs",
+      link: "ChangePairs",
+    };
+    const rows = tableBelow(page.text, "Statements");
+    expect(rows.map(([kind]) => namesIn(kind)[0])).toEqual(Object.keys(kinds));
+    for (const [kind, members] of rows) {
+      const [name = ""] = namesIn(kind);
+      const declared = membersOf("src/kernel/ports/statement.ts", kinds[name] ?? "");
+      expect(["kind", ...namesIn(members)].sort(), name).toEqual(declared.sort());
+    }
   });
 
   it("runs the contract on its driver", async () => {
@@ -44,5 +64,33 @@ describe("docs/guides/write-a-driver.md", () => {
     const second = await startApp(createApi(file));
     expect((await request(second.url, "GET", "/api/notes")).json).toEqual([json]);
     await second.close();
+  });
+
+  it("stands around every statement, those of transactions too, and keeps what the driver can do", async () => {
+    const { timed } = await page.load<{ timed(driver: Driver, report: (what: string) => void): Driver }>("timed.ts");
+    const seen: string[] = [];
+    const inner = memoryDriver();
+    const driver = await connectDriver(
+      timed(inner, (statement) => seen.push(statement)),
+      [entity("note", { text: string }).timestamps(false)],
+    );
+    await driver.create("note", { id: "n1", text: "a" });
+    await driver.transaction((tx) => tx.update("note", { id: "n1" }, { text: "b" }));
+    expect(seen).toEqual(["insert note", "update note"]);
+    expect(driver.capabilities).toEqual(inner.capabilities);
+    await driver.disconnect();
+  });
+
+  it("has the options of middleware", () => {
+    const named = columnOf(page.text, "Middleware");
+    expect(named.slice(0, 3).sort()).toEqual(
+      membersOf("src/kernel/ports/with-middleware.ts", "MiddlewareOptions").sort(),
+    );
+    expect(membersOf("src/kernel/ports/driver.ts", "DriverPort")).toEqual(expect.arrayContaining(named.slice(3)));
+  });
+
+  it("is no driver as a copy", () => {
+    const driver = { ...memoryDriver(), ping: async () => {} } as Driver;
+    expect(() => keelson({ entities: [], driver })).toThrow("make one with defineDriver(port)");
   });
 });
