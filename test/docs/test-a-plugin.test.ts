@@ -8,7 +8,7 @@ afterAll(() => page.remove());
 // The page's own tests, as they stand there.
 await page.load("audit.test.ts");
 await page.load("app.test.ts");
-await page.load("layer.test.ts");
+await page.load("middleware.test.ts");
 
 describe("docs/guides/test-a-plugin.md", () => {
   it("names every member of the fake kernel, and no other", () => {
