@@ -16,7 +16,7 @@ import {
   string,
   type Where,
 } from "keelson";
-import { compileWhere, OPERATORS, withMiddleware } from "keelson/kernel";
+import { defineDriver, OPERATORS, withMiddleware } from "keelson/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";
@@ -46,7 +46,9 @@ const now = (): object => ({ createdAt: new Date(), updatedAt: new Date() });
 describe("docs/concepts/drivers.md: the tables", () => {
   it("have every member of a driver, every operator and every option", () => {
     const port = "src/kernel/ports/driver.ts";
-    expect(columnOf(page.text, "What a driver does").sort()).toEqual(membersOf(port, "Driver").sort());
+    const members = new Set([...membersOf(port, "DriverPort"), ...membersOf(port, "Driver")]);
+    expect(columnOf(page.text, "What a driver does").sort()).toEqual([...members].sort());
+    expect(membersOf(port, "DriverPort")).toHaveLength(8);
     expect(columnOf(page.text, "Conditions").sort()).toEqual([...OPERATORS].sort());
     const sources = { embedded: "embedded/embedded", postgres: "embedded/postgres", prisma: "prisma" };
     for (const [name, file] of Object.entries(sources)) {
@@ -110,7 +112,11 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
       await expect(driver.findMany("product", { where }), JSON.stringify(where)).rejects.toThrow();
     await expect((async () => driver.updateMany("product", {}, { left: 0 }))()).rejects.toThrow();
     await expect((async () => driver.deleteMany("product", {}))()).rejects.toThrow();
-    await expect((async () => driver.update("product", { code: "a" }, { left: 0 }))()).rejects.toThrow();
+    const lock = async () => driver.findOne("product", { code: "a" }, { lock: true });
+    await expect(lock()).rejects.toMatchObject({ name: "BadRequestError" });
+    const several = driver.update("product", { left: { gte: 0 } }, { left: 0 });
+    await expect(several).rejects.toMatchObject({ name: "ConflictError" });
+    expect(await driver.update("product", { code: "a" }, { left: 6 })).toMatchObject({ id: "a", left: 6 });
   });
 
   it("finds by related records, and ignores case in searches alone", async () => {
@@ -120,6 +126,16 @@ describe.each(Object.entries(makers))("docs/concepts/drivers.md: what %s does", 
     expect(await codes({ code: { like: "A" } })).toEqual(["a"]);
     expect(await codes({ NOT: { code: ["a", "b"] } })).toEqual(["c"]);
     expect(await codes({ code: { like: "%" } })).toEqual([]);
+  });
+
+  it("keeps a locked record from being changed by others", async () => {
+    const { left } = (await driver.findOne("product", { id: "a" })) as { left: number };
+    const increment = async (inner: Driver): Promise<void> => {
+      const row = await inner.findOne("product", { id: "a" }, { lock: true });
+      await inner.update("product", { id: "a" }, { left: Number(row?.left) + 1 });
+    };
+    await Promise.all(Array.from({ length: 5 }, () => driver.transaction(increment)));
+    expect((await driver.findOne("product", { id: "a" }))?.left).toBe(left + 5);
   });
 
   it("rolls back what throws or takes too long, and refuses afterwards", async () => {
@@ -193,7 +209,10 @@ describe("docs/concepts/drivers.md: the rest", () => {
     await one?.ready;
     await expect(two?.ready).rejects.toThrow(/one driver per app/);
     await one?.close();
-    expect([typeof compileWhere, typeof withMiddleware]).toEqual(["function", "function"]);
+    expect([typeof defineDriver, typeof withMiddleware]).toEqual(["function", "function"]);
+    expect(() => keelson({ entities: [product], driver: { ...memoryDriver() } as Driver })).toThrow(
+      "defineDriver(port)",
+    );
   });
 
   it("answers 503 while the database is away", async () => {
