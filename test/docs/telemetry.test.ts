@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { keelson, TelemetryOptions } from "../../src/index.ts";
 import { outline, recordSpans } from "../plugins/telemetry/recorder.ts";
 import { openPage, type Page } from "../support/page.ts";
+import { repositoryRoot } from "../support/source-files.ts";
 
 let guide: Page;
 const recorded = recordSpans();
@@ -22,6 +25,13 @@ it("docs/guides/telemetry.md shows the spans of a list as they are", async () =>
   const [, shown = ""] = /```text\n(GET [^`]+)```/.exec(guide.text) ?? [];
   expect(outline(recorded.tree("GET /api/products"))).toEqual(shown.trimEnd().split("\n"));
   await api.close();
+});
+
+it("docs/guides/telemetry.md names every kind of statement, and transactions", () => {
+  const source = readFileSync(join(repositoryRoot, "src/kernel/ports/statement.ts"), "utf8");
+  const kinds = [...source.matchAll(/readonly kind: ([^;]+);/g)].flatMap(([, of = ""]) => of.match(/\w+/g) ?? []);
+  const [, named = ""] = /A statement is named after its kind:([\s\S]*?)\n\n/.exec(guide.text) ?? [];
+  expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual([...kinds, "transaction"].sort());
 });
 
 it("docs/guides/telemetry.md has the table of options as they are", () => {
