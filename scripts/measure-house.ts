@@ -129,7 +129,7 @@ function surfaces(): string {
     const target = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
     return checker.getDeclaredTypeOfSymbol(target).getProperties().length;
   };
-  const types = ["Operation", "OperationScope", "Driver", "HookOptions"];
+  const types = ["Operation", "OperationScope", "DriverPort", "HookOptions"];
   return table(
     ["what", "count"],
     [

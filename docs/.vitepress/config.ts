@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { sidebar } from "./sidebar.ts";
 
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign] as string);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 // biome-ignore lint/style/noDefaultExport: VitePress takes the configuration from there
@@ -20,6 +22,10 @@ export default defineConfig({
   ],
   markdown: {
     theme: { light: "github-light", dark: "github-dark" },
+    // Colours take most of the build: a test of links and names goes without them.
+    ...(process.env.SITE_WITHOUT_COLOURS && {
+      highlight: (code: string) => `<pre v-pre><code>${escapeHtml(code)}</code></pre>`,
+    }),
   },
   themeConfig: {
     logo: "/mark.svg",

@@ -89,8 +89,7 @@ describe("keelson init", () => {
       return HOST_NAMES.map((host) => join(folder, host, inner)).filter((file) => existsSync(file));
     });
     expect(files.length).toBeGreaterThan(20);
-    const problems = compileProblems([...new Set(files)]);
-    expect(problems.filter((problem) => problem.startsWith(folder))).toEqual([]);
+    expect(compileProblems([...new Set(files)])).toEqual([]);
   }, 240_000);
 
   it("makes a project whose own tests pass, and that serves what they promise", { timeout: 240_000 }, async () => {

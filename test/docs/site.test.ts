@@ -17,7 +17,8 @@ const hasNamespaces = spawnSync("unshare", ["--net", "true"]).status === 0;
 
 function offline(...words: string[]): string {
   const [command = "", ...rest] = hasNamespaces ? ["unshare", "--net", ...words] : words;
-  const run = spawnSync(command, rest, { cwd: repositoryRoot, encoding: "utf8", timeout: 280_000 });
+  const env = { ...process.env, ...(process.env.SUITE === "long" ? {} : { SITE_WITHOUT_COLOURS: "1" }) };
+  const run = spawnSync(command, rest, { cwd: repositoryRoot, encoding: "utf8", timeout: 280_000, env });
   expect(run.status, run.stdout + run.stderr).toBe(0);
   return run.stdout + run.stderr;
 }

@@ -72,8 +72,14 @@ export interface OperationRuntime {
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
   const hooks = tracedHooks(parts.hooks, parts.tracer);
-  const compiled = new Map(all.map((entity) => [entity.name, compileEntity(hooks, entity, parts.model)]));
-  return Object.freeze({ ...parts, find: (ref: EntityRef) => foundEntity(ref, compiled.get(entityName(ref))) });
+  const compiled = new Map<EntityRef, CompiledEntity>();
+  for (const entity of all) {
+    const own = compileEntity(hooks, entity, parts.model);
+    compiled.set(entity, own).set(entity.name, own);
+  }
+  // Nearly all who ask have the app's own definition; another one of the same name means it.
+  const find = (ref: EntityRef): CompiledEntity => compiled.get(ref) ?? foundEntity(ref, compiled.get(entityName(ref)));
+  return Object.freeze({ ...parts, find });
 }
 
 function compileEntity(hooks: Pick<HookRegistry, "listFor">, entity: AnyEntity, model: EntityModel): CompiledEntity {

@@ -28,28 +28,40 @@ export function openRows(plan: EncryptionPlan, ref: EntityRef, rows: readonly Ro
   for (const row of rows) {
     let nulls: Set<string> | undefined;
     for (const column of columns) {
-      const field = column.name;
-      if (row[field] === undefined || row[field] === null) continue;
-      const place = { entity, field, id: row.id as string };
-      try {
-        row[field] = openValue(plan, column, row, place);
-      } catch (error) {
-        if (!(error instanceof DecryptionError)) throw error;
-        const failure = { ...place, reason: error.reason };
-        if (plan.onDecryptError === "fail" || searched.has(field)) {
-          plan.log.error("A stored value cannot be decrypted", { ...failure });
-          throw error;
-        }
-        first ??= failure;
-        values++;
-        row[field] = null;
-        nulls ??= new Set();
-        nulls.add(field);
+      const failure = openField(plan, column, row, entity);
+      if (failure === undefined) continue;
+      if (plan.onDecryptError === "fail" || searched.has(column.name)) {
+        plan.log.error("A stored value cannot be decrypted", { ...failure.place });
+        throw failure.error;
       }
+      first ??= failure.place;
+      values++;
+      row[column.name] = null;
+      nulls ??= new Set();
+      nulls.add(column.name);
     }
     if (nulls !== undefined) noteUndecryptable(row, nulls);
   }
   if (first !== undefined) plan.log.error("Stored values cannot be decrypted and read as null", { ...first, values });
+}
+
+/** Decrypts one value in place. @returns what was wrong with it */
+function openField(
+  plan: EncryptionPlan,
+  column: EncryptedColumn,
+  row: Row,
+  entity: string,
+): { readonly place: Failure; readonly error: DecryptionError } | undefined {
+  const field = column.name;
+  if (row[field] === undefined || row[field] === null) return undefined;
+  const place = { entity, field, id: row.id as string };
+  try {
+    row[field] = openValue(plan, column, row, place);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecryptionError) return { place: { ...place, reason: error.reason }, error };
+    throw error;
+  }
 }
 
 function openValue(plan: EncryptionPlan, column: EncryptedColumn, row: Row, place: BindingContext): unknown {
