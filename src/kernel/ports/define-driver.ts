@@ -110,9 +110,12 @@ class PortDriver implements Driver {
   async update(ref: EntityRef, where: Where, data: Row): Promise<Row | null> {
     const entity = findEntity(this.model, ref);
     let condition: Condition | undefined = this.#compile(entity, where);
-    const given = { ...data };
+    let given = data;
     // Nothing waits where the id is named: statements of a transaction keep the order in which they were asked for.
-    if (soleId(condition) === undefined) condition = await this.#ofOne(entity, condition);
+    if (soleId(condition) === undefined) {
+      given = { ...data };
+      condition = await this.#ofOne(entity, condition);
+    }
     if (condition === undefined) return null;
     const changes = withoutId(entity, given, soleId(condition));
     const update = { kind: "update", entity, where: condition, data: changes, returning: true } as const;
@@ -231,7 +234,9 @@ class PortDriver implements Driver {
  * What is changed besides the id; what is undefined counts as not given.
  * @throws DatabaseError when the id would be another one
  */
-function withoutId({ name }: AnyEntity, { id, ...changes }: Row, own: string | undefined): Row {
+function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row {
+  if (!("id" in data)) return data;
+  const { id, ...changes } = data;
   if (id !== undefined && id !== own) throw new DatabaseError(`the id of ${name} cannot change`);
   return changes;
 }

@@ -66,27 +66,26 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
   const find = sqlFind(session);
   const together = writeTogether(session);
 
-  async function insert(statement: Insert): Promise<Written> {
+  function insert(statement: Insert): Promise<Written> {
     const plan = session.connection().planOf(statement.entity);
     const { rows, where, returning } = statement;
     if (returning === true || where !== undefined) {
       const [data] = rows as readonly [Row];
-      if (where === undefined) return writtenOne(await insertRow(session, together, plan, data));
-      return writtenOne(await insertRowWhere(session, plan, data, where));
+      if (where === undefined) return insertRow(session, together, plan, data).then(writtenOne);
+      return insertRowWhere(session, plan, data, where).then(writtenOne);
     }
     const portions = portionsOf(session, plan, rows);
-    if (session.inTransaction || portions.length < 2)
-      return { count: await insertRows(session, plan, portions), rows: [] };
+    if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions).then(writtenSeveral);
     return transaction((execute) => execute(statement));
   }
 
-  async function update({ entity, where, data, returning }: Update): Promise<Written> {
+  function update({ entity, where, data, returning }: Update): Promise<Written> {
     const plan = session.connection().planOf(entity);
-    if (returning === true) return writtenOne(await updateRow(session, together, plan, where, data));
-    return { count: await updateRows(session, plan, where, data), rows: [] };
+    if (returning === true) return updateRow(session, together, plan, where, data).then(writtenOne);
+    return updateRows(session, plan, where, data).then(writtenSeveral);
   }
 
-  async function run(statement: Statement): Promise<ResultOf<Statement>> {
+  function run(statement: Statement): Promise<ResultOf<Statement>> {
     const open = session.connection();
     switch (statement.kind) {
       case "find":
@@ -98,7 +97,7 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
       case "update":
         return update(statement);
       case "delete":
-        return { count: await deleteRows(session, open.planOf(statement.entity), statement.where), rows: [] };
+        return deleteRows(session, open.planOf(statement.entity), statement.where).then(writtenSeveral);
       case "pairs":
         return selectLinks(session, statement);
       case "link":
@@ -108,7 +107,17 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
         return removeLinks(session, statement);
     }
   }
-  return run as Execute;
+  return ((statement) => {
+    try {
+      return run(statement);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }) as Execute;
+}
+
+function writtenSeveral(count: number): Written {
+  return { count, rows: [] };
 }
 
 function writtenOne(row: Row | null): Written {
