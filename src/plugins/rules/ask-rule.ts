@@ -1,5 +1,5 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { type Condition, compileWhere, isAlways, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
+import { compileWhere, isAlways, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
 import type { Outcome, Subject } from "./outcome.ts";
 import { reportAnswer, reportFailure } from "./report.ts";
 import { unaskable } from "./unaskable.ts";
@@ -43,9 +43,8 @@ export function toOutcome(name: string, subject: Subject, answer: unknown): Outc
   const { entity, kind, scope } = subject;
   if (entity === undefined || kind === "route") return false;
   if (Object.keys(answer).length === 0) return refuse("returned an empty where; return true for all records");
-  let condition: Condition;
   try {
-    condition = compileWhere(scope.model, entity, answer);
+    const condition = compileWhere(scope.model, entity, answer);
     if (isAlways(condition)) return refuse("returned a where that every record matches; return true for all records");
     const name = unaskable(condition);
     if (name !== undefined)
@@ -55,7 +54,7 @@ export function toOutcome(name: string, subject: Subject, answer: unknown): Outc
   } catch (error) {
     return refuse(`returned a where that cannot be used (${isKeelsonError(error) ? error.message : "not plain data"})`);
   }
-  return condition;
+  return answer;
 }
 
 /** Whether a rule answered with a `where`. */
