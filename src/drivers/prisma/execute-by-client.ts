@@ -169,11 +169,12 @@ function clientFind(session: Session): (find: Find) => Promise<Row[]> {
   return async (find) => {
     const open = session.connection();
     const plan = open.planOf(find.entity);
-    const { where, limit, bytes } = find;
+    const { where, limit, offset = 0, bytes } = find;
     if (find.lock === true) return lockRow(session, plan, where);
     const select = selection(plan, find.select);
     // A transaction has one connection, and rows that are told apart by id need it.
-    const single = limit === 1 && !session.inTransaction && select.id === true ? byId(where) : undefined;
+    const isOne = limit === 1 && offset === 0 && select.id === true;
+    const single = isOne && !session.inTransaction ? byId(where) : undefined;
     if (single !== undefined && saysAll(open.dialect, where)) {
       const row = await readById(plan, select, single);
       return row === null ? [] : [row];

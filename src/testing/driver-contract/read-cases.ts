@@ -78,6 +78,8 @@ const PAGES: readonly (readonly [query: FindManyQuery, ids: readonly string[]])[
   [{ sort: [{ field: "pages", direction: "desc" }], limit: 2, offset: 1 }, ["b4", "b2"]],
   [{ limit: 0 }, []],
   [{ offset: 9 }, []],
+  [{ where: { id: "b1" }, limit: 1 }, ["b1"]],
+  [{ where: { id: "b1" }, limit: 1, offset: 1 }, []],
 ];
 
 const idsOf = (rows: readonly Row[]): unknown[] => rows.map(({ id }) => id);

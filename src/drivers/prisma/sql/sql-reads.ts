@@ -56,14 +56,14 @@ export function sqlFind(session: SqlSession): (find: Find) => Promise<Row[]> {
   }
 
   return async (find) => {
-    const { where: condition, sort, limit, offset, bytes, joins } = find;
+    const { where: condition, sort, limit, offset = 0, bytes, joins } = find;
     const open = session.connection();
     const plan = open.planOf(find.entity);
     const selection = selectionOf(open, plan, find);
     if (find.lock === true) return lockRow(session, plan, selection, condition);
     // A transaction has one connection, and rows that are told apart by id need it.
-    const single =
-      limit === 1 && !session.inTransaction && selection.names.includes("id") ? byId(condition) : undefined;
+    const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
+    const single = isOne && !session.inTransaction ? byId(condition) : undefined;
     if (single !== undefined) return oneById({ plan, selection, rest: single.rest }, single.id);
     const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(plan.entity, sort);
     if (limit === 0) return [];
