@@ -1,7 +1,7 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { createPlugin, type FieldRules, type Plugin, type PluginContext, unknownKeys } from "../../kernel/index.ts";
-import { refuseProtected } from "./encryption/protected-driver.ts";
+import { PROTECTED, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { compileFieldPlans, hasFieldRules } from "./fields/field-plan.ts";
@@ -74,7 +74,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
       return encryption === undefined ? driver : encryptingDriver(driver, encryption);
     },
     wrapHandlerDriver: (driver) =>
-      passwords.size === 0 ? driver : hashingDriver(driver, { columns: passwords, hasher }),
+      passwords.size === 0 ? driver : hashingDriver(driver, { columns: passwords, hasher, capabilities: PROTECTED }),
   });
 }
 

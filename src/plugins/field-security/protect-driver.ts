@@ -1,6 +1,6 @@
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { type Driver, getLogger, safeLogger } from "../../kernel/index.ts";
-import { refuseProtected } from "./encryption/protected-driver.ts";
+import { PROTECTED, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { createPasswordHasher } from "./password/create-password-hasher.ts";
 import { hashingDriver } from "./password/hashing-driver.ts";
@@ -25,5 +25,5 @@ export function protectDriver(driver: Driver, entities: EntityModel, options: Fi
   if (problems.length > 0) throw new ConfigurationError(problems);
   if (plan !== undefined || columns.size > 0) refuseProtected(driver);
   const encrypting = plan === undefined ? driver : encryptingDriver(driver, plan);
-  return columns.size === 0 ? encrypting : hashingDriver(encrypting, { columns, hasher });
+  return columns.size === 0 ? encrypting : hashingDriver(encrypting, { columns, hasher, capabilities: PROTECTED });
 }

@@ -1,13 +1,13 @@
 import {
   BadRequestError,
   type Driver,
+  type DriverCapabilities,
   type Middleware,
   type Row,
   soleId,
   type Update,
   withMiddleware,
 } from "../../../kernel/index.ts";
-import { PROTECTED } from "../encryption/protected-driver.ts";
 import type { PasswordHasher } from "./create-password-hasher.ts";
 import { hashColumns } from "./hash-columns.ts";
 import type { PasswordColumn } from "./password-columns.ts";
@@ -17,6 +17,8 @@ export interface PasswordHashing {
   /** By the entity's name. */
   readonly columns: ReadonlyMap<string, readonly PasswordColumn[]>;
   readonly hasher: PasswordHasher;
+  /** What the driver says of itself. */
+  readonly capabilities: Partial<DriverCapabilities>;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface PasswordHashing {
  * with a password takes the id of one record: several would get the same salt and hash, which says whose passwords are
  * the same.
  */
-export function hashingDriver(inner: Driver, { columns, hasher }: PasswordHashing): Driver {
+export function hashingDriver(inner: Driver, { columns, hasher, capabilities }: PasswordHashing): Driver {
   const middleware: Middleware = async (statement, next) => {
     if (statement.kind !== "insert" && statement.kind !== "update") return next(statement);
     const own = columns.get(statement.entity.name);
@@ -38,7 +40,7 @@ export function hashingDriver(inner: Driver, { columns, hasher }: PasswordHashin
     for (const row of statement.rows) rows.push(await hashColumns(hasher, own, row));
     return next({ ...statement, rows });
   };
-  return withMiddleware(inner, middleware, { joins: true, capabilities: PROTECTED });
+  return withMiddleware(inner, middleware, { joins: true, capabilities });
 }
 
 function refuseShared({ entity, where, data }: Update, columns: readonly PasswordColumn[]): void {
