@@ -40,7 +40,7 @@ import {
   updateRows,
 } from "./write-statements.ts";
 
-/** Rows of the first portion, whose size nobody knows yet. */
+/** Rows of the first portion, read before the size of any row is known. */
 const FIRST = 20;
 /** A portion has at most this many times the rows that have been seen before it. */
 const GROWTH = 4;

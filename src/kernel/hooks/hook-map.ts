@@ -107,8 +107,8 @@ export interface HookOptions {
    */
   readonly textMoments?: boolean | undefined;
   /**
-   * Whether the function has nothing to do with lists that include nothing but what it says in their decision and in
-   * `existsWhere`, which is the same whatever they ask for. Where all functions of an entity's lists say so, its records can
+   * Whether all that the function does with a list that includes nothing is in its decision and in `require`, and is the same
+   * whatever the list asks for. Where all functions of an entity's lists say so, its records can
    * be read in the statement of a list that includes them. @default false
    */
   readonly plainLists?: boolean | undefined;

@@ -38,6 +38,7 @@ export function withMiddleware(
       return inner.name;
     },
     get capabilities() {
+      if (joins && more === undefined) return inner.capabilities;
       capabilities ??= withCapabilities(inner.capabilities, joins ? { ...more } : { ...more, joins: false });
       return capabilities;
     },

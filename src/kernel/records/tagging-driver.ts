@@ -5,9 +5,9 @@ import { type Middleware, withMiddleware } from "../ports/with-middleware.ts";
 import { tagRecord } from "./tag-record.ts";
 
 /**
- * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out,
- * whoever has read it. The gate's own statements run on the driver inside and pay nothing. It waits for no mask: the rules
- * that a mask waits for read with it, too.
+ * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out
+ * whichever code has read it. The gate's own statements run on the driver inside, without this cost. It does not wait for
+ * masks, because the rules that a mask waits for read with it, too.
  * @param sources of what is left out of new records and changes @default nothing is filled in
  */
 export function taggingDriver(inner: Driver, sources?: RowSources): Driver {

@@ -7,10 +7,11 @@ import { type Condition, looksAt } from "./condition.ts";
 import { keysOf, lockShared, sharedPaths } from "./lock-shared.ts";
 
 /**
- * Runs the statement that changes or deletes the record. Where somebody relied on what no condition can compare, or keeps
- * what is replaced, the record is locked first, so that what is seen then is what the statement finds. The same where the statement asks for related records and transactions run concurrently: a
- * statement that had to wait for the record would look at them as they were before it waited. A condition that comes back to
- * the record's entity has what they share locked first (`lockShared`).
+ * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values that
+ * no condition can compare, or a listener keeps what is replaced: what is seen then is what the statement finds. It is also
+ * locked where the statement asks for related records and transactions run concurrently, because a statement that had to
+ * wait for the record would look at them as they were before it waited. Where the condition comes back to the record's
+ * entity, the records on its way are locked before (`lockShared`).
  * @param where what the statement asks of the record
  * @param write the statement; it is given the record, where that is held
  * @returns whether it matched

@@ -1,4 +1,4 @@
-import { type Driver, entityOf, withMiddleware } from "../../kernel/index.ts";
+import { type Driver, entityOf, type Middleware, withMiddleware } from "../../kernel/index.ts";
 import type { Spans } from "./spans.ts";
 
 /** The semantic conventions' names of databases, by Keelson's. */
@@ -21,14 +21,13 @@ export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Dr
     const name = collection === undefined ? operation : `${operation} ${collection}`;
     return known.within({ name, kind: "CLIENT", attributes }, work);
   }
-  const traced = withMiddleware(
-    driver,
-    (statement, next) => seen(statement.kind, entityOf(statement).name, () => next(statement)),
-    { joins: true },
-  );
-  return withMiddleware(traced, (statement, next) => next(statement), {
+  const middleware: Middleware = (statement, next) =>
+    seen(statement.kind, entityOf(statement).name, () => next(statement));
+  return withMiddleware(driver, middleware, {
     joins: true,
     transaction: (work, options) =>
-      seen("transaction", undefined, () => traced.transaction((inner) => work(inner.execute), options)),
+      seen("transaction", undefined, () =>
+        driver.transaction((inner) => work(withMiddleware(inner, middleware, { joins: true }).execute), options),
+      ),
   });
 }

@@ -154,7 +154,8 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
   async function insert(statement: Insert): Promise<Written> {
     const { rows, where, returning } = statement;
     const [data] = rows;
-    if (isIsolated(statement.entity)) return failure.note(inner.execute(statement)); // misses nobody, as a log does
+    // A record without relations, such as an entry of a log, does not need the records that wait.
+    if (isIsolated(statement.entity)) return failure.note(inner.execute(statement));
     if (!isCollected(statement.entity)) return write(statement);
     if (where !== undefined || returning !== true || data === undefined)
       return write(statement).finally(() => owners.forget());

@@ -107,7 +107,7 @@ function updateEach(plan: EncryptionPlan, statement: Update, inner: Driver): Pro
   });
 }
 
-/** Conflicts are about fields: nobody has heard of a blind index. */
+/** Names fields in conflicts, in place of the columns of their blind indexes, which are not public. */
 async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
