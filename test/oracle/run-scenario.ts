@@ -4,7 +4,7 @@ import { answers, difference } from "./compare.ts";
 import { type Database, inOrder } from "./database.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
 import type { Outcome } from "./evaluate/outcome.ts";
-import { afterMeanwhile, replayed } from "./evaluate/races.ts";
+import { afterMeanwhile, endsBefore, replayed } from "./evaluate/races.ts";
 import { rowOf, type World, worldOf } from "./evaluate/world.ts";
 import {
   type Data,
@@ -156,7 +156,9 @@ async function runRace(
   const lost = step.by === null && decided.some(({ status }) => status === 401) ? [{ status: 403 }] : [];
   // What is refused as it was before the change writes nothing, so it may be said after it as well.
   const between = [...decided, ...lost, ...before.filter(({ status }) => status >= 400)];
-  const after = before.map((one) => ({ ...one, world: afterMeanwhile(model, one.world ?? world, changes) }));
+  const after = before.flatMap((one) =>
+    endsBefore(model, step, one, afterMeanwhile(model, one.world ?? world, changes)),
+  );
   const outcomes = { between, after, either: [...between, ...after] }[when];
   return settle(app, database, model, changed, step, outcomes, got);
 }

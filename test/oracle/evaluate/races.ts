@@ -6,6 +6,7 @@ import type { Outcome } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
 import { rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
+import { answer } from "./writes.ts";
 
 export function afterMeanwhile(model: Model, world: World, changes: readonly Meanwhile[]): World {
   let next = world;
@@ -21,6 +22,15 @@ export function afterMeanwhile(model: Model, world: World, changes: readonly Mea
     }
   }
   return next;
+}
+
+/** A write that was over before the changes may answer with its record as it is after them (ADR 51). */
+export function endsBefore(model: Model, { on, by, call }: Step, one: Outcome, world: World): Outcome[] {
+  const entity = entityOf(model, on);
+  const id = one.status < 300 ? (one.body as { id?: string } | undefined)?.id : undefined;
+  if (id === undefined || rowOf(world, on, id) === undefined) return [{ ...one, world }];
+  const include = "include" in call ? call.include : undefined;
+  return [{ ...one, world }, answer({ model, world, entity, by }, world, id, one.status, include)];
 }
 
 /** What a caller may see of an entity, whichever record it is. */

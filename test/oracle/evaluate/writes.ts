@@ -10,7 +10,13 @@ import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 
 /** The answer of a write: a write is not a way to read, so who may not read the record gets its id. */
-function answer(setting: Setting, world: World, id: string, status: number, include?: readonly string[]): Outcome {
+export function answer(
+  setting: Setting,
+  world: World,
+  id: string,
+  status: number,
+  include?: readonly string[],
+): Outcome {
   const { model, entity, by } = setting;
   const row = rowOf(world, entity.name, id) as Row;
   const view = { model, world, by };
