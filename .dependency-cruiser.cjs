@@ -7,8 +7,8 @@
 /** Libraries whose code is in the compiled package (tsup.config.ts). */
 const compiledIn = require("./scripts/compiled-in.json");
 
-/** The two doors that everything outside the kernel and the entities goes through. */
-const DOORS = "^src/(kernel|entity)/index\\.ts$";
+/** The doors that everything outside kernel, gate and entities goes through. */
+const DOORS = "^src/(kernel|gate|entity)/index\\.ts$";
 
 /** npm packages a peer brings; a type import resolves into @types when the package ships none. */
 const npm = (names) => `(^|/)node_modules/(@types/)?(${names})(/|$)|^(${names})(/|$)`;
@@ -51,12 +51,27 @@ module.exports = {
       to: { path: "^src/", pathNot: "^src/entity/" },
     },
     {
-      name: "kernel-imports-only-entity",
+      name: "kernel-imports-only-errors",
       comment:
-        "The kernel knows no plugin, adapter, driver, client or command; it boots and serves without any of them.",
+        "The kernel knows no record, plugin, adapter, driver, client or command; it boots and serves without any of them.",
       severity: "error",
       from: { path: "^src/kernel/" },
-      to: { path: "^src/", pathNot: ["^src/kernel/", "^src/entity/index\\.ts$"] },
+      to: { path: "^src/", pathNot: ["^src/kernel/", "^src/entity/keelson-error\\.ts$"] },
+    },
+    {
+      name: "gate-uses-the-doors",
+      comment: "The gate is the first plugin of an app: it has what the kernel gives every plugin, and the entities.",
+      severity: "error",
+      from: { path: "^src/gate/" },
+      to: { path: "^src/", pathNot: ["^src/gate/", DOORS] },
+    },
+    {
+      name: "no-circular-folders",
+      comment: "A folder is read without those that import it; types count as imports.",
+      severity: "error",
+      scope: "folder",
+      from: { path: "^src/", pathNot: "^src/drivers/prisma" },
+      to: { circular: true },
     },
     {
       name: "container-owns-tsyringe",
@@ -102,7 +117,7 @@ module.exports = {
       from: { path: "^src/(keelson|index)\\.ts$" },
       to: {
         path: "^src/[^/]+/",
-        pathNot: "^src/(kernel|entity|client|cli|(plugins|adapters|drivers)/[^/]+)/index\\.ts$",
+        pathNot: "^src/(kernel|gate|entity|client|cli|(plugins|adapters|drivers)/[^/]+)/index\\.ts$",
       },
     },
     {
@@ -112,7 +127,7 @@ module.exports = {
       from: { path: "^src/cli/" },
       to: {
         path: "^src/",
-        pathNot: "^src/(cli/|index\\.ts$|(kernel|entity|client|(adapters|drivers)/[^/]+)/index\\.ts$)",
+        pathNot: "^src/(cli/|index\\.ts$|(kernel|gate|entity|client|(adapters|drivers)/[^/]+)/index\\.ts$)",
       },
     },
     {

@@ -13,27 +13,29 @@ import {
   ruleObjectsOf,
 } from "./entity/index.ts";
 import {
-  type Clock,
-  createKernel,
+  type App,
+  createApp,
   createPlugin,
   type Driver,
   type DriverContext,
-  getLogger,
   type IdGenerator,
   type InProcessClient,
-  type Kernel,
-  type Limits,
-  type Logger,
   type Plugin,
   PluginList,
+  type SystemClient,
+  taggingDriver,
+  withMiddleware,
+} from "./gate/index.ts";
+import {
+  type Clock,
+  getLogger,
+  type Limits,
+  type Logger,
   type RequestInfo,
   type ServiceFactory,
-  type SystemClient,
   safeLogger,
   type TrustedOrigins,
-  taggingDriver,
   type User,
-  withMiddleware,
 } from "./kernel/index.ts";
 import { actions } from "./plugins/actions/index.ts";
 import { crud, relations } from "./plugins/crud/index.ts";
@@ -139,7 +141,7 @@ type EntitiesByName<TEntities extends readonly EntityLike[]> = {
 
 /** A running app. */
 export interface Keelson<TEntities extends readonly EntityLike[] = readonly EntityLike[]>
-  extends Omit<Kernel, "as" | "asSystem" | "model" | "registerService"> {
+  extends Omit<App, "as" | "asSystem" | "model" | "registerService"> {
   /** Type-level only: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
   readonly $Infer: InferAll<TEntities>;
   /** Definitions by name. */
@@ -150,7 +152,7 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   as(user: User): InProcessClient<TEntities>;
   /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
   asSystem(): SystemClient<TEntities>;
-  registerService: Kernel["registerService"];
+  registerService: App["registerService"];
   resolve<T = unknown>(name: string): T;
   resolveAsync<T = unknown>(name: string): Promise<T>;
   hasService(name: string): boolean;
@@ -199,13 +201,13 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     remoteJoins: joins,
   });
   const list = typeof plugins === "function" ? plugins(defaults) : defaults.with(...(plugins ?? []));
-  const kernel = createKernel({
+  const booted = createApp({
     ...options,
     driver: driver ?? embedded(),
     plugins: withRelations(problems.length === 0 ? [...list] : [...list, reporting(problems)]),
     defaultRules: Object.fromEntries(defaultLists.map(([access, of]) => [access, of.map(ruleName)])) as EntityRules,
   });
-  const { model, container, as, asSystem, ...rest } = kernel;
+  const { model, container, as, asSystem, ...rest } = booted;
   const entities = Object.freeze(Object.fromEntries(model.entities.map((entity) => [entity.name, entity])));
   const app = {
     ...rest,

@@ -34,7 +34,7 @@ const kinds: readonly PageKind[] = [
     title: "Apps and configuration",
     intro: "Making an app, its configuration and limits, and the client in the process.",
     of: "keelson",
-    files: ["keelson.ts", "kernel/client/", "kernel/limits.ts", "kernel/http/", "kernel/ports/"],
+    files: ["keelson.ts", "gate/client/", "gate/ports/", "kernel/http/", "kernel/request/"],
   },
   {
     id: "entities",
@@ -48,7 +48,7 @@ const kinds: readonly PageKind[] = [
     title: "Inferred types and queries",
     intro: "Types of records and inputs, and what lists are asked with.",
     of: "keelson",
-    files: ["entity/infer", "entity/list-options.ts", "client/", "kernel/where/"],
+    files: ["entity/infer", "entity/list-options.ts", "client/", "gate/condition/"],
   },
   {
     id: "rules",
@@ -83,21 +83,21 @@ const kinds: readonly PageKind[] = [
     title: "Callers and tokens",
     intro: "Who calls, and JSON Web Tokens.",
     of: "keelson",
-    files: ["plugins/jwt-auth/", "kernel/ports/principal.ts"],
+    files: ["plugins/jwt-auth/", "kernel/request/principal.ts"],
   },
   {
     id: "remote-joins",
     title: "Remote joins",
     intro: "Records of other services in an `include`.",
     of: "keelson",
-    files: ["plugins/remote-joins/", "kernel/ports/remote-service.ts"],
+    files: ["plugins/remote-joins/", "gate/ports/remote-service.ts"],
   },
   {
     id: "databases",
     title: "Databases",
     intro: "Drivers, and the port that they implement.",
     of: "keelson",
-    files: ["drivers/", "kernel/ports/driver.ts"],
+    files: ["drivers/", "gate/statement/"],
   },
   {
     id: "servers",
@@ -112,22 +112,14 @@ const kinds: readonly PageKind[] = [
     title: "OpenAPI",
     intro: "The document, and how routes describe themselves.",
     of: "keelson",
-    files: ["plugins/openapi/", "kernel/ports/route-description.ts"],
+    files: ["plugins/openapi/", "gate/operation/route-description.ts"],
   },
   {
     id: "plugins",
     title: "Plugins, hooks and routes",
     intro: "What a plugin is made of, and what it is given.",
     of: "keelson",
-    files: [
-      "plugins/",
-      "kernel/plugin/",
-      "kernel/hooks/",
-      "kernel/operations/",
-      "kernel/records/",
-      "kernel/routes/",
-      "kernel/kernel.ts",
-    ],
+    files: ["plugins/", "gate/", "kernel/plugin/", "kernel/hooks/", "kernel/routes/", "kernel/kernel.ts"],
   },
   {
     id: "services",
@@ -148,7 +140,7 @@ const kinds: readonly PageKind[] = [
     title: "Logging and names",
     intro: "The logger, and the functions that make names of names.",
     of: "keelson",
-    files: ["kernel/log/", "kernel/ports/logger.ts", "kernel/text/", "kernel/routes/plural.ts", "kernel/async/"],
+    files: ["kernel/log/", "kernel/text/", "kernel/async/"],
   },
   {
     id: "client",
@@ -190,14 +182,14 @@ const kinds: readonly PageKind[] = [
     title: "keelson/kernel: requests and operations",
     intro: "Requests, operations, records, hooks and what else plugins work with.",
     of: "keelson/kernel",
-    files: ["kernel/"],
+    files: ["kernel/", "gate/"],
   },
   {
     id: "kernel-data",
     title: "keelson/kernel: conditions and drivers",
     intro: "The `where` language, cursors and what drivers work with.",
     of: "keelson/kernel",
-    files: ["kernel/where/", "kernel/ports/"],
+    files: ["gate/condition/", "gate/statement/", "gate/ports/"],
   },
 ];
 

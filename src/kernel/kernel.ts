@@ -1,80 +1,54 @@
-import {
-  type AnyEntity,
-  ConfigurationError,
-  createModel,
-  type EntityLike,
-  type EntityModel,
-  isKeelsonError,
-} from "../entity/index.ts";
-import { createCallRunner } from "./client/call-runner.ts";
-import { compileClients, type EntityClient } from "./client/in-process-client.ts";
+import { ConfigurationError, isKeelsonError } from "../entity/keelson-error.ts";
 import type { ServiceDefinition } from "./container/create-service.ts";
 import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./container/service-container.ts";
 import { HookRegistry } from "./hooks/hook-registry.ts";
-import { chooseGetUser } from "./http/choose-get-user.ts";
+import { KERNEL_HOOKS } from "./hooks/kernel-hooks.ts";
 import { answerWeb, fromWebRequest } from "./http/fetch.ts";
 import { defaultIsAdmin, type IdentityOptions, principalOf, toPrincipal } from "./http/find-principal.ts";
-import type { KernelRequest, KernelResponse, RequestInfo } from "./http/messages.ts";
 import { ownsUrl } from "./http/owns-url.ts";
 import type { TrustedOrigins } from "./http/refuse-forged.ts";
 import { RequestHandler } from "./http/request-handler.ts";
-import { completeLimits, type Limits } from "./limits.ts";
-import { getLogger, safeLogger } from "./log/logger.ts";
-import { defaultIds } from "./operations/default-ids.ts";
-import { compileRuntime, type OperationRuntime } from "./operations/runtime.ts";
-import type { OperationScope } from "./operations/scope.ts";
-import { collidingSegments } from "./plugin/colliding-segments.ts";
+import { type RequestTracer, tracedHandle } from "./http/traced-handle.ts";
+import { getLogger, type Logger, safeLogger } from "./log/logger.ts";
+import { type Ground, plainBase } from "./plugin/base.ts";
+import { createCallRunner } from "./plugin/call-runner.ts";
+import { chooseGetUser } from "./plugin/choose-get-user.ts";
 import { createDeclarations } from "./plugin/declarations.ts";
-import { layerDriver } from "./plugin/driver-layers.ts";
-import { entitiesOf } from "./plugin/entity-schema.ts";
-import { missingFeatures } from "./plugin/features.ts";
+import { declarationShapes } from "./plugin/declared-problems.ts";
 import { createLifecycle } from "./plugin/lifecycle.ts";
 import { orderPlugins } from "./plugin/order.ts";
-import type { Plugin, PluginConfig, PluginContext } from "./plugin/plugin.ts";
-import type { Clock, IdGenerator } from "./ports/clock.ts";
-import type { Driver } from "./ports/driver.ts";
-import type { Logger } from "./ports/logger.ts";
-import { type Principal, SYSTEM, type User } from "./ports/principal.ts";
-import { tracerOf } from "./ports/tracer.ts";
-import { taggingDriver } from "./records/tagging-driver.ts";
+import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin/plugin.ts";
+import { completeLimits, type Limits } from "./request/limits.ts";
+import type { KernelRequest, KernelResponse, RequestInfo } from "./request/messages.ts";
+import type { User } from "./request/principal.ts";
 import type { RouteListing } from "./routes/route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
-import { tracedHandle } from "./trace/traced-handle.ts";
 
-/** What a kernel is made of. `keelson()` fills in the default driver and plugins; the kernel knows none. */
+/** What a kernel is made of. */
 export interface KernelOptions {
-  readonly entities: readonly EntityLike[];
-  readonly driver: Driver;
-  readonly plugins: Iterable<Plugin>;
+  readonly plugins: Iterable<KernelPlugin>;
   /** Origins whose pages may send requests that change something. @default none but the app's own */
   readonly trustedOrigins?: TrustedOrigins | undefined;
   /** @default "/api" */
   readonly apiPrefix?: string | undefined;
   readonly getUser?: ((request: RequestInfo) => unknown) | undefined;
   readonly isAdmin?: ((user: User) => boolean) | undefined;
-  readonly defaultRules?: PluginConfig["defaultRules"] | undefined;
   readonly services?: Readonly<Record<string, ServiceFactory>> | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly logger?: Logger | undefined;
-  readonly clock?: Clock | undefined;
-  readonly ids?: IdGenerator | undefined;
   /** @default NODE_ENV is "production" */
   readonly production?: boolean | undefined;
 }
 
-/** A booted app, without types of its entities. */
+/** A booted kernel. */
 export interface Kernel {
-  /** Started: driver connected, plugins started. Requests wait for it by themselves. */
+  /** Started: the base connected, plugins started. Requests wait for it by themselves. */
   readonly ready: Promise<void>;
   handle(request: KernelRequest): Promise<KernelResponse>;
   fetch(request: Request): Promise<Response>;
   /** Whether a raw URL is one of this app's: under its prefix, or a plugin's endpoint. */
   owns(url: string, base?: string): boolean;
-  as(user: User): Record<string, EntityClient<AnyEntity>>;
-  asSystem(): Record<string, EntityClient<AnyEntity>>;
-  readonly model: EntityModel;
   readonly container: ServiceContainer;
-  readonly driver: Driver;
   readonly log: Logger;
   readonly limits: Limits;
   readonly apiPrefix: string;
@@ -82,7 +56,7 @@ export interface Kernel {
   readonly routes: readonly RouteListing[];
   registerService(name: string, factory: ServiceFactory, options?: ServiceOptions): void;
   registerService(definition: ServiceDefinition<unknown>): void;
-  /** Refuses new requests and calls, finishes those in flight, stops plugins, services and driver. Always completes. */
+  /** Refuses new requests and calls, finishes those in flight, stops plugins, services and the base. Always completes. */
   close(): Promise<void>;
 }
 
@@ -94,9 +68,10 @@ function areOrigins(given: unknown): boolean {
 }
 
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
+
 /**
- * Boots an app: everything that can be wrong in the configuration is found first and thrown together; the database is
- * asked afterwards, and `ready` tells how that went. A database that is away is tried again by later requests.
+ * Boots plugins: everything that can be wrong in the configuration is found first and thrown together; what may be away,
+ * such as a database, is asked afterwards, and `ready` tells how that went. It is tried again by later requests.
  * @throws ConfigurationError
  */
 export function createKernel(options: KernelOptions): Kernel {
@@ -113,19 +88,10 @@ export function createKernel(options: KernelOptions): Kernel {
   if (!PREFIX.test(apiPrefix)) problem(`apiPrefix "${apiPrefix}" must be a path such as /api`);
 
   const plugins = orderPlugins(options.plugins, problem);
-  const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
-  problems.push(...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model));
-
   const container = new ServiceContainer();
   const hooks = new HookRegistry(limits.hookMs);
   const registry = new RouteRegistry(apiPrefix, problem);
-  const config: PluginConfig = Object.freeze({
-    apiPrefix,
-    production,
-    limits,
-    isAdmin,
-    defaultRules: options.defaultRules ?? {},
-  });
+  const config: KernelConfig = Object.freeze({ apiPrefix, production, limits, isAdmin });
   let cause: unknown;
   const attempt = (work: () => void, what = ""): void => {
     try {
@@ -137,18 +103,34 @@ export function createKernel(options: KernelOptions): Kernel {
       problem(`${what} failed in setup: ${error instanceof Error ? error : typeof error}`);
     }
   };
+  const ground: Ground = {
+    plugins,
+    container,
+    hooks,
+    config,
+    log,
+    routes: () => registry.all,
+    run: (principal, work, when) => calls.run(principal, work, when),
+    toPrincipal: (user) => toPrincipal(user, identity),
+    problem,
+  };
+  const [first, ...others] = plugins;
+  for (const { id, base } of others)
+    if (base !== undefined) problem(`Plugin "${id}" is the base of an app, and must be the first in the list`);
+  const base = first?.base?.(ground) ?? plainBase(ground);
   for (const [id, factory] of Object.entries(options.services ?? {})) attempt(() => container.register(id, factory));
-  const bindClients = compileClients(model.entities, () => registry.all);
   const declarations = createDeclarations({
     hooks,
+    hookNames: [...KERNEL_HOOKS, ...base.hookNames],
+    shapes: declarationShapes(base.shapes),
     register: (id, factory, serviceOptions) => attempt(() => container.register(id, factory, serviceOptions)),
     addRoute: (plugin, route) => registry.add(plugin, route),
     problem,
   });
-  const contexts = new Map<Plugin, PluginContext>();
+  const contexts = new Map<KernelPlugin, KernelPluginContext>();
   for (const plugin of plugins) {
     const declaring = declarations.contextOf(plugin);
-    const context: PluginContext = Object.freeze({
+    const own: KernelPluginContext = {
       services: {
         register: declaring.register,
         resolve: <T>(id: string) => container.resolve<T>(id),
@@ -156,14 +138,12 @@ export function createKernel(options: KernelOptions): Kernel {
       },
       hooks: declaring.hooks,
       routes: { add: declaring.addRoute, list: () => registry.all },
-      entities: model,
       config,
       log,
-      driver: options.driver,
-      clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
-      runAs: (who: User | null | "system", work, when) => calls.run(() => principalOf(who, identity), work, when),
+      runAs: (who, work, when) => calls.run(() => principalOf(who, identity), work, when),
       problem: declaring.problem,
-    } satisfies PluginContext);
+    };
+    const context = Object.freeze({ ...own, ...base.context });
     contexts.set(plugin, context);
     attempt(() => declarations.declare(plugin, context), `plugin "${plugin.id}"`);
   }
@@ -171,61 +151,45 @@ export function createKernel(options: KernelOptions): Kernel {
   const getUser = chooseGetUser(options.getUser, contexts, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
-  const tracer = tracerOf(container);
-  const clock: Clock = options.clock ?? { now: () => new Date() };
-  const layered = layerDriver(options.driver, contexts);
-  const runtime: OperationRuntime = compileRuntime({
-    model,
-    ...layered,
-    limits,
-    log,
-    production,
-    clock,
-    ids: options.ids ?? defaultIds,
-    container,
-    hooks,
-    tracer,
-  });
-  container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), runtime));
+  const { scopes, rulesOf, connect, disconnect } = base.complete(contexts);
   const lifecycle = createLifecycle({
     plugins,
     contexts,
-    driver: options.driver,
     container,
-    start: () => options.driver.connect({ model, log, production }),
+    connect,
+    disconnect,
     log,
     stopMs: limits.hookMs,
     refuseLate: declarations.refuseLate,
   });
   const identity: IdentityOptions = { getUser, isAdmin, limits, log };
+  const { started } = lifecycle;
   const handler = new RequestHandler({
-    runtime,
+    scopes,
+    hooks,
+    limits,
+    log,
     routes: registry,
     apiPrefix,
     identity,
     trustedOrigins,
-    started: lifecycle.started,
+    started,
   });
+  const tracer = container.has("kernel.tracer") ? container.resolve<RequestTracer>("kernel.tracer") : undefined;
   const handle = tracedHandle((request) => handler.handle(request), tracer);
-  const calls = createCallRunner(runtime, lifecycle.started);
-  const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
-    bindClients((work) => calls.run(principal, work));
+  const calls = createCallRunner({ limits, log, open: scopes.open, started });
   let closing: Promise<void> | undefined;
 
   return Object.freeze({
     ready: lifecycle.ready,
     handle,
     fetch: (request: Request) => answerWeb({ handle, log }, fromWebRequest(request)),
-    owns: (url: string, base?: string) => ownsUrl(registry, url, base, limits.urlBytes),
-    as: (user: User) => clientsFor(() => toPrincipal(user, identity)),
-    asSystem: () => clientsFor(() => SYSTEM),
-    model,
+    owns: (url: string, mount?: string) => ownsUrl(registry, url, mount, limits.urlBytes),
     container,
-    driver: options.driver,
     log,
     limits,
     apiPrefix,
-    routes: Object.freeze(registry.list((entity, access) => (entity.rules ?? config.defaultRules)[access] ?? [])),
+    routes: Object.freeze(registry.list(rulesOf)),
     registerService: (id: string | ServiceDefinition<unknown>, factory?: ServiceFactory, given?: ServiceOptions) =>
       void container.register(id, factory, given),
     // Requests go first: those in flight may use clients.

@@ -1,31 +1,37 @@
 import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import {
-  ANONYMOUS,
   compileClients,
   compileRuntime,
-  createDeclarations,
-  DEFAULT_LIMITS,
   type Driver,
   defaultIds,
-  defaultIsAdmin,
   entitiesOf,
-  type HookFunction,
+  GATE_SHAPES,
+  HOOK_NAMES,
   type HookMap,
   type HookName,
-  HookRegistry,
-  type HttpExchange,
-  type KernelRequest,
-  type Logger,
   layerDriver,
   type Operation,
   type OperationInput,
   type OperationScope,
   type Plugin,
   type PluginContext,
-  type Principal,
   RequestScope,
   type Route,
   type RouteInput,
+} from "../gate/index.ts";
+import {
+  ANONYMOUS,
+  createDeclarations,
+  DEFAULT_LIMITS,
+  declarationShapes,
+  defaultIsAdmin,
+  HookRegistry,
+  type HttpExchange,
+  type KernelPlugin,
+  type KernelPluginContext,
+  type KernelRequest,
+  type Logger,
+  type Principal,
   routeSegment,
   runHooks,
   type ServiceFactory,
@@ -90,7 +96,7 @@ export function createFakeKernel(): FakeKernel {
   const services = new Map<string, ServiceFactory>();
   const instances = new Map<string, unknown>();
   const declared: string[] = [];
-  const hooks = new HookRegistry(DEFAULT_LIMITS.hookMs);
+  const hooks = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
   const hookNames = new Set<HookName>();
   const routes: Route[] = [];
   const problems: string[] = [];
@@ -109,13 +115,15 @@ export function createFakeKernel(): FakeKernel {
   };
   const problem = (sentence: string): void => void problems.push(sentence);
   const declarations = createDeclarations({
-    hooks,
+    hooks: hooks as unknown as HookRegistry,
+    hookNames: HOOK_NAMES,
+    shapes: declarationShapes(GATE_SHAPES),
     problem,
     register(id, factory) {
       declared.push(id);
       services.set(id, factory);
     },
-    addRoute: (plugin, route) => addRoute(plugin, route),
+    addRoute: (plugin, route) => addRoute(plugin, route as RouteInput),
   });
   /** Complains only when it is used: many plugins never touch a driver. */
   const missingDriver = new Proxy({} as Driver, {
@@ -142,15 +150,15 @@ export function createFakeKernel(): FakeKernel {
   const clock = { now: () => new Date() };
   const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
     // Unless the plugin under test makes decisions, the test itself stands in for the rules.
-    const open = new HookRegistry(DEFAULT_LIMITS.hookMs);
+    const open = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
     const undecided = hooks.list("operation:authorize").length === 0;
     if (undecided)
-      open.on("test", "operation:authorize", ({ decision }) => {
+      open.on("test", "operation:authorize", ({ decision }: Operation) => {
         decision.allowed = true;
       });
     if (hooks.list("route:authorize").length === 0) open.on("test", "route:authorize", decideByDefault);
     for (const name of hookNames)
-      for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run as HookFunction<HookName>, hook);
+      for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run, hook.options);
     const runtime = compileRuntime({
       model,
       ...layerDriver(driver ?? missingDriver, contexts),
@@ -195,17 +203,17 @@ export function createFakeKernel(): FakeKernel {
       kernel.withEntities(...entitiesOf(plugin.schema));
       if (driver !== undefined) await driver.connect({ model, log, production: false });
       declarations.reopen();
-      const declaring = declarations.contextOf(plugin);
+      const declaring = declarations.contextOf(plugin as unknown as KernelPlugin);
       const context: PluginContext = {
         services: { register: declaring.register, resolve, has: (id) => services.has(id) || instances.has(id) },
         hooks: {
-          ...declaring.hooks,
+          define: declaring.hooks.define as PluginContext["hooks"]["define"],
           on(name, fn, options) {
             hookNames.add(name);
-            declaring.hooks.on(name, fn, options);
+            declaring.hooks.on(name, fn as never, options);
           },
         },
-        routes: { add: declaring.addRoute, list: () => routes },
+        routes: { add: (route) => declaring.addRoute(route as never), list: () => routes },
         entities: model,
         config: {
           apiPrefix: "/api",
@@ -223,7 +231,7 @@ export function createFakeKernel(): FakeKernel {
         problem: declaring.problem,
       };
       contexts.set(plugin, context);
-      declarations.declare(plugin, context);
+      declarations.declare(plugin as unknown as KernelPlugin, context as unknown as KernelPluginContext);
       declarations.close();
       if (problems.length > 0) throw new ConfigurationError([...problems]);
       await plugin.start?.(context);

@@ -1,4 +1,13 @@
 import {
+  type HookMap,
+  type OperationScope,
+  presentSettled,
+  type Route,
+  type RouteAuthorization,
+  type RouteCall,
+  type RouteContext,
+} from "../gate/index.ts";
+import {
   ANONYMOUS,
   AuthenticationError,
   AuthorizationError,
@@ -12,14 +21,8 @@ import {
   type Logger,
   MethodNotAllowedError,
   matchRoute,
-  type OperationScope,
   type Principal,
-  presentSettled,
   Reply,
-  type Route,
-  type RouteAuthorization,
-  type RouteCall,
-  type RouteContext,
   runHooks,
 } from "../kernel/index.ts";
 
@@ -43,7 +46,7 @@ export type Call = (method: string, path: string, init?: CallInit) => Promise<Fa
 /** What calls need of the fake kernel. */
 export interface CallerParts {
   readonly routes: readonly Route[];
-  readonly hooks: HookRegistry;
+  readonly hooks: HookRegistry<HookMap>;
   readonly log: Logger;
   principal(request: KernelRequest): Promise<Principal>;
   scope(principal: Principal, exchange: HttpExchange): OperationScope;

@@ -60,7 +60,7 @@ function membersOf(file: string, name: string): string[] {
 
 describe("docs/reference/hooks.md", () => {
   it("lists every hook, and no other", () => {
-    expect(column("hooks.md").sort()).toEqual(membersOf("src/kernel/hooks/hook-map.ts", "HookMap").sort());
+    expect(column("hooks.md").sort()).toEqual(membersOf("src/gate/operation/hook-map.ts", "HookMap").sort());
   });
 });
 

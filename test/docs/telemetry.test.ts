@@ -28,7 +28,7 @@ it("docs/guides/telemetry.md shows the spans of a list as they are", async () =>
 });
 
 it("docs/guides/telemetry.md names every kind of statement, and transactions", () => {
-  const source = readFileSync(join(repositoryRoot, "src/kernel/ports/statement.ts"), "utf8");
+  const source = readFileSync(join(repositoryRoot, "src/gate/statement/statement.ts"), "utf8");
   const kinds = [...source.matchAll(/readonly kind: ([^;]+);/g)].flatMap(([, of = ""]) => of.match(/\w+/g) ?? []);
   const [, named = ""] = /A statement is named after its kind:([\s\S]*?)\n\n/.exec(guide.text) ?? [];
   expect([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual([...kinds, "transaction"].sort());

@@ -26,7 +26,7 @@ testDriver("the page's", async (entities) => {
 
 describe("docs/guides/write-a-driver.md", () => {
   it("names everything that a port has, and all that a driver may be able to do", () => {
-    const file = "src/kernel/ports/driver.ts";
+    const file = "src/gate/statement/driver.ts";
     expect(columnOf(page.text, "The port").sort()).toEqual(membersOf(file, "DriverPort").sort());
     expect(columnOf(page.text, "Capabilities").sort()).toEqual(membersOf(file, "DriverCapabilities").sort());
   });
@@ -45,7 +45,7 @@ describe("docs/guides/write-a-driver.md", () => {
     expect(rows.map(([kind]) => namesIn(kind)[0])).toEqual(Object.keys(kinds));
     for (const [kind, members] of rows) {
       const [name = ""] = namesIn(kind);
-      const declared = membersOf("src/kernel/ports/statement.ts", kinds[name] ?? "");
+      const declared = membersOf("src/gate/statement/statement.ts", kinds[name] ?? "");
       expect(["kind", ...namesIn(members)].sort(), name).toEqual(declared.sort());
     }
   });
@@ -84,9 +84,9 @@ describe("docs/guides/write-a-driver.md", () => {
   it("has the options of middleware", () => {
     const named = columnOf(page.text, "Middleware");
     expect(named.slice(0, 3).sort()).toEqual(
-      membersOf("src/kernel/ports/with-middleware.ts", "MiddlewareOptions").sort(),
+      membersOf("src/gate/statement/with-middleware.ts", "MiddlewareOptions").sort(),
     );
-    expect(membersOf("src/kernel/ports/driver.ts", "DriverPort")).toEqual(expect.arrayContaining(named.slice(3)));
+    expect(membersOf("src/gate/statement/driver.ts", "DriverPort")).toEqual(expect.arrayContaining(named.slice(3)));
   });
 
   it("is no driver as a copy", () => {

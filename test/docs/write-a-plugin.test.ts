@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { featuresOf } from "../../src/gate/index.ts";
 import { entity, type Keelson, keelson, memoryDriver, noopLogger, type Plugin, string } from "../../src/index.ts";
-import { featuresOf } from "../../src/kernel/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage } from "../support/page.ts";
@@ -58,7 +58,7 @@ describe("docs/guides/write-a-plugin.md", () => {
   });
 
   it("names all capabilities", () => {
-    const source = readFileSync(join(repositoryRoot, "src/kernel/plugin/features.ts"), "utf8");
+    const source = readFileSync(join(repositoryRoot, "src/gate/features.ts"), "utf8");
     const known = [...source.matchAll(/(?:add\(|name: )"([\w-]+)"/g)].map(([, name]) => name as string);
     expect(known.length).toBeGreaterThan(8);
     const sentence = page.text.slice(page.text.indexOf("The capabilities are")).split("\n\n", 1)[0] as string;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import { ConfigurationError, createModel, type EntityLike, entity, json, string } from "../../src/entity/index.ts";
-import { type Driver, noopLogger, type Row } from "../../src/kernel/index.ts";
+import type { Driver, Row } from "../../src/gate/index.ts";
+import { noopLogger } from "../../src/kernel/index.ts";
 import { testDriver } from "../support/driver-contract.ts";
 import { fixtureEntities } from "../support/entities.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { entity, memoryDriver, noopLogger, string } from "../../src/index.ts";
-import { createKernel } from "../../src/kernel.ts";
+import { createApp } from "../../src/kernel.ts";
 
 describe("a kernel without plugins", () => {
   const boot = () =>
-    createKernel({
+    createApp({
       entities: [entity("thing", { name: string })],
       driver: memoryDriver(),
       plugins: [],

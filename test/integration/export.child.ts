@@ -1,7 +1,8 @@
 // A server whose records are exported by export-memory.test.ts, on the PostgreSQL of its argument. It tells its parent
 // when an export has ended, and answers "measure" with its memory and what it has asked the database.
+
+import { withMiddleware } from "../../src/gate/index.ts";
 import { defineRule, entity, exportAction, int, keelson, noopLogger, postgres, string, text } from "../../src/index.ts";
-import { withMiddleware } from "../../src/kernel/index.ts";
 import { startApp } from "../support/http.ts";
 
 const line = entity("line", { title: string, body: text, amount: int, status: string.optional() })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PluginList } from "../../src/gate/index.ts";
 import {
   belongsTo,
   ConfigurationError,
@@ -11,7 +12,6 @@ import {
   noopLogger,
   string,
 } from "../../src/index.ts";
-import type { PluginList } from "../../src/kernel/index.ts";
 
 function problemsOf(config: Partial<Parameters<typeof keelson>[0]>): readonly string[] {
   try {

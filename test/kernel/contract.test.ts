@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
-import { createKernel, createPlugin, noopLogger } from "../../src/kernel/index.ts";
+import { createApp, createPlugin } from "../../src/gate/index.ts";
+import { noopLogger } from "../../src/kernel/index.ts";
 import { rules } from "../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../src/testing/fake-kernel.ts";
 import { contractEntities, testKernelContract } from "../support/kernel-contract.ts";
@@ -13,7 +14,7 @@ describe("the real kernel", () => {
       id: "open-door",
       hooks: decided ? {} : { "operation:authorize": (operation) => void (operation.decision.allowed = true) },
     });
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: contractEntities,
       driver,
       plugins: [open, ...(plugins.some(({ id }) => id === "open") ? [] : [rules()]), ...plugins],

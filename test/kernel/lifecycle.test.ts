@@ -2,18 +2,16 @@ import { describe, expect, it, vi } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
 import {
-  createKernel,
+  type App,
+  createApp,
   createPlugin,
-  createService,
-  DatabaseUnavailableError,
   type Driver,
   endpoint,
-  type Kernel,
   type Middleware,
   type Plugin,
-  UnavailableError,
   withMiddleware,
-} from "../../src/kernel/index.ts";
+} from "../../src/gate/index.ts";
+import { createService, DatabaseUnavailableError, UnavailableError } from "../../src/kernel/index.ts";
 import { recordingLogger } from "../../src/testing/recording-logger.ts";
 import { deferred } from "../support/deferred.ts";
 
@@ -43,11 +41,11 @@ function flaky(): { driver: Driver; fail(error: Error | undefined): void } {
   return { driver: withMiddleware(inner, pass, { connect }), fail: (error) => void (failure = error) };
 }
 
-function boot(driver: Driver, plugins: readonly Plugin[] = [], logger = recordingLogger()): Kernel {
-  return createKernel({ entities: [thing], driver, plugins: [open, ...plugins], logger, getUser: () => ({ id: "u" }) });
+function boot(driver: Driver, plugins: readonly Plugin[] = [], logger = recordingLogger()): App {
+  return createApp({ entities: [thing], driver, plugins: [open, ...plugins], logger, getUser: () => ({ id: "u" }) });
 }
 
-async function get(kernel: Kernel, url: string): Promise<[number, string | null]> {
+async function get(kernel: App, url: string): Promise<[number, string | null]> {
   const { status, body } = await kernel.handle({ method: "GET", url, headers: {} });
   return [status, typeof body === "string" ? body : null];
 }
@@ -184,7 +182,7 @@ describe("closing", () => {
     ];
     const disconnect = async () => void stopped.push("driver");
     const options = { entities: [thing], logger, limits: { hookMs: 5 }, services: { pool: () => ({ close: never }) } };
-    const kernel = createKernel({
+    const kernel = createApp({
       ...options,
       driver: withMiddleware(memoryDriver(), pass, { disconnect }),
       plugins: parts,
@@ -203,7 +201,7 @@ describe("closing", () => {
     const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => (release = resolve)) });
     const later = createPlugin({ id: "later", start: () => void begun.push("later") });
     const limits = { hookMs: 5 };
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: [thing],
       driver,
       plugins: [slow, later],
@@ -222,7 +220,7 @@ describe("closing", () => {
   it("starts a plugin that takes longer than a hook may", async () => {
     const slow = createPlugin({ id: "slow", start: () => new Promise<void>((resolve) => setTimeout(resolve, 20)) });
     const limits = { hookMs: 5 };
-    const kernel = createKernel({ entities: [], driver: memoryDriver(), plugins: [slow], limits });
+    const kernel = createApp({ entities: [], driver: memoryDriver(), plugins: [slow], limits });
     await expect(kernel.ready).resolves.toBeUndefined();
     await kernel.close();
   });
@@ -291,7 +289,7 @@ describe("closing", () => {
       },
     });
     const limits = { hookMs: 0, requestMs: 5 };
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: [thing],
       driver: memoryDriver(),
       plugins: [open, stuck],

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import type { ConfigurationError } from "../../src/entity/index.ts";
-import { createKernel, DEFAULT_LIMITS, noopLogger } from "../../src/kernel/index.ts";
+import { createApp } from "../../src/gate/index.ts";
+import { DEFAULT_LIMITS, noopLogger } from "../../src/kernel/index.ts";
 
 function boot(limits: object) {
-  return createKernel({ entities: [], driver: memoryDriver(), plugins: [], logger: noopLogger, limits });
+  return createApp({ entities: [], driver: memoryDriver(), plugins: [], logger: noopLogger, limits });
 }
 
 function problemsOf(limits: object): readonly string[] {

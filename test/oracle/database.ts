@@ -196,10 +196,19 @@ async function openPostgres(model: Model, url: string): Promise<Database> {
         );
         waits = rows.length > 0;
       }
-      await apply(holder, changes);
-      await holder.query("commit");
+      const areMade = await apply(holder, changes).then(
+        () => true,
+        // Each waits for a row of the other: then the write goes first.
+        async (error: { readonly code?: string }) => {
+          if (error.code !== "40P01") throw error;
+          await holder.query("rollback");
+          return false;
+        },
+      );
+      if (areMade) await holder.query("commit");
       await over.catch(() => undefined);
-      return waits;
+      if (!areMade) await apply(client, changes);
+      return waits && areMade;
     },
     async close() {
       await Promise.all([client.end(), holder.end()]);

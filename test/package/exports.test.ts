@@ -52,7 +52,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     WorkflowFailedError allOf and answerWeb asItMeets asReader askedOfStored baseHeaders baseMask belongsTo
     blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize
     clearGlobalContainer columnsOf compare compileClients compileRuntime compileWhere conflictError
-    consoleLogger createDeclarations createKernel createModel createPlugin createPluginFactory
+    consoleLogger createDeclarations createApp createModel createPlugin createPluginFactory
     createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
     defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith endpoint
     entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf float

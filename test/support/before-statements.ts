@@ -1,4 +1,4 @@
-import { type Driver, type Statement, withMiddleware } from "../../src/kernel/index.ts";
+import { type Driver, type Statement, withMiddleware } from "../../src/gate/index.ts";
 
 /** A driver on which something happens before each statement of a kind, outside its transactions. */
 export function beforeStatements(

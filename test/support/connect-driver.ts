@@ -1,5 +1,6 @@
 import { createModel, type EntityLike } from "../../src/entity/index.ts";
-import { type Driver, type DriverContext, noopLogger } from "../../src/kernel/index.ts";
+import type { Driver, DriverContext } from "../../src/gate/index.ts";
+import { noopLogger } from "../../src/kernel/index.ts";
 
 /** What an app tells its driver. */
 export function driverContext(entities: readonly EntityLike[], change: Partial<DriverContext> = {}): DriverContext {

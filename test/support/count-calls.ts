@@ -1,4 +1,4 @@
-import { type Driver, withMiddleware } from "../../src/kernel/index.ts";
+import { type Driver, withMiddleware } from "../../src/gate/index.ts";
 
 /** The driver, with every statement and transaction counted. */
 export function countCalls(driver: Driver, calls: { count: number }): Driver {

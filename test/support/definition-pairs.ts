@@ -16,7 +16,7 @@ import {
   string,
   text,
 } from "../../src/entity/index.ts";
-import type { Row } from "../../src/kernel/index.ts";
+import type { Row } from "../../src/gate/index.ts";
 
 // Definitions as plain data, and changes to them. What keeps its number is the same thing under another name, so that
 // what becomes of its values can be followed.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
-import type { Driver } from "../../src/kernel/index.ts";
+import type { Driver } from "../../src/gate/index.ts";
 import { describeConditions } from "./driver-contract/conditions.ts";
 import { describeConstraints } from "./driver-contract/constraints.ts";
 import {

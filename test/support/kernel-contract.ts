@@ -1,17 +1,8 @@
 import { expect, it } from "vitest";
 import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
-import {
-  createPlugin,
-  type Driver,
-  endpoint,
-  notFoundError,
-  type Operation,
-  type Plugin,
-  type PluginContext,
-  Reply,
-  type RouteContext,
-  type User,
-} from "../../src/kernel/index.ts";
+import type { Driver, Operation } from "../../src/gate/index.ts";
+import { createPlugin, endpoint, type Plugin, type PluginContext, type RouteContext } from "../../src/gate/index.ts";
+import { notFoundError, Reply, type User } from "../../src/kernel/index.ts";
 
 /** What the suite needs of a kernel, real or fake. */
 export interface KernelUnderTest {

@@ -1,4 +1,4 @@
-import { type Driver, entityOf, type Statement, soleId, withMiddleware } from "../../src/kernel/index.ts";
+import { type Driver, entityOf, type Statement, soleId, withMiddleware } from "../../src/gate/index.ts";
 
 /** A driver that also writes down the statements it runs, those of transactions too: `find post`, or `bulk update post`. */
 export function recordStatements(driver: Driver): Driver & { readonly statements: string[] } {

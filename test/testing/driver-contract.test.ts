@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ColumnDefinition } from "../../src/entity/index.ts";
+import { compare, type Middleware, type MiddlewareOptions, soleId, withMiddleware } from "../../src/gate/index.ts";
 import { type Driver, memoryDriver } from "../../src/index.ts";
-import { compare, type Middleware, type MiddlewareOptions, soleId, withMiddleware } from "../../src/kernel/index.ts";
 import { driverContract } from "../../src/testing/index.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 

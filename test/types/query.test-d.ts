@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { AnyEntity, InferSelect, InferSort, InferWhere } from "../../src/entity/index.ts";
+import type { EntityClient, Where } from "../../src/gate/index.ts";
 import { keelson } from "../../src/keelson.ts";
-import type { EntityClient, Where } from "../../src/kernel/index.ts";
 import { type Post, post, profile, tag, type User, user } from "./blog.ts";
 
 type PostWhere = InferWhere<typeof post>;

@@ -1,5 +1,6 @@
+import { withMiddleware } from "../../gate/index.ts";
 import type { Keelson, Logger } from "../../index.ts";
-import { UnavailableError, withMiddleware } from "../../kernel/index.ts";
+import { UnavailableError } from "../../kernel/index.ts";
 import type { Project } from "./project.ts";
 
 /**

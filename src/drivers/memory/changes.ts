@@ -1,5 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import { ConflictError, ReferencedError, type Row, ValidationFailedError } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import { ConflictError, ReferencedError, ValidationFailedError } from "../../kernel/index.ts";
 import { type Store, type Table, type UniqueIndex, uniqueKey } from "./store.ts";
 
 /** What one statement does: rows to store, by entity and id; `null` deletes. */

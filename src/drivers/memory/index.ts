@@ -1,14 +1,8 @@
 // Rows in this process's memory: the driver of tests and examples, with the semantics of the databases.
 // Architecture 3.5; one contract suite holds it and the database drivers together.
 import { ConfigurationError } from "../../entity/index.ts";
-import {
-  createSerialQueue,
-  DatabaseError,
-  type Driver,
-  defineDriver,
-  type Execute,
-  type TransactionOptions,
-} from "../../kernel/index.ts";
+import { type Driver, defineDriver, type Execute, type TransactionOptions } from "../../gate/index.ts";
+import { createSerialQueue, DatabaseError } from "../../kernel/index.ts";
 import { executeIn, type Session } from "./execute-in-memory.ts";
 import { plant, type Seed, seedOf } from "./seed.ts";
 

@@ -1,5 +1,6 @@
 import { type AnyEntity, type ColumnDefinition, canHold } from "../../entity/index.ts";
-import { DatabaseError, type Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import { DatabaseError } from "../../kernel/index.ts";
 
 function copyValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;

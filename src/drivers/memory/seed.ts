@@ -1,5 +1,5 @@
 import { type AnyEntity, ConfigurationError, isKeelsonError } from "../../entity/index.ts";
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 import { applyChanges, type Changes } from "./changes.ts";
 import { newRow, takeIn } from "./rows.ts";
 import { link, linksOf } from "./statements.ts";

@@ -1,7 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import {
   askedOfStored,
-  BadRequestError,
   type Condition,
   matches,
   type RelatedRows,
@@ -9,7 +8,8 @@ import {
   type SortKey,
   soleId,
   totalOrder,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { BadRequestError } from "../../kernel/index.ts";
 import { linkTableOf, type Store } from "./store.ts";
 
 function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {

@@ -1,13 +1,6 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
-import {
-  ALWAYS,
-  type Condition,
-  ConflictError,
-  type FindPairs,
-  isAlways,
-  type Pair,
-  type Row,
-} from "../../kernel/index.ts";
+import { ALWAYS, type Condition, type FindPairs, isAlways, type Pair, type Row } from "../../gate/index.ts";
+import { ConflictError } from "../../kernel/index.ts";
 import { applyChanges, danglingReference, deletion } from "./changes.ts";
 import { changedRow, newRow } from "./rows.ts";
 import { filterRows } from "./select-rows.ts";

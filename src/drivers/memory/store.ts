@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import type { Pair, Row } from "../../kernel/index.ts";
+import type { Pair, Row } from "../../gate/index.ts";
 
 /** Which row holds each combination of values of some columns that no two rows may share. */
 export interface UniqueIndex {

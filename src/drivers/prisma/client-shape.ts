@@ -1,4 +1,4 @@
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 
 /** Any PrismaClient 7: generated, extended with `$extends`, or built in memory. */
 export interface AnyPrismaClient {

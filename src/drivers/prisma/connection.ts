@@ -1,5 +1,6 @@
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
-import { type DriverContext, EntityNotFoundError, type EntityRef } from "../../kernel/index.ts";
+import type { DriverContext, EntityRef } from "../../gate/index.ts";
+import { EntityNotFoundError } from "../../kernel/index.ts";
 import type { Client } from "./client-shape.ts";
 import { compilePlans, type EntityPlan, jsonColumnsOf } from "./entity-plan.ts";
 import type { OpenedClient } from "./opened-client.ts";

@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import {
-  createSerialQueue,
   type Driver,
   type DriverCapabilities,
   type DriverContext,
@@ -10,7 +9,8 @@ import {
   type Execute,
   type TransactionOptions,
   withCapabilities,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { createSerialQueue } from "../../kernel/index.ts";
 import { type Connection, notConnected } from "./connection.ts";
 import type { OpenedClient } from "./opened-client.ts";
 import { runTransaction, type Transact } from "./run-transaction.ts";

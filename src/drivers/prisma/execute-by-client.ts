@@ -1,7 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import {
   and,
-  BadRequestError,
   type ChangePairs,
   type Condition,
   type DriverPort,
@@ -19,7 +18,8 @@ import {
   totalOrder,
   type Update,
   type Written,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { BadRequestError } from "../../kernel/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { Dialect } from "./dialect.ts";
 import type { EntityPlan } from "./entity-plan.ts";

@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import { type Row, type SortKey, totalOrder } from "../../kernel/index.ts";
+import { type Row, type SortKey, totalOrder } from "../../gate/index.ts";
 import type { Args, ModelApi } from "./client-shape.ts";
 
 // A condition may list more ids than a statement takes parameters. Prisma then asks in several statements, unless the

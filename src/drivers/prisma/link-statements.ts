@@ -1,5 +1,5 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
-import type { ChangePairs } from "../../kernel/index.ts";
+import type { ChangePairs } from "../../gate/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { Session } from "./session.ts";
 import { danglingReference } from "./to-keelson-error.ts";

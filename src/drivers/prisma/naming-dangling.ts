@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import { type Row, ValidationFailedError } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import { ValidationFailedError } from "../../kernel/index.ts";
 import { danglingReference } from "./to-keelson-error.ts";
 
 /** Rows that are written, and a way to look for those they refer to. */

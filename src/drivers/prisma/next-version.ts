@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 
 /** Whether a version counts a change of these columns: of none, and of the id alone, it does not. */

@@ -1,6 +1,7 @@
 import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provider } from "../../entity/index.ts";
-import { DatabaseUnavailableError, type Driver, type DriverCapabilities, type Logger } from "../../kernel/index.ts";
+import type { Driver, DriverCapabilities } from "../../gate/index.ts";
+import { DatabaseUnavailableError, type Logger } from "../../kernel/index.ts";
 import { ADAPTER_PROVIDERS, type AnyAdapterFactory } from "./adapter-shape.ts";
 import { checkCollation } from "./check-collation.ts";
 import { type AnyPrismaClient, type Client, modelApi, type StatementClient } from "./client-shape.ts";

@@ -1,4 +1,4 @@
-import { and, type Compare, type Condition, type Row } from "../../kernel/index.ts";
+import { and, type Compare, type Condition, type Row } from "../../gate/index.ts";
 import { type Args, modelApi } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { readTogether } from "./read-together.ts";

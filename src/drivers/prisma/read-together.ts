@@ -1,4 +1,4 @@
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 
 interface Waiting {
   readonly id: string;

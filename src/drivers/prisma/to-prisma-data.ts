@@ -1,5 +1,6 @@
 import { canHold } from "../../entity/index.ts";
-import { DatabaseError, type Row, ValidationFailedError } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import { DatabaseError, ValidationFailedError } from "../../kernel/index.ts";
 import type { ClientConnection } from "./connection.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { exactNumber } from "./exact-number.ts";

@@ -1,5 +1,5 @@
 import type { ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import { type Compare, type Condition, compare, not, or, type Related, type Test } from "../../kernel/index.ts";
+import { type Compare, type Condition, compare, not, or, type Related, type Test } from "../../gate/index.ts";
 import type { Args } from "./client-shape.ts";
 import type { Dialect } from "./dialect.ts";
 import { exactNumber } from "./exact-number.ts";

@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import { type Compare, type Condition, compare, mapCondition, NEVER, visitCondition } from "../../kernel/index.ts";
+import { type Compare, type Condition, compare, mapCondition, NEVER, visitCondition } from "../../gate/index.ts";
 import type { Args, StatementClient } from "./client-shape.ts";
 import type { ClientConnection } from "./connection.ts";
 import type { Dialect } from "./dialect.ts";

@@ -1,4 +1,4 @@
-import { type Condition, type Row, soleId } from "../../kernel/index.ts";
+import { type Condition, type Row, soleId } from "../../gate/index.ts";
 import { type Args, type Client, modelApi, type StatementClient } from "./client-shape.ts";
 import type { EntityPlan } from "./entity-plan.ts";
 import { namingDangling, type Written } from "./naming-dangling.ts";

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { getGlobalContainer } from "./global-container.ts";
 import type { ServiceContext, ServiceFactory, ServiceOptions } from "./service-container.ts";
 

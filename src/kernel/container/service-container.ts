@@ -1,4 +1,4 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
 import { closeAll } from "./close-all.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";

@@ -1,4 +1,4 @@
-import type { KeelsonErrorOptions } from "../../entity/index.ts";
+import type { KeelsonErrorOptions } from "../../entity/keelson-error.ts";
 import {
   AuthenticationError,
   AuthorizationError,

@@ -1,48 +1,37 @@
-import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../entity/keelson-error.ts";
 import { withDeadline } from "../async/deadline.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
-import { noteOrigin } from "../errors/handle-error.ts";
-import type { OperationKind } from "../operations/operation.ts";
-import type { HookFunction, HookMap, HookName, HookOptions } from "./hook-map.ts";
+import { noteOrigin } from "../log/describe-error.ts";
+import type { KernelHookOptions, KernelHooks } from "./kernel-hooks.ts";
 
 /** A registered hook function with the plugin that owns it. */
 export interface Hook<P> {
   readonly run: (payload: P) => void | PromiseLike<void>;
   readonly plugin: string;
-  readonly name: HookName;
+  readonly name: string;
   readonly timeout: number;
-  readonly appliesTo: HookOptions["appliesTo"];
-  readonly textMoments: boolean;
-  readonly plainLists: boolean;
-  readonly severalRecords: boolean;
+  /** As they were given. */
+  readonly options: KernelHookOptions;
 }
 
-/** Hook functions in the order their plugins were set up. */
-export class HookRegistry {
-  readonly #hooks = new Map<HookName, Hook<never>[]>();
+/** Hook functions in the order their plugins were set up. @typeParam M Payloads by name */
+export class HookRegistry<M extends object = KernelHooks> {
+  readonly #hooks = new Map<PropertyKey, Hook<never>[]>();
   readonly #defaultTimeout: number;
 
   constructor(defaultTimeout: number) {
     this.#defaultTimeout = defaultTimeout;
   }
 
-  on<N extends HookName>(plugin: string, name: N, fn: HookFunction<N>, options: HookOptions = {}): void {
-    const { timeout = this.#defaultTimeout, appliesTo } = options;
-    const { textMoments = false, plainLists = false, severalRecords = false } = options;
+  on(plugin: string, name: string, run: Hook<never>["run"], options: KernelHookOptions = {}): void {
     const list = this.#hooks.get(name) ?? [];
-    const run = fn as Hook<never>["run"];
-    list.push({ run, plugin, name, timeout, appliesTo, textMoments, plainLists, severalRecords });
+    list.push({ run, plugin, name, timeout: options.timeout ?? this.#defaultTimeout, options });
     this.#hooks.set(name, list);
   }
 
   /** All functions of a hook. */
-  list<N extends HookName>(name: N): readonly Hook<HookMap[N]>[] {
-    return (this.#hooks.get(name) ?? []) as unknown as readonly Hook<HookMap[N]>[];
-  }
-
-  /** The functions of an operation hook that apply to an entity and a kind; asked once per pair at boot. */
-  listFor<N extends HookName>(name: N, entity: AnyEntity, kind: OperationKind): readonly Hook<HookMap[N]>[] {
-    return this.list(name).filter(({ appliesTo }) => appliesTo?.(entity, kind) ?? true);
+  list<N extends keyof M>(name: N): readonly Hook<M[N]>[] {
+    return (this.#hooks.get(name) ?? []) as unknown as readonly Hook<M[N]>[];
   }
 }
 

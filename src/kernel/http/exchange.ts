@@ -1,10 +1,10 @@
 import type { Place } from "../async/in-flight.ts";
 import { UnavailableError } from "../errors/errors.ts";
-import type { ErrorContent } from "../records/present-error.ts";
-import type { Route } from "../routes/route.ts";
-import { isStream } from "./cancel-body.ts";
-import { endWith } from "./end-with.ts";
-import type { HttpExchange, KernelRequest, KernelResponse } from "./messages.ts";
+import { isStream } from "../request/cancel-body.ts";
+import { endWith } from "../request/end-with.ts";
+import type { HttpExchange, KernelRequest, KernelResponse } from "../request/messages.ts";
+import type { ErrorContent } from "../request/present.ts";
+import type { KernelRoute } from "../routes/route.ts";
 
 /** Bytes of the large answers of an app that are under way. */
 export interface LargeAnswers {
@@ -20,7 +20,7 @@ export class Exchange implements HttpExchange {
   /** Time of the deadline; the route may have another. */
   expires: number;
   /** Undefined until one matched. */
-  route: Route | undefined;
+  route: KernelRoute | undefined;
   params: Readonly<Record<string, string>> | undefined;
   /** The error that ended the work and what it says to this caller; undefined where nobody knew yet who calls. */
   failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;

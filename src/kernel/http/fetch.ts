@@ -1,8 +1,8 @@
 import { InternalError } from "../errors/errors.ts";
-import { describeError } from "../errors/handle-error.ts";
-import type { Logger } from "../ports/logger.ts";
-import { cancelBody } from "./cancel-body.ts";
-import type { KernelRequest, KernelResponse } from "./messages.ts";
+import { describeError } from "../log/describe-error.ts";
+import type { Logger } from "../log/logger.ts";
+import { cancelBody } from "../request/cancel-body.ts";
+import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import { refusal } from "./refusal.ts";
 
 /** What answers requests, as far as hosts need it. */

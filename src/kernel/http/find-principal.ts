@@ -1,12 +1,12 @@
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../entity/keelson-error.ts";
 import { withDeadline } from "../async/deadline.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
 import { AuthenticationError, UnavailableError } from "../errors/errors.ts";
-import { describeError } from "../errors/handle-error.ts";
-import type { Limits } from "../limits.ts";
-import type { Logger } from "../ports/logger.ts";
-import { ANONYMOUS, type Principal, SYSTEM, type User } from "../ports/principal.ts";
-import type { KernelRequest, RequestInfo } from "./messages.ts";
+import { describeError } from "../log/describe-error.ts";
+import type { Logger } from "../log/logger.ts";
+import type { Limits } from "../request/limits.ts";
+import type { KernelRequest, RequestInfo } from "../request/messages.ts";
+import { ANONYMOUS, type Principal, SYSTEM, type User } from "../request/principal.ts";
 
 /** How an app recognises its callers. */
 export interface IdentityOptions {

@@ -1,5 +1,5 @@
+import { canonicalize } from "../routes/canonicalize.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
-import { canonicalize } from "./canonicalize.ts";
 
 /** Whether a raw URL is the app's: under its prefix, or a plugin's endpoint. */
 export function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, maxBytes: number): boolean {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { handleError } from "../errors/handle-error.ts";
-import { baseHeaders } from "./base-headers.ts";
-import type { KernelResponse } from "./messages.ts";
+import { baseHeaders } from "../request/base-headers.ts";
+import type { KernelResponse } from "../request/messages.ts";
+import { handleError } from "./handle-error.ts";
 
 /** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape. */
 export function refusal(error: unknown): KernelResponse & { body: string } {

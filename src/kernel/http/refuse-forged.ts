@@ -1,5 +1,5 @@
 import { AuthorizationError } from "../errors/errors.ts";
-import type { KernelRequest } from "./messages.ts";
+import type { KernelRequest } from "../request/messages.ts";
 
 /** Origins whose pages may send requests that change something; "all" turns the check off. */
 export type TrustedOrigins = readonly string[] | "all";

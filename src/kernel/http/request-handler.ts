@@ -1,4 +1,4 @@
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../entity/keelson-error.ts";
 import { InFlight } from "../async/in-flight.ts";
 import {
   AuthenticationError,
@@ -8,33 +8,35 @@ import {
   MethodNotAllowedError,
   UnavailableError,
 } from "../errors/errors.ts";
-import { describeError, handleError } from "../errors/handle-error.ts";
-import type { RouteCall } from "../hooks/hook-map.ts";
-import { runHooks } from "../hooks/hook-registry.ts";
-import { passesRules } from "../operations/may-use.ts";
-import { RequestScope } from "../operations/request-scope.ts";
-import type { OperationRuntime } from "../operations/runtime.ts";
-import type { OperationScope } from "../operations/scope.ts";
-import { ANONYMOUS } from "../ports/principal.ts";
-import { presentError } from "../records/present-error.ts";
-import { toJson } from "../records/to-json.ts";
-import { Reply, type Route, type RouteContext } from "../routes/route.ts";
+import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
+import type { KernelRouteCall } from "../hooks/kernel-hooks.ts";
+import { passesRules } from "../hooks/passes-rules.ts";
+import { describeError } from "../log/describe-error.ts";
+import type { Logger } from "../log/logger.ts";
+import { baseHeaders } from "../request/base-headers.ts";
+import { cancelBody, isStream } from "../request/cancel-body.ts";
+import { endWith } from "../request/end-with.ts";
+import type { Limits } from "../request/limits.ts";
+import type { KernelRequest, KernelResponse } from "../request/messages.ts";
+import { ANONYMOUS } from "../request/principal.ts";
+import { readJsonBody } from "../request/read-body.ts";
+import type { Scope, Scopes } from "../request/scope.ts";
+import { canonicalize, decodeParams } from "../routes/canonicalize.ts";
+import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
-import { baseHeaders } from "./base-headers.ts";
-import { cancelBody, isStream } from "./cancel-body.ts";
-import { canonicalize, decodeParams } from "./canonicalize.ts";
-import { endWith } from "./end-with.ts";
 import { Exchange, type LargeAnswers } from "./exchange.ts";
 import { fromWebResponse, isWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
-import type { KernelRequest, KernelResponse } from "./messages.ts";
-import { readJsonBody } from "./read-body.ts";
+import { handleError } from "./handle-error.ts";
 import { refuseForged, type TrustedOrigins } from "./refuse-forged.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export interface RequestHandlerOptions {
-  readonly runtime: OperationRuntime;
+  readonly scopes: Scopes;
+  readonly hooks: HookRegistry;
+  readonly limits: Limits;
+  readonly log: Logger;
   readonly routes: RouteRegistry;
   readonly apiPrefix: string;
   readonly identity: IdentityOptions;
@@ -54,11 +56,11 @@ export class RequestHandler {
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
-    this.#large = { most: options.runtime.limits.answerBytes, bytes: 0 };
+    this.#large = { most: options.limits.answerBytes, bytes: 0 };
   }
 
   async handle(request: KernelRequest): Promise<KernelResponse> {
-    const { limits, hooks } = this.#options.runtime;
+    const { limits, hooks } = this.#options;
     const exchange = new Exchange(request, Date.now() + limits.requestMs, this.#large);
     this.#begin(exchange);
     let work: Promise<KernelResponse> | undefined;
@@ -89,9 +91,9 @@ export class RequestHandler {
   }
 
   async #answer(exchange: Exchange): Promise<KernelResponse> {
-    const { runtime, routes, identity, started } = this.#options;
+    const { scopes, hooks, limits, routes, identity, started } = this.#options;
     const { request, requestId } = exchange;
-    const { path, search } = canonicalize(request.url, runtime.limits.urlBytes);
+    const { path, search } = canonicalize(request.url, limits.urlBytes);
     const match = routes.find(request.method, path, request.base);
     if (match === undefined) {
       const right = routes.suggest(path, request.base);
@@ -105,14 +107,14 @@ export class RequestHandler {
     const { route } = match;
     const params = decodeParams(match.params);
     exchange.route = route;
-    if (route.timeout !== undefined) exchange.expires += route.timeout - runtime.limits.requestMs;
+    if (route.timeout !== undefined) exchange.expires += route.timeout - limits.requestMs;
     exchange.params = params;
     const starting = route.early ? undefined : started();
     if (starting !== undefined) await starting;
-    const starts = runtime.hooks.list("request:start");
+    const starts = hooks.list("request:start");
     if (starts.length > 0) await runHooks(starts, { request, requestId, route, params });
     const principal = route.early ? ANONYMOUS : await findPrincipal(request, identity);
-    const scope = new RequestScope(runtime, { principal, requestId, exchange });
+    const scope = scopes.open({ principal, requestId, exchange });
     let isStreaming = false;
     try {
       const response = await this.#around(exchange, route, params, search, scope);
@@ -123,7 +125,7 @@ export class RequestHandler {
       return response;
     } catch (error) {
       // Now: rules that decide what it may show have services until the scope is closed.
-      exchange.failure = { error, content: await presentError(error, scope) };
+      exchange.failure = { error, content: await scopes.presentError(error, scope) };
       throw error;
     } finally {
       const closing = isStreaming ? undefined : scope.close();
@@ -134,14 +136,14 @@ export class RequestHandler {
   /** The route's answer, with what plugins have put around it. */
   async #around(
     { request, requestId }: Exchange,
-    route: Route,
+    route: KernelRoute,
     params: Readonly<Record<string, string>>,
     search: string,
-    scope: RequestScope,
+    scope: Scope,
   ): Promise<KernelResponse> {
-    const { runtime, apiPrefix } = this.#options;
+    const { hooks: registry, limits, apiPrefix } = this.#options;
     let body: Promise<unknown> | undefined;
-    const context: RouteContext = {
+    const context: KernelRouteContext = {
       route,
       request,
       requestId,
@@ -149,32 +151,33 @@ export class RequestHandler {
       search,
       root: request.base ?? apiPrefix,
       scope,
-      body: () => (body ??= readJsonBody(request, runtime.limits)),
+      body: () => (body ??= readJsonBody(request, limits)),
     };
-    const hooks = runtime.hooks.list("route:around");
+    const hooks = registry.list("route:around");
     if (hooks.length === 0) return this.#respond(context);
-    const respond: RouteCall["respond"] = (inner) => this.#respond({ ...context, scope: inner });
-    const call: RouteCall = { ...context, respond };
+    const respond: KernelRouteCall["respond"] = (inner) => this.#respond({ ...context, scope: inner });
+    const call: KernelRouteCall = { ...context, respond };
     await runHooks(hooks, call);
     return call.respond(scope);
   }
 
   /** What the route's handler makes of the request, if the caller may use the route. */
-  async #respond(context: RouteContext): Promise<KernelResponse> {
+  async #respond(context: KernelRouteContext): Promise<KernelResponse> {
     const { route, requestId, scope } = context;
+    const { scopes } = this.#options;
     if (route.rules !== undefined) await this.#authorizeRoute(route, route.rules, scope);
-    return finish(await route.handler(context), requestId, scope);
+    return finish(await route.handler(context), requestId, (value) => scopes.toJson(value, scope));
   }
 
-  async #authorizeRoute(route: Route, rules: readonly string[], scope: OperationScope): Promise<void> {
-    if (await passesRules(this.#options.runtime.hooks, route, rules, scope)) return;
+  async #authorizeRoute(route: KernelRoute, rules: readonly string[], scope: Scope): Promise<void> {
+    if (await passesRules(this.#options.hooks, route, rules, scope)) return;
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
   /** Runs `request:end`. An error answer stays; in place of any other one comes the error of the hook. */
   async #announce(exchange: Exchange, response: KernelResponse, hasFailed: boolean): Promise<KernelResponse> {
     const { request, requestId, route, params } = exchange;
-    const { hooks, log } = this.#options.runtime;
+    const { hooks, log } = this.#options;
     try {
       await runHooks(hooks.list("request:end"), { request, requestId, route, params, response });
       return response;
@@ -189,7 +192,7 @@ export class RequestHandler {
   }
 
   #failure(error: unknown, { request, requestId, failure }: Exchange): KernelResponse {
-    const { log } = this.#options.runtime;
+    const { log } = this.#options;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
     // Nobody waits for the answer: whoever goes away while it is made could fill the log.
@@ -227,7 +230,7 @@ export class RequestHandler {
   /** Ends what takes too long. Work that goes on after that is given up `hookMs` later, so that closing always completes. */
   #sweep(): void {
     const now = Date.now();
-    const { hookMs } = this.#options.runtime.limits;
+    const { hookMs } = this.#options.limits;
     for (const exchange of this.#active) {
       if (!exchange.isExpired && exchange.expires <= now) exchange.expire();
       else if (exchange.isExpired && exchange.expires + hookMs <= now) this.#end(exchange);
@@ -245,7 +248,11 @@ function dropBody(response: KernelResponse): void {
 }
 
 /** A handler's result as a response: every record in it is masked, everything is JSON unless it is a Response or a stream. */
-async function finish(result: unknown, requestId: string, scope: OperationScope): Promise<KernelResponse> {
+async function finish(
+  result: unknown,
+  requestId: string,
+  toJson: (value: unknown) => ReturnType<Scopes["toJson"]>,
+): Promise<KernelResponse> {
   if (isWebResponse(result)) {
     const { status, headers, body } = fromWebResponse(result);
     return { status, headers: { ...baseHeaders(requestId), ...headers }, body };
@@ -254,7 +261,7 @@ async function finish(result: unknown, requestId: string, scope: OperationScope)
   const { body } = reply;
   if (body === undefined) return respond(requestId, reply, null);
   if (body instanceof Uint8Array || isStream(body)) return respond(requestId, reply, body);
-  const written = toJson(body, scope);
+  const written = toJson(body);
   const text = written instanceof Promise ? await written : written;
   if (text === undefined) throw new InternalError("The result cannot be written as JSON");
   return respond(requestId, reply, text, JSON_TYPE);

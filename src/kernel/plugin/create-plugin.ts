@@ -1,5 +1,5 @@
-import { ConfigurationError } from "../../entity/index.ts";
-import type { Endpoint, EndpointConfig, Plugin, PluginOptions } from "./plugin.ts";
+import { ConfigurationError } from "../../entity/keelson-error.ts";
+import type { KernelPlugin, KernelPluginOptions } from "./plugin.ts";
 
 const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*)?$/;
 
@@ -8,15 +8,16 @@ const made = new WeakSet<object>();
 /** Factories that `createPluginFactory` made. */
 const factories = new WeakSet<object>();
 
-/**
- * Makes a plugin. What else is wrong with it is in the report of the app that it is in.
- * @param options its id, what it declares, and `setup`
- * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
- * `provides` is not a list of names
- */
-export function createPlugin(options: PluginOptions): Plugin {
+/** What every plugin says of itself. */
+type PluginIdentity = Pick<KernelPluginOptions, "id" | "version" | "requires" | "provides">;
+
+/** A plugin of some options. */
+type Made<O extends PluginIdentity> = O & Pick<KernelPlugin, "version" | "requires" | "provides">;
+
+/** @see createPlugin */
+export function makePlugin<O extends PluginIdentity>(options: O): Made<O> {
   assertOptions(options);
-  const plugin: Plugin = Object.freeze({
+  const plugin = Object.freeze({
     ...options,
     version: options.version ?? "0.0.0",
     requires: Object.freeze([...(options.requires ?? [])]),
@@ -38,26 +39,17 @@ function assertOptions(options: unknown): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Turns `(options) => plugin options` into `(options?) => Plugin`. */
-export function createPluginFactory<TOptions extends object = Record<never, never>>(
-  define: (options: Partial<TOptions>) => PluginOptions,
-): (options?: Partial<TOptions>) => Plugin {
-  const factory = (options: Partial<TOptions> = {}): Plugin => createPlugin(define(options));
+/** @see createPluginFactory */
+export function makePluginFactory<T, O extends PluginIdentity>(
+  define: (options: Partial<T>) => O,
+): (options?: Partial<T>) => Made<O> {
+  const factory = (options: Partial<T> = {}): Made<O> => makePlugin(define(options));
   factories.add(factory);
   return factory;
 }
 
-/**
- * An endpoint of a plugin. Without `rules` it denies everybody.
- * @param path from the root of the server, as in `/reports/:year`
- * @param config method, rules, input and handler
- */
-export function endpoint(path: string, config: EndpointConfig): Endpoint {
-  return Object.freeze({ method: "GET", ...config, path });
-}
-
 /** Whether a value was made by `createPlugin`. */
-export function isMadePlugin(value: unknown): value is Plugin {
+export function isMadePlugin(value: unknown): value is KernelPlugin {
   return typeof value === "object" && value !== null && made.has(value);
 }
 

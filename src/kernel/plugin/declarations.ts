@@ -1,35 +1,42 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
-import type { HookName } from "../hooks/hook-map.ts";
-import { HOOK_NAMES } from "../hooks/hook-names.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
-import type { RouteInput } from "../routes/route.ts";
+import type { KernelRouteInput } from "../routes/route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
-import { endpointProblems, hookProblems, pluginProblems, routeProblems } from "./declared-problems.ts";
-import type { Plugin, PluginContext } from "./plugin.ts";
+import {
+  type DeclarationShapes,
+  endpointProblems,
+  hookProblems,
+  pluginProblems,
+  routeProblems,
+} from "./declared-problems.ts";
+import type { KernelPlugin, KernelPluginContext } from "./plugin.ts";
 
 /** Where declarations go. */
 export interface DeclarationTargets {
   readonly hooks: HookRegistry;
+  /** Names of the hooks of the kernel and its base. */
+  readonly hookNames: readonly string[];
+  readonly shapes: DeclarationShapes;
   register(id: string, factory: ServiceFactory, options?: ServiceOptions): void;
-  addRoute(plugin: string, route: RouteInput): void;
+  addRoute(plugin: string, route: KernelRouteInput): void;
   problem(sentence: string): void;
 }
 
 /** The half of a plugin's context that declares things. */
 export interface DeclaringContext {
-  readonly hooks: PluginContext["hooks"];
-  readonly problem: PluginContext["problem"];
-  readonly register: PluginContext["services"]["register"];
-  readonly addRoute: PluginContext["routes"]["add"];
+  readonly hooks: KernelPluginContext["hooks"];
+  readonly problem: KernelPluginContext["problem"];
+  readonly register: KernelPluginContext["services"]["register"];
+  readonly addRoute: KernelPluginContext["routes"]["add"];
 }
 
 /** What plugins declare: open during setup, closed for good afterwards. */
 export interface Declarations {
-  contextOf(plugin: Plugin): DeclaringContext;
+  contextOf(plugin: KernelPlugin): DeclaringContext;
   /** Runs what a plugin declares as data, then its `setup`. */
-  declare(plugin: Plugin, context: PluginContext): void;
+  declare(plugin: KernelPlugin, context: KernelPluginContext): void;
   /** Reports hooks that do not exist. From now on every declaration throws. */
   close(): void;
   /** Accepts declarations again, for one more plugin. */
@@ -40,7 +47,7 @@ export interface Declarations {
 
 /** Takes what plugins declare, and refuses what is wrong with it or comes too late. */
 export function createDeclarations(targets: DeclarationTargets): Declarations {
-  const { hooks, problem } = targets;
+  const { hooks, hookNames, shapes, problem } = targets;
   const definers = new Map<string, string>();
   const listeners: { readonly plugin: string; readonly name: string }[] = [];
   const registrars = new Map<string, string>();
@@ -48,7 +55,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   const late: string[] = [];
   let isOpen = true;
 
-  function contextOf({ id: plugin }: Plugin): DeclaringContext {
+  function contextOf({ id: plugin }: KernelPlugin): DeclaringContext {
     /** @throws ConfigurationError once setup is over */
     function inSetup(call: string): void {
       if (isOpen) return;
@@ -64,16 +71,16 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       hooks: {
         on(name, fn, options) {
           inSetup(`hooks.on("${String(name)}")`);
-          if (report(hookProblems(name, fn, options))) return;
+          if (report(hookProblems(name, fn, options, shapes.hook))) return;
           listeners.push({ plugin, name });
           hooks.on(plugin, name, fn, options);
         },
         define(name) {
           inSetup(`hooks.define("${String(name)}")`);
-          const owner = HOOK_NAMES.includes(name) ? "the kernel" : definers.get(name);
+          const owner = hookNames.includes(name) ? "the kernel" : definers.get(name);
           if (owner !== undefined) report([`the hook "${name}" is defined by ${owner} already`]);
           else definers.set(name, `plugin "${plugin}"`);
-          return (payload) => runHooks(hooks.list(name), payload);
+          return (payload) => runHooks(hooks.list(name as never), payload);
         },
       },
       problem(sentence) {
@@ -92,7 +99,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       },
       addRoute(route) {
         inSetup(`routes.add(${route?.method} ${route?.path})`);
-        if (!report(routeProblems(route))) targets.addRoute(plugin, route);
+        if (!report(routeProblems(route, shapes.route))) targets.addRoute(plugin, route);
       },
     };
   }
@@ -106,13 +113,12 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         if (other === undefined) providers.set(name, plugin.id);
         else problem(`Plugins "${other}" and "${plugin.id}" both provide "${name}"; ${oneOf(other)}`);
       }
-      const problems = pluginProblems(plugin);
+      const problems = pluginProblems(plugin, shapes.plugin);
       for (const sentence of problems) report(sentence);
       for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
-      for (const [name, fn] of Object.entries(plugin.hooks ?? {}))
-        if (fn !== undefined) context.hooks.on(name as HookName, fn as never);
+      for (const [name, fn] of Object.entries(plugin.hooks ?? {})) if (fn !== undefined) context.hooks.on(name, fn);
       for (const [action, given] of Object.entries(plugin.endpoints ?? {})) {
-        const wrong = endpointProblems(action, given);
+        const wrong = endpointProblems(action, given, shapes.endpoint);
         for (const sentence of wrong) report(sentence);
         if (wrong.length > 0) continue;
         const { method = "GET", rules = [], ...others } = given;
@@ -130,8 +136,8 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     close() {
       isOpen = false;
       for (const { plugin, name } of listeners.splice(0)) {
-        if (HOOK_NAMES.includes(name as HookName) || definers.has(name)) continue;
-        const hint = didYouMean(name, [...HOOK_NAMES, ...definers.keys()]);
+        if (hookNames.includes(name) || definers.has(name)) continue;
+        const hint = didYouMean(name, [...hookNames, ...definers.keys()]);
         problem(
           `plugin "${plugin}": there is no hook "${name}"; a plugin that runs hooks of its own names them with hooks.define().${hint}`,
         );

@@ -1,86 +1,86 @@
-import type { HookOptions } from "../hooks/hook-map.ts";
-import type { RouteInput } from "../routes/route.ts";
 import { unknownKeys } from "../text/did-you-mean.ts";
-import type { Endpoint, PluginOptions } from "./plugin.ts";
 
-/** Keys by the type that they must have; `undefined` for those that are checked otherwise, or not at all. */
-type Shape<T> = Readonly<Record<keyof T, "function" | "object" | "string" | "number" | "boolean" | undefined>>;
+type TypeName = "function" | "object" | "string" | "number" | "boolean";
 
-const PLUGIN: Shape<PluginOptions> = {
-  id: "string",
-  version: "string",
-  requires: undefined,
-  provides: undefined,
-  schema: "object",
-  services: "object",
-  hooks: "object",
-  endpoints: "object",
-  getUser: "function",
-  wrapDriver: "function",
-  wrapHandlerDriver: "function",
-  setup: "function",
-  start: "function",
-  stop: "function",
+/** Keys by the type that their values must have; `undefined` for those that are checked otherwise, or not at all. */
+export type Shape = Readonly<Record<string, TypeName | undefined>>;
+
+/** What may be declared, key by key. */
+export interface DeclarationShapes {
+  readonly plugin: Shape;
+  readonly hook: Shape;
+  readonly endpoint: Shape;
+  /** What a route has besides what an endpoint has. */
+  readonly route: Shape;
+}
+
+const KERNEL: DeclarationShapes = {
+  plugin: {
+    id: "string",
+    version: "string",
+    requires: undefined,
+    provides: undefined,
+    services: "object",
+    hooks: "object",
+    endpoints: "object",
+    getUser: "function",
+    base: "function",
+    setup: "function",
+    start: "function",
+    stop: "function",
+  },
+  hook: { timeout: "number" },
+  endpoint: {
+    path: "string",
+    method: "string",
+    rules: undefined,
+    handler: "function",
+    meta: "object",
+    early: "boolean",
+    readsBody: "string",
+  },
+  route: { entity: "object", action: "string", timeout: "number" },
 };
 
-const HOOK: Shape<HookOptions> = {
-  appliesTo: "function",
-  timeout: "number",
-  textMoments: "boolean",
-  plainLists: "boolean",
-  severalRecords: "boolean",
-};
-
-const ENDPOINT: Shape<Endpoint> = {
-  path: "string",
-  method: "string",
-  rules: undefined,
-  handler: "function",
-  meta: "object",
-  describe: "function",
-  early: "boolean",
-  readsBody: "string",
-  transactional: "boolean",
-};
-
-const ROUTE: Shape<RouteInput> = {
-  ...ENDPOINT,
-  entity: "object",
-  action: "string",
-  access: "string",
-  obeys: undefined,
-  timeout: "number",
-  call: "function",
-};
+/** The kernel's shapes, with those of its base. */
+export function declarationShapes(base: DeclarationShapes): DeclarationShapes {
+  const endpoint = { ...KERNEL.endpoint, ...base.endpoint };
+  return {
+    plugin: { ...KERNEL.plugin, ...base.plugin },
+    hook: { ...KERNEL.hook, ...base.hook },
+    endpoint,
+    route: { ...endpoint, ...KERNEL.route, ...base.route },
+  };
+}
 
 /** What is wrong with a plugin's own members, apart from what they hold. */
-export function pluginProblems(plugin: PluginOptions): string[] {
-  return shapeProblems(plugin, PLUGIN);
+export function pluginProblems(plugin: object, shape: Shape): string[] {
+  return shapeProblems(plugin, shape);
 }
 
 /** What is wrong with a function for a hook, and when it runs. */
-export function hookProblems(name: unknown, fn: unknown, options: unknown): string[] {
+export function hookProblems(name: unknown, fn: unknown, options: unknown, shape: Shape): string[] {
   const at = `hook "${String(name)}"`;
   if (typeof name !== "string") return ["hooks.on takes the name of a hook first"];
   const problems = typeof fn === "function" ? [] : [`${at} takes a function, not ${typeNameOf(fn)}`];
-  if (options !== undefined) problems.push(...shapeProblems(options, HOOK).map((problem) => `${at}: ${problem}`));
+  if (options !== undefined) problems.push(...shapeProblems(options, shape).map((problem) => `${at}: ${problem}`));
   return problems;
 }
 
 /** What is wrong with an endpoint of a plugin. */
-export function endpointProblems(name: string, endpoint: unknown): string[] {
-  return routeShapeProblems(`endpoint "${name}"`, endpoint, ENDPOINT);
+export function endpointProblems(name: string, endpoint: unknown, shape: Shape): string[] {
+  return routeShapeProblems(`endpoint "${name}"`, endpoint, shape);
 }
 
 /** What is wrong with a route, apart from its path. */
-export function routeProblems(route: unknown): string[] {
-  const { method, path } = (route ?? {}) as Partial<RouteInput>;
-  return routeShapeProblems(`route ${method} ${path}`, route, ROUTE);
+export function routeProblems(route: unknown, shape: Shape): string[] {
+  const { method, path } = (route ?? {}) as { readonly method?: unknown; readonly path?: unknown };
+  return routeShapeProblems(`route ${method} ${path}`, route, shape);
 }
 
-function routeShapeProblems<T>(at: string, given: unknown, shape: Shape<T>): string[] {
+function routeShapeProblems(at: string, given: unknown, shape: Shape): string[] {
   const problems = shapeProblems(given, shape);
-  const { handler, path, rules, obeys } = (given ?? {}) as Partial<Record<keyof RouteInput, unknown>>;
+  const { handler, path, rules, obeys } = (given ?? {}) as Readonly<Record<string, unknown>>;
   if (handler === undefined) problems.push("it has no handler");
   if (path === undefined) problems.push("it has no path");
   for (const [key, list] of Object.entries({ rules, obeys }))
@@ -94,7 +94,7 @@ function isRuleList(list: unknown): boolean {
   return Array.isArray(list) && list.every(isRule);
 }
 
-function shapeProblems<T>(given: unknown, shape: Shape<T>): string[] {
+function shapeProblems(given: unknown, shape: Shape): string[] {
   if (typeof given !== "object" || given === null) return [`it must be an object, not ${typeNameOf(given)}`];
   const problems = unknownKeys(given, Object.keys(shape));
   for (const [key, type] of Object.entries(shape)) {

@@ -1,5 +1,5 @@
 import { isMadePlugin, isPluginFactory } from "./create-plugin.ts";
-import type { Plugin } from "./plugin.ts";
+import type { KernelPlugin } from "./plugin.ts";
 
 /** What a value is, as far as plugin lists are concerned. */
 export function detectPluginType(value: unknown): "plugin" | "factory" | "unknown" {
@@ -8,9 +8,9 @@ export function detectPluginType(value: unknown): "plugin" | "factory" | "unknow
 }
 
 /** Whether a value can stand in a plugin list: made by `createPlugin`, by this or another copy of the package. */
-export function isValidPlugin(value: unknown): value is Plugin {
+export function isValidPlugin(value: unknown): value is KernelPlugin {
   if (isMadePlugin(value)) return true;
   if (typeof value !== "object" || value === null) return false;
-  const { id, version, requires, provides } = value as Partial<Plugin>;
+  const { id, version, requires, provides } = value as Partial<KernelPlugin>;
   return typeof id === "string" && typeof version === "string" && Array.isArray(requires) && Array.isArray(provides);
 }

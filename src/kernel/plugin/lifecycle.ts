@@ -1,25 +1,26 @@
-import { isKeelsonError } from "../../entity/index.ts";
+import { isKeelsonError } from "../../entity/keelson-error.ts";
 import { withDeadline } from "../async/deadline.ts";
 import type { ServiceContainer } from "../container/service-container.ts";
 import { UnavailableError } from "../errors/errors.ts";
-import { describeError } from "../errors/handle-error.ts";
-import type { Driver } from "../ports/driver.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { Plugin, PluginContext } from "./plugin.ts";
+import { describeError } from "../log/describe-error.ts";
+import type { Logger } from "../log/logger.ts";
+import type { KernelPlugin, KernelPluginContext } from "./plugin.ts";
 
 /** Milliseconds between attempts to start while the database is away. */
 const RETRY_MS = 1_000;
 
 /** What is started and stopped together. */
 export interface LifecycleParts {
-  readonly plugins: readonly Plugin[];
-  readonly contexts: ReadonlyMap<Plugin, PluginContext>;
-  readonly driver: Driver;
+  readonly plugins: readonly KernelPlugin[];
+  readonly contexts: ReadonlyMap<KernelPlugin, KernelPluginContext>;
   readonly container: ServiceContainer;
   readonly log: Logger;
   /** Milliseconds that each part gets to stop; starting takes as long as it takes. */
   readonly stopMs: number;
-  start(): Promise<void>;
+  /** Runs first; again when the start is tried again. */
+  connect(): Promise<void>;
+  /** Runs last. */
+  disconnect(): Promise<void>;
   /** @throws ConfigurationError when a plugin has declared something after setup */
   refuseLate(): void;
 }
@@ -28,11 +29,11 @@ export interface LifecycleParts {
 export function createLifecycle({
   plugins,
   contexts,
-  driver,
   container,
   log,
   stopMs,
-  start,
+  connect,
+  disconnect,
   refuseLate,
 }: LifecycleParts): {
   readonly ready: Promise<void>;
@@ -40,7 +41,7 @@ export function createLifecycle({
   started(): Promise<void> | undefined;
   stop(): Promise<void>;
 } {
-  const running: Plugin[] = [];
+  const running: KernelPlugin[] = [];
   let state: "starting" | "started" | "failed" = "starting";
   let stopped = false;
   let attempt: Promise<void>;
@@ -49,11 +50,11 @@ export function createLifecycle({
   async function run(): Promise<void> {
     state = "starting";
     try {
-      await start();
+      await connect();
       for (const plugin of plugins) {
         if (running.includes(plugin)) continue;
         refuseWhenStopped();
-        await plugin.start?.(contexts.get(plugin) as PluginContext);
+        await plugin.start?.(contexts.get(plugin) as KernelPluginContext);
         running.push(plugin);
         refuseLate();
       }
@@ -75,9 +76,9 @@ export function createLifecycle({
   }
   async function shutDown(): Promise<void> {
     for (const plugin of running.splice(0).reverse())
-      await quietly(`plugin "${plugin.id}"`, () => plugin.stop?.(contexts.get(plugin) as PluginContext));
+      await quietly(`plugin "${plugin.id}"`, () => plugin.stop?.(contexts.get(plugin) as KernelPluginContext));
     await quietly("services", () => container.dispose());
-    await quietly("driver", () => driver.disconnect());
+    await quietly("driver", disconnect);
   }
   /** Stopping always completes: what fails, or takes too long, is logged, and the rest is stopped. */
   async function quietly(what: string, stop: () => unknown): Promise<void> {

@@ -1,24 +1,24 @@
 import { didYouMean } from "../text/did-you-mean.ts";
 import { isValidPlugin } from "./inspect.ts";
-import type { Plugin } from "./plugin.ts";
+import type { KernelPlugin } from "./plugin.ts";
 
 /**
  * Orders plugins so that each comes after what it requires, otherwise as listed. Problems (duplicates, missing and
  * circular requirements, things that are no plugins) are reported, and what can be ordered is.
  */
-export function orderPlugins(input: Iterable<unknown>, problem: (sentence: string) => void): Plugin[] {
-  const plugins: Plugin[] = [];
+export function orderPlugins(input: Iterable<unknown>, problem: (sentence: string) => void): KernelPlugin[] {
+  const plugins: KernelPlugin[] = [];
   for (const candidate of input) {
     if (!isValidPlugin(candidate)) problem(describeStranger(candidate));
     else if (plugins.some(({ id }) => id === candidate.id)) problem(`Plugin "${candidate.id}" is in the list twice`);
     else plugins.push(candidate);
   }
-  const providers = new Map<string, Plugin>();
+  const providers = new Map<string, KernelPlugin>();
   for (const plugin of plugins)
     for (const name of [plugin.id, ...plugin.provides]) if (!providers.has(name)) providers.set(name, plugin);
 
-  const ordered: Plugin[] = [];
-  const visit = (plugin: Plugin, chain: readonly string[]): void => {
+  const ordered: KernelPlugin[] = [];
+  const visit = (plugin: KernelPlugin, chain: readonly string[]): void => {
     if (ordered.includes(plugin)) return;
     if (chain.includes(plugin.id)) {
       problem(`Plugins require each other in a circular way: ${[...chain, plugin.id].join(" -> ")}`);

@@ -1,82 +1,74 @@
-import type { AnyEntity, EntityModel, EntityRules } from "../../entity/index.ts";
-import type { EntityClient } from "../client/in-process-client.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
-import type { HookFunction, HookMap, HookName, HookOptions } from "../hooks/hook-map.ts";
-import type { RequestInfo } from "../http/messages.ts";
-import type { Limits } from "../limits.ts";
-import type { OperationScope } from "../operations/scope.ts";
-import type { Driver } from "../ports/driver.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { User } from "../ports/principal.ts";
-import type { Route, RouteContext, RouteInput } from "../routes/route.ts";
-import type { EntitySchema } from "./entity-schema.ts";
+import type { KernelHookOptions } from "../hooks/kernel-hooks.ts";
+import type { Logger } from "../log/logger.ts";
+import type { Limits } from "../request/limits.ts";
+import type { RequestInfo } from "../request/messages.ts";
+import type { User } from "../request/principal.ts";
+import type { Scope } from "../request/scope.ts";
+import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/route.ts";
+import type { Base, Ground } from "./base.ts";
 
 /** The part of the app's configuration that plugins may read. */
-export interface PluginConfig {
+export interface KernelConfig {
   readonly apiPrefix: string;
   readonly production: boolean;
   readonly limits: Limits;
   readonly isAdmin: (user: User) => boolean;
-  readonly defaultRules: EntityRules;
 }
 
-type ScopedWork<T> = (scope: OperationScope) => Promise<T>;
-
 /**
- * Everything a plugin may touch. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
+ * What the kernel gives a plugin. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
  * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
  */
-export interface PluginContext {
+export interface KernelPluginContext {
   readonly services: {
     register(id: string, factory: ServiceFactory, options?: ServiceOptions): void;
     resolve<T = unknown>(id: string): T;
     has(id: string): boolean;
   };
   readonly hooks: {
-    on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
+    on(name: string, fn: (payload: never) => void | PromiseLike<void>, options?: KernelHookOptions): void;
     /**
      * Defines a hook of the plugin's own, for others to add functions to.
      * @returns runs these functions in order; a promise only when one of them returned one
      */
-    define<N extends HookName>(name: N): (payload: HookMap[N]) => void | Promise<void>;
+    define(name: string): (payload: never) => void | Promise<void>;
   };
   readonly routes: {
-    add(route: RouteInput): void;
+    add(route: KernelRouteInput): void;
     /** Those of all plugins; complete once the app is set up. */
-    list(): readonly Route[];
+    list(): readonly KernelRoute[];
   };
-  /** All entities of the app, those of plugins included, with their relations resolved. */
-  readonly entities: EntityModel;
-  readonly config: PluginConfig;
+  readonly config: KernelConfig;
   readonly log: Logger;
-  /** The base driver, without rules; connected when `start` runs. */
-  readonly driver: Driver;
-  /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
-  clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
   /**
    * Runs work in a scope of its own: of a user, of nobody (null), or of the system. It waits until the app has started;
    * `early` work does not, and may find no database.
    */
-  runAs<T>(who: User | null | "system", work: ScopedWork<T>, options?: { readonly early?: boolean }): Promise<T>;
+  runAs<T>(
+    who: User | null | "system",
+    work: (scope: Scope) => Promise<T>,
+    options?: { readonly early?: boolean },
+  ): Promise<T>;
   /** Reports a problem of the configuration; all are thrown together as one ConfigurationError. */
   problem(sentence: string): void;
 }
 
-/** A plugin endpoint. Without `rules` it denies everybody. */
-export interface EndpointConfig
-  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
+/** A plugin endpoint, as the kernel knows it. Without `rules` it denies everybody. */
+export interface KernelEndpointConfig extends Pick<KernelRouteInput, "meta" | "early" | "readsBody"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
-  handler(context: RouteContext): unknown;
+  handler(context: KernelRouteContext): unknown;
 }
 
-export interface Endpoint extends EndpointConfig {
+/** An endpoint with its path, from the root of the server. */
+export interface KernelEndpoint extends KernelEndpointConfig {
   readonly path: string;
 }
 
-/** What `createPlugin` takes. */
-export interface PluginOptions {
+/** What the kernel takes of a plugin. */
+export interface KernelPluginOptions {
   /** Unique; kebab-case, optionally "scope/name". */
   readonly id: string;
   readonly version?: string | undefined;
@@ -84,42 +76,28 @@ export interface PluginOptions {
   readonly requires?: readonly string[] | undefined;
   /** Capabilities this plugin brings besides its id; features of entities (`features.ts`) are capabilities too. */
   readonly provides?: readonly string[] | undefined;
-  /** Entities it brings. */
-  readonly schema?: EntitySchema | undefined;
   readonly services?: Readonly<Record<string, ServiceFactory>> | undefined;
-  readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
-  readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
+  readonly hooks?: { readonly [name: string]: ((payload: never) => void | PromiseLike<void>) | undefined } | undefined;
+  readonly endpoints?: Readonly<Record<string, KernelEndpoint>> | undefined;
   /**
    * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
    * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
    * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
    */
-  getUser?(request: RequestInfo, context: PluginContext): unknown;
-  /**
-   * Puts itself around the driver that the statements of operations run on, drivers of transactions included. Called
-   * once, after all plugins are set up. @default the driver as it is
-   */
-  wrapDriver?(driver: Driver, context: PluginContext): Driver;
-  /**
-   * The same around what handlers, hooks and rules use; called for each of their drivers.
-   * @param scope whose driver it is; undefined for the one that services of the whole app get
-   * @default the driver as it is
-   */
-  wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined): Driver;
+  getUser?(request: RequestInfo, context: KernelPluginContext): unknown;
+  /** Lays what the other plugins stand on. Only the first plugin of an app may do that. */
+  base?(ground: Ground): Base;
   /** Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused. */
-  setup?(context: PluginContext): void;
-  /** Runs when the driver is connected, in order of `requires`. */
-  start?(context: PluginContext): void | Promise<void>;
+  setup?(context: KernelPluginContext): void;
+  /** Runs when the base is connected, in order of `requires`. */
+  start?(context: KernelPluginContext): void | Promise<void>;
   /** Runs in reverse order of `start`. Nobody waits for it longer than `limits.hookMs`; what it throws is logged. */
-  stop?(context: PluginContext): void | Promise<void>;
+  stop?(context: KernelPluginContext): void | Promise<void>;
 }
 
-declare const kPlugin: unique symbol;
-
-/** A plugin made by `createPlugin`: frozen, checked. */
-export interface Plugin extends PluginOptions {
+/** A plugin as the kernel has it: frozen, checked. */
+export interface KernelPlugin extends KernelPluginOptions {
   readonly version: string;
   readonly requires: readonly string[];
   readonly provides: readonly string[];
-  readonly [kPlugin]?: true;
 }

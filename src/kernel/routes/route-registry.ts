@@ -1,12 +1,11 @@
 import { addRoute, createRouter, findRoute } from "rou3";
-import type { Access, AnyEntity } from "../../entity/index.ts";
 import { kebabCase } from "../text/case.ts";
-import { pluralize, routeSegment } from "./plural.ts";
-import type { Route, RouteInput, RouteListing } from "./route.ts";
+import { pluralize, routeSegment } from "../text/plural.ts";
+import type { KernelRoute, KernelRouteInput, RouteListing } from "./route.ts";
 
 /** What a look-up found: a route, other methods on the same path, or nothing. */
 export type RouteMatch =
-  | { readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly route: KernelRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly allow: readonly string[] };
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -16,11 +15,11 @@ const PATH = /^(?:\/(?::[A-Za-z][A-Za-z0-9_]*|[A-Za-z0-9._~-]+))+$|^\/$/;
 /** All routes of an app. Static segments win over parameters, so `/films/count` is never read as an id. */
 export class RouteRegistry {
   readonly #prefix: string;
-  readonly #routes: Route[] = [];
+  readonly #routes: KernelRoute[] = [];
   /** By method and path with parameters unnamed, to find collisions. */
-  readonly #owners = new Map<string, Route>();
-  readonly #entityRouter = createRouter<Route>();
-  readonly #rootRouter = createRouter<Route>();
+  readonly #owners = new Map<string, KernelRoute>();
+  readonly #entityRouter = createRouter<KernelRoute>();
+  readonly #rootRouter = createRouter<KernelRoute>();
   readonly #problem: (sentence: string) => void;
 
   constructor(prefix: string, problem: (sentence: string) => void) {
@@ -28,27 +27,27 @@ export class RouteRegistry {
     this.#problem = problem;
   }
 
-  /** All routes as data. `rulesOf` tells the rules of an entity for an access. */
-  list(rulesOf: (entity: AnyEntity, access: Access) => readonly string[]): readonly RouteListing[] {
-    return this.#routes.map(({ method, path, entity, action, rules, obeys, access, plugin }) =>
+  /** All routes as data. `rulesOf` tells the rules of a route that has none of its own. */
+  list(rulesOf: (route: KernelRoute) => readonly string[]): readonly RouteListing[] {
+    return this.#routes.map((route) =>
       Object.freeze({
-        method,
-        path: entity === undefined ? path : this.#prefix + path,
-        entity: entity?.name,
-        action,
-        rules: rules ?? obeys ?? (entity !== undefined && access !== undefined ? rulesOf(entity, access) : []),
-        plugin,
+        method: route.method,
+        path: route.entity === undefined ? route.path : this.#prefix + route.path,
+        entity: route.entity?.name,
+        action: route.action,
+        rules: route.rules ?? rulesOf(route),
+        plugin: route.plugin,
       }),
     );
   }
 
   /** All routes as they were added, in order. */
-  get all(): readonly Route[] {
+  get all(): readonly KernelRoute[] {
     return this.#routes;
   }
 
   /** Adds a route; a malformed one, or one that another plugin already owns, is reported as a problem. */
-  add(plugin: string, input: RouteInput): void {
+  add(plugin: string, input: KernelRouteInput): void {
     const method = input.method.toUpperCase();
     const at = `route ${method} ${input.path} of plugin "${plugin}"`;
     const root = input.entity === undefined ? "" : this.#prefix;
@@ -64,7 +63,7 @@ export class RouteRegistry {
       this.#problem(`${at} collides with ${owner.method} ${owner.path} (${owner.action}) of plugin "${owner.plugin}"`);
       return;
     }
-    const route: Route = Object.freeze({ ...input, method, plugin });
+    const route: KernelRoute = Object.freeze({ ...input, method, plugin });
     this.#routes.push(route);
     this.#owners.set(shape, route);
     addRoute(input.entity === undefined ? this.#rootRouter : this.#entityRouter, method, input.path, route);
@@ -105,7 +104,7 @@ export class RouteRegistry {
     return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : undefined;
   }
 
-  #look(router: ReturnType<typeof createRouter<Route>>, method: string, path: string): RouteMatch | undefined {
+  #look(router: ReturnType<typeof createRouter<KernelRoute>>, method: string, path: string): RouteMatch | undefined {
     const found = findRoute(router, method, path);
     if (found !== undefined) return { route: found.data, params: found.params ?? NO_PARAMS };
     const allow = METHODS.filter((other) => findRoute(router, other, path) !== undefined);

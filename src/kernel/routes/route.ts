@@ -1,12 +1,17 @@
-import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError } from "../errors/errors.ts";
-import type { KernelRequest } from "../http/messages.ts";
-import type { OperationScope } from "../operations/scope.ts";
-import type { DescribeRoute } from "../ports/route-description.ts";
+import type { KernelRequest } from "../request/messages.ts";
+import type { Scope } from "../request/scope.ts";
+
+/** What the routes below the API prefix are about. */
+export interface Resource {
+  readonly name: string;
+  /** @default the plural of the name */
+  readonly plural?: string | undefined;
+}
 
 /** What a route handler gets. */
-export interface RouteContext {
-  readonly route: Route;
+export interface KernelRouteContext {
+  readonly route: KernelRoute;
   readonly request: KernelRequest;
   readonly requestId: string;
   /** Decoded path parameters. */
@@ -15,7 +20,7 @@ export interface RouteContext {
   readonly search: string;
   /** Absolute path of the API's root, for links (`/api`, or the path the app is mounted under). */
   readonly root: string;
-  readonly scope: OperationScope;
+  readonly scope: Scope;
   /** The request's JSON body, read and checked on first call. @throws 400, 413, 415 */
   body(): Promise<unknown>;
 }
@@ -37,42 +42,30 @@ export class Reply {
   }
 }
 
-/** Answers the requests of a route. */
-export type RouteHandler = (context: RouteContext) => unknown;
-
-/** A route as plugins add it. */
-export interface RouteInput {
+/** A route as the kernel knows it. */
+export interface KernelRouteInput {
   readonly method: string;
   /** Pattern such as `/films/:id`; under the API prefix when `entity` is set, from the root otherwise. */
   readonly path: string;
-  readonly handler: RouteHandler;
-  readonly entity?: AnyEntity | undefined;
+  /** Answers the requests of the route. */
+  handler(context: KernelRouteContext): unknown;
+  readonly entity?: Resource | undefined;
   /** What it does, for listings: "list", "create", an action's name. */
   readonly action: string;
-  /** Which of the entity's rules its operation obeys; for listings. */
-  readonly access?: Access | undefined;
   /** Rules of the route itself; operations inside it have their own. Absent: the operations decide. */
   readonly rules?: readonly string[] | undefined;
-  /** Rules that its operations obey in place of the entity's; for listings. */
-  readonly obeys?: readonly string[] | undefined;
   /** `summary`, `description` and `tags` for documentation; plugins may keep more of their own in it. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** What documentation says besides, for one reader. @default what all routes have in common */
-  readonly describe?: DescribeRoute | undefined;
   /** Says that the handler reads the body as it comes, so that nobody may have read it before. @default through `body()` */
   readonly readsBody?: "raw" | undefined;
-  /** Whether all that the handler does may be one transaction. @default true */
-  readonly transactional?: boolean | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
-  /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */
-  readonly call?: ((scope: OperationScope, ...args: readonly unknown[]) => unknown) | undefined;
   /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
   readonly early?: boolean | undefined;
 }
 
 /** A registered route, printable. */
-export interface Route extends RouteInput {
+export interface KernelRoute extends KernelRouteInput {
   /** Id of the plugin that added it. */
   readonly plugin: string;
 }

@@ -1,14 +1,9 @@
 // Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
 // Specification sections 4.2 and 4.3.
 import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
-import {
-  createPlugin,
-  type FieldChecks,
-  type Plugin,
-  type PluginContext,
-  type RuleLists,
-  routeSegment,
-} from "../../kernel/index.ts";
+import type { FieldChecks, RuleLists } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { routeSegment } from "../../kernel/index.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./action/compile-action.ts";
 import { definitionOf } from "./action/definition-of.ts";
 import { describeAction } from "./action/describe-action.ts";

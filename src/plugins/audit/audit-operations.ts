@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { HookFunction, Operation, OperationKind, PluginContext, Row } from "../../kernel/index.ts";
+import type { HookFunction, Operation, OperationKind, PluginContext, Row } from "../../gate/index.ts";
 import type { AuditOperation } from "./audit-entry.ts";
 import { followDeletion } from "./follow-deletion.ts";
 import { keepEntries } from "./keep-entries.ts";

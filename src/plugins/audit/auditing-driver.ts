@@ -12,7 +12,7 @@ import {
   type Update,
   type Written,
   withMiddleware,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
 import { followDeletion } from "./follow-deletion.ts";
 import { type Actor, keepEntries } from "./keep-entries.ts";
 import { recordChange } from "./record-change.ts";

@@ -1,6 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
-  AuthorizationError,
   type Driver,
   entityOf,
   type Find,
@@ -8,7 +7,8 @@ import {
   type Row,
   tagRecord,
   withMiddleware,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { AuthorizationError } from "../../kernel/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 
 /** Entries that wait to be stored together. */

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
-import type { Driver, Row } from "../../kernel/index.ts";
+import type { Driver, Row } from "../../gate/index.ts";
 import { type Actor, keepEntries } from "./keep-entries.ts";
 import { recordChange } from "./record-change.ts";
 

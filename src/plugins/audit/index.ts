@@ -2,16 +2,8 @@
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
 
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import {
-  createPlugin,
-  type Driver,
-  describeError,
-  didYouMean,
-  type Logger,
-  type Plugin,
-  schemaFromEntities,
-  unknownKeys,
-} from "../../kernel/index.ts";
+import { createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
+import { describeError, didYouMean, type Logger, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry, ENTRY } from "./audit-entry.ts";
 import { auditOperations } from "./audit-operations.ts";
 import type { AuditOptions } from "./audit-options.ts";

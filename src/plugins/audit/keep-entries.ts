@@ -1,4 +1,4 @@
-import { type Driver, defaultIds, type OperationScope, type Row } from "../../kernel/index.ts";
+import { type Driver, defaultIds, type OperationScope, type Row } from "../../gate/index.ts";
 import { ENTRY } from "./audit-entry.ts";
 import type { RecordChange } from "./record-change.ts";
 

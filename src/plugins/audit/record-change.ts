@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 import type { AuditOperation } from "./audit-entry.ts";
 
 /** What a write did to a record, as it may be kept. */

@@ -1,12 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type {
-  Operation,
-  OperationScope,
-  ParseQuery,
-  Reply,
-  RequestConditions,
-  RouteContext,
-} from "../../kernel/index.ts";
+import type { Operation, OperationScope, ParseQuery, RequestConditions, RouteContext } from "../../gate/index.ts";
+import type { Reply } from "../../kernel/index.ts";
 
 /** Who keeps what requests ask of their record; nobody, in an app without that plugin. */
 export type FindConditions = () => RequestConditions | undefined;

@@ -1,14 +1,13 @@
 import type { AnyEntity, JsonSchema } from "../../entity/index.ts";
-import {
-  type AnswerDescription,
-  type ContentDescription,
-  type DescribeRoute,
-  pascalCase,
-  pluralize,
-  type QueryParser,
-  type RouteDescription,
-  type RouteReader,
-} from "../../kernel/index.ts";
+import type {
+  AnswerDescription,
+  ContentDescription,
+  DescribeRoute,
+  QueryParser,
+  RouteDescription,
+  RouteReader,
+} from "../../gate/index.ts";
+import { pascalCase, pluralize } from "../../kernel/index.ts";
 
 const json = (schema: JsonSchema): ContentDescription => ({ "application/json": schema });
 

@@ -1,6 +1,6 @@
 // crud: create, list, read, update and delete of every entity over HTTP (spec 4.1), with the list dialect of json-server,
 // includes (batched, through the target's own rules) and manyToMany writes.
-import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 import type { FindConditions } from "./answer-with-record.ts";
 import { createQueryParser } from "./query/query-parser.ts";
 import { addRelations } from "./relations.ts";

@@ -1,4 +1,4 @@
-import type { Operation, OperationScope, RouteContext } from "../../kernel/index.ts";
+import type { Operation, OperationScope, RouteContext } from "../../gate/index.ts";
 
 /** Which of the two ways to number pages a request used, so that links speak the same one. */
 type Style = "page" | "window";

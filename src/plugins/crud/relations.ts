@@ -1,4 +1,4 @@
-import { createPlugin, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 import { canJoin, joinInStatement } from "./include/join-in-statement.ts";
 import { givesRelations, joinRelations } from "./include/join-relations.ts";
 import { addLinkHooks } from "./links/write-links.ts";

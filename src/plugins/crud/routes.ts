@@ -1,17 +1,14 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import {
-  BadRequestError,
-  EntityNotFoundError,
-  type Operation,
-  type OperationQuery,
-  type ParseQuery,
-  type PluginContext,
-  type QueryParser,
-  Reply,
-  type RouteContext,
-  type RouteHandler,
-  routeSegment,
-} from "../../kernel/index.ts";
+import type {
+  Operation,
+  OperationQuery,
+  ParseQuery,
+  PluginContext,
+  QueryParser,
+  RouteContext,
+  RouteHandler,
+} from "../../gate/index.ts";
+import { BadRequestError, EntityNotFoundError, Reply, routeSegment } from "../../kernel/index.ts";
 import { answersWithRecord, type FindConditions, type RecordAnswers } from "./answer-with-record.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";

@@ -1,6 +1,8 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
-import { createPlugin, type FieldRules, type Plugin, type PluginContext, unknownKeys } from "../../kernel/index.ts";
+import type { FieldRules } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { PROTECTED, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";

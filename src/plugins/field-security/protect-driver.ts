@@ -1,5 +1,6 @@
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
-import { type Driver, getLogger, safeLogger } from "../../kernel/index.ts";
+import type { Driver } from "../../gate/index.ts";
+import { getLogger, safeLogger } from "../../kernel/index.ts";
 import { PROTECTED, refuseProtected } from "./encryption/protected-driver.ts";
 import type { FieldSecurityOptions } from "./field-security-options.ts";
 import { createPasswordHasher } from "./password/create-password-hasher.ts";

@@ -1,6 +1,8 @@
 // health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
 // can answer (/health/ready). Not part of the specification; they say nothing but a status.
-import { createPlugin, endpoint, type Plugin, type RouteDescription, unknownKeys } from "../../kernel/index.ts";
+import type { RouteDescription } from "../../gate/index.ts";
+import { createPlugin, endpoint, type Plugin } from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { createReadiness } from "./readiness.ts";
 
 /** Options of `health`. */

@@ -1,4 +1,5 @@
-import { DatabaseUnavailableError, type Driver } from "../../kernel/index.ts";
+import type { Driver } from "../../gate/index.ts";
+import { DatabaseUnavailableError } from "../../kernel/index.ts";
 
 /** Resolves when the database answered lately, and rejects with DatabaseUnavailableError (503) when it did not. */
 export type Readiness = (driver: Driver) => Promise<void>;

@@ -1,19 +1,21 @@
 import { createHash, createHmac } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
-  BadRequestError,
-  ConflictError,
-  cancelBody,
   type Driver,
-  describeError,
   type HookFunction,
-  type KernelRequest,
-  type KernelResponse,
   type OperationScope,
   type PluginContext,
   type RouteCall,
   type RouteContext,
   ShownRecords,
+} from "../../gate/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  cancelBody,
+  describeError,
+  type KernelRequest,
+  type KernelResponse,
 } from "../../kernel/index.ts";
 import { assertMayUse } from "./assert-may-use.ts";
 import { type Claim, claimKey, forgetKey, keepAnswer, releaseKey } from "./claim-key.ts";

@@ -1,10 +1,5 @@
-import {
-  AuthenticationError,
-  AuthorizationError,
-  type OperationInput,
-  type OperationScope,
-  type Route,
-} from "../../kernel/index.ts";
+import type { OperationInput, OperationScope, Route } from "../../gate/index.ts";
+import { AuthenticationError, AuthorizationError } from "../../kernel/index.ts";
 
 /**
  * Asks the rules whether a caller may use a route, for some records or all: before anything is read of the request, and

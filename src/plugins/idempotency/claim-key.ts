@@ -1,4 +1,5 @@
-import { ConflictError, defaultIds, type OperationScope, type Row } from "../../kernel/index.ts";
+import { defaultIds, type OperationScope, type Row } from "../../gate/index.ts";
+import { ConflictError } from "../../kernel/index.ts";
 import { IdempotencyKeyInUseError, IdempotencyKeyReusedError } from "./idempotency-errors.ts";
 import type { IdempotencySettings } from "./idempotency-options.ts";
 import { KEY, type StoredKey } from "./key-entity.ts";

@@ -11,8 +11,8 @@ import {
   type RouteDescription,
   type RouteNotes,
   schemaFromEntities,
-  unknownKeys,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { answerOnce } from "./answer-once.ts";
 import { completeOptions, type IdempotencyOptions, KNOWN } from "./idempotency-options.ts";
 import { keyEntity } from "./key-entity.ts";

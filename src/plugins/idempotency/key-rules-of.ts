@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { didYouMean, type Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
+import { didYouMean } from "../../kernel/index.ts";
 import type { IdempotencySettings } from "./idempotency-options.ts";
 
 /** What holds for which routes. */

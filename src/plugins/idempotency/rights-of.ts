@@ -6,7 +6,7 @@ import {
   presentSettled,
   type RecordUse,
   type Row,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
 
 /** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
 export interface Rights {

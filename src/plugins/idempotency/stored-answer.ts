@@ -1,4 +1,5 @@
-import { AuthorizationError, BadRequestError, type KernelResponse, type OperationScope } from "../../kernel/index.ts";
+import type { OperationScope } from "../../gate/index.ts";
+import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
 import { type Rights, rightsOf, usesNow } from "./rights-of.ts";
 
 /** An answer as it is kept. */

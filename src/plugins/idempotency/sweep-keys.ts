@@ -1,4 +1,5 @@
-import { describeError, type PluginContext } from "../../kernel/index.ts";
+import type { PluginContext } from "../../gate/index.ts";
+import { describeError } from "../../kernel/index.ts";
 import { KEY } from "./key-entity.ts";
 
 /** What deletes keys from time to time. */

@@ -1,4 +1,5 @@
-import { describeError, type OperationScope } from "../../kernel/index.ts";
+import type { OperationScope } from "../../gate/index.ts";
+import { describeError } from "../../kernel/index.ts";
 import { type Claim, renewKey } from "./claim-key.ts";
 
 /**

@@ -1,7 +1,8 @@
 // jwt-auth: recognises callers by the JSON Web Token in `Authorization: Bearer` (RFC 6750, RFC 7519), checked as
 // RFC 8725 asks for. A request without a token is anonymous; a bad token is 401, never anonymous.
 
-import { AuthenticationError, createPlugin, isUserId, type Plugin } from "../../kernel/index.ts";
+import { createPlugin, type Plugin } from "../../gate/index.ts";
+import { AuthenticationError, isUserId } from "../../kernel/index.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { checkOptions } from "./check-options.ts";
 import { createVerifier } from "./create-verifier.ts";

@@ -1,16 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { AnyEntity, JsonSchema, ResolvedRelation } from "../../entity/index.ts";
-import {
-  isPromiseLike,
-  type PluginContext,
-  pascalCase,
-  type QueryParser,
-  type Route,
-  type RouteDescription,
-  type RouteNotes,
-  type RouteReader,
-  withDeadline,
-} from "../../kernel/index.ts";
+import type { PluginContext, QueryParser, Route, RouteDescription, RouteNotes, RouteReader } from "../../gate/index.ts";
+import { isPromiseLike, pascalCase, withDeadline } from "../../kernel/index.ts";
 import { describeOperation, operationIdOf, response } from "./describe-operation.ts";
 import type { OpenApiDocument, OperationObject } from "./document.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";

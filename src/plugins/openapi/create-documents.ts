@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { createSerialQueue, type OperationScope, UnavailableError } from "../../kernel/index.ts";
+import type { OperationScope } from "../../gate/index.ts";
+import { createSerialQueue, UnavailableError } from "../../kernel/index.ts";
 import { buildDocument, type DocumentSource, type Place } from "./build-document.ts";
 import { createReaderViews } from "./reader-view.ts";
 

@@ -1,13 +1,6 @@
 import type { JsonSchema } from "../../entity/index.ts";
-import {
-  type AnswerDescription,
-  camelCase,
-  type ParameterDescription,
-  pascalCase,
-  pluralize,
-  type Route,
-  type RouteDescription,
-} from "../../kernel/index.ts";
+import type { AnswerDescription, ParameterDescription, Route, RouteDescription } from "../../gate/index.ts";
+import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
 import type { OperationObject } from "./document.ts";
 import { errorResponseName } from "./error-responses.ts";
 

@@ -1,19 +1,9 @@
 // openapi: an OpenAPI 3.1 document of what an API accepts and returns, and a page to read it on (Swagger UI). Not part
 // of the specification; made from the entities, the routes and what their owners say about them.
 import { ruleName } from "../../entity/index.ts";
-import {
-  BadRequestError,
-  createPlugin,
-  type OperationScope,
-  type Plugin,
-  type PluginContext,
-  Reply,
-  type RouteContext,
-  type RouteDescription,
-  type RouteNotes,
-  readParameters,
-  unknownKeys,
-} from "../../kernel/index.ts";
+import type { OperationScope, RouteDescription, RouteNotes } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
+import { BadRequestError, Reply, readParameters, unknownKeys } from "../../kernel/index.ts";
 import type { DocumentSource, Place } from "./build-document.ts";
 import { createDocuments, type Documents } from "./create-documents.ts";
 import { addDocsPage } from "./docs/add-docs-page.ts";

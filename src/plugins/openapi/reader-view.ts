@@ -1,5 +1,5 @@
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import type { FieldMask, OperationScope, PluginContext, Route, RouteAccess } from "../../kernel/index.ts";
+import type { FieldMask, OperationScope, PluginContext, Route, RouteAccess } from "../../gate/index.ts";
 import { type Questions, watchScope } from "./watch-scope.ts";
 
 /** The routes of a reader. */

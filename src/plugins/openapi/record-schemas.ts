@@ -5,7 +5,8 @@ import {
   jsonSchemaOf,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { type OperationScope, pascalCase, type RecordForm } from "../../kernel/index.ts";
+import type { OperationScope, RecordForm } from "../../gate/index.ts";
+import { pascalCase } from "../../kernel/index.ts";
 import { ERROR_SCHEMAS } from "./error-responses.ts";
 import { nullable, requiredNames, sentSchema, shownSchema } from "./field-schema.ts";
 

@@ -1,11 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import {
-  type Decision,
-  entityName,
-  type OperationInput,
-  type OperationScope,
-  type Principal,
-} from "../../kernel/index.ts";
+import { type Decision, entityName, type OperationInput, type OperationScope } from "../../gate/index.ts";
+import type { Principal } from "../../kernel/index.ts";
 
 /** What rules say to a question, without the records that they say it for: these may be the reader's alone. */
 type Answer = Pick<Decision, "allowed" | "forSome">;

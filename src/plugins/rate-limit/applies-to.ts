@@ -1,4 +1,4 @@
-import type { Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
 import type { RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
 
 /** One word, or several. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { isPromiseLike, type Principal, RateLimitedError, type Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
+import { isPromiseLike, type Principal, RateLimitedError } from "../../kernel/index.ts";
 import type { Usage } from "./limit-headers.ts";
 import type { KeyedPolicy } from "./policies-of-routes.ts";
 import type { CountRequest } from "./stores/dependable-store.ts";

@@ -3,13 +3,13 @@
 // (RFC 6585 section 4).
 import {
   createPlugin,
-  type KernelRequest,
   type Plugin,
   type PluginContext,
   type Route,
   type RouteNotes,
   schemaFromEntities,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import type { KernelRequest } from "../../kernel/index.ts";
 import { clientAddress } from "./address/client-address.ts";
 import { trustedProxies } from "./address/trusted-proxies.ts";
 import { checkOptions } from "./check-options.ts";

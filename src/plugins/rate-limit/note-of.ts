@@ -1,4 +1,4 @@
-import type { Route, RouteDescription } from "../../kernel/index.ts";
+import type { Route, RouteDescription } from "../../gate/index.ts";
 import { appliesTo } from "./applies-to.ts";
 import type { RateLimitPolicy } from "./rate-limit-options.ts";
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import type { Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
 import { appliesTo } from "./applies-to.ts";
 import type { RateLimitPolicy } from "./rate-limit-options.ts";
 

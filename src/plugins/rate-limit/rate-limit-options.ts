@@ -1,4 +1,5 @@
-import type { Principal, Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
+import type { Principal } from "../../kernel/index.ts";
 import type { RateLimitStore } from "./stores/rate-limit-store.ts";
 
 /** Which routes a policy is for: those that fit all that is said here. */

@@ -1,5 +1,5 @@
 import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
-import type { RemoteService, Tracer } from "../../kernel/index.ts";
+import type { RemoteService, Tracer } from "../../gate/index.ts";
 import { type Answer, checkRecords } from "./check-records.ts";
 import type { Deadline } from "./deadline.ts";
 import { failAll } from "./fail-all.ts";

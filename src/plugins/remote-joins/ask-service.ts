@@ -1,7 +1,7 @@
 import DataLoader from "dataloader";
 import { LRUCache } from "lru-cache";
 import { ConfigurationError } from "../../entity/index.ts";
-import { type RemoteService, tracerOf } from "../../kernel/index.ts";
+import { type RemoteService, tracerOf } from "../../gate/index.ts";
 import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
 import type { Answer } from "./check-records.ts";
 import { chunksOf } from "./chunks-of.ts";

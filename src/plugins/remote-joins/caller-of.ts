@@ -1,4 +1,4 @@
-import type { OperationScope, RemoteCaller } from "../../kernel/index.ts";
+import type { OperationScope, RemoteCaller } from "../../gate/index.ts";
 
 /** Who calls, as services may know it: a user, and the headers of the request; of the system there is neither user. */
 export function callerOf({ principal, exchange }: Pick<OperationScope, "principal" | "exchange">): RemoteCaller {

@@ -1,4 +1,4 @@
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
 import { RemoteFailure } from "./http-service/remote-failure.ts";
 import { type Budget, REFUSED } from "./read-value.ts";

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import type { PluginContext } from "../../kernel/index.ts";
+import type { PluginContext } from "../../gate/index.ts";
 import { remoteProblems } from "./remote-problems.ts";
 
 /**

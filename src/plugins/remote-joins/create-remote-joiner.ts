@@ -1,5 +1,6 @@
 import { type AnyEntity, createModel, type EntityLike, type EntityModel } from "../../entity/index.ts";
-import { entityName, getLogger, type IncludeTree, type Row, safeLogger } from "../../kernel/index.ts";
+import { entityName, type IncludeTree, type Row } from "../../gate/index.ts";
+import { getLogger, safeLogger } from "../../kernel/index.ts";
 import { createStitcher, type Stitcher } from "./create-stitcher.ts";
 import { entitiesOf, type JoinedEntities } from "./entities-of.ts";
 import { createMemo } from "./memo.ts";

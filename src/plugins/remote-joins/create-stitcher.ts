@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { IncludeTree, Row } from "../../kernel/index.ts";
+import type { IncludeTree, Row } from "../../gate/index.ts";
 import { createAskService } from "./ask-service.ts";
 import { createDeadline } from "./deadline.ts";
 import { createFailures, type Failures } from "./failures.ts";

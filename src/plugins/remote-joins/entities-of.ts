@@ -1,5 +1,5 @@
 import type { EntityLike } from "../../entity/index.ts";
-import { entityName } from "../../kernel/index.ts";
+import { entityName } from "../../gate/index.ts";
 
 /** Entities in a list, or by name: definitions, or builders that are not built yet. */
 export type JoinedEntities =

@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import type { IncludeTree, RemoteInclude } from "../../kernel/index.ts";
+import type { IncludeTree, RemoteInclude } from "../../gate/index.ts";
 import { type ReadValue, valueReader } from "./read-value.ts";
 import type { StitchContext } from "./stitch-context.ts";
 import type { Rights } from "./viewer.ts";

@@ -1,13 +1,8 @@
 // Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
 // Specification sections 2.5, 2.6 and 4.4.
-import {
-  createPlugin,
-  type IncludeTree,
-  type Operation,
-  type OperationKind,
-  type Plugin,
-  unknownKeys,
-} from "../../kernel/index.ts";
+import type { IncludeTree, Operation, OperationKind } from "../../gate/index.ts";
+import { createPlugin, type Plugin } from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { callerOf } from "./caller-of.ts";
 import { checkRelations } from "./check-relations.ts";
 import { createStitcher, type Stitcher } from "./create-stitcher.ts";

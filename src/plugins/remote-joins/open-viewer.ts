@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { type Driver, type IncludeTree, type Row, tagRecord } from "../../kernel/index.ts";
+import { type Driver, type IncludeTree, type Row, tagRecord } from "../../gate/index.ts";
 import { chunksOf } from "./chunks-of.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { ServiceLookup } from "./stitch-context.ts";

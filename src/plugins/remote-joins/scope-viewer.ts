@@ -10,7 +10,7 @@ import {
   type RowAccess,
   tagRecord,
   visitCondition,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
 import { chunksOf } from "./chunks-of.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { Rights, Viewer } from "./viewer.ts";

@@ -1,5 +1,5 @@
 import type { EntityLike } from "../../entity/index.ts";
-import type { IncludeTree, RemoteInclude } from "../../kernel/index.ts";
+import type { IncludeTree, RemoteInclude } from "../../gate/index.ts";
 import { getRemoteRelationFields } from "./remote-relations.ts";
 
 /** Relations by name: true, or what to include in their records in turn. */

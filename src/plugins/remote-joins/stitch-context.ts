@@ -1,6 +1,6 @@
 import type DataLoader from "dataloader";
 import type { EntityModel } from "../../entity/index.ts";
-import type { RemoteCaller } from "../../kernel/index.ts";
+import type { RemoteCaller } from "../../gate/index.ts";
 import type { AskService } from "./ask-service.ts";
 import type { Answer } from "./check-records.ts";
 import type { Deadline } from "./deadline.ts";

@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import type { IncludeTree, Row } from "../../kernel/index.ts";
+import type { IncludeTree, Row } from "../../gate/index.ts";
 import type { Answer } from "./check-records.ts";
 import { type FetchPlan, planFetch } from "./fetch-plan.ts";
 import { RemoteFailure } from "./http-service/remote-failure.ts";

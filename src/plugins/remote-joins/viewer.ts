@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import type { IncludeTree, Row } from "../../kernel/index.ts";
+import type { IncludeTree, Row } from "../../gate/index.ts";
 
 /** What a caller may see of the records of an entity. */
 export interface Rights {

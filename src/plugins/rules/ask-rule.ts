@@ -1,5 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { compileWhere, isAlways, isPromiseLike, type Where, withDeadline } from "../../kernel/index.ts";
+import { compileWhere, isAlways, type Where } from "../../gate/index.ts";
+import { isPromiseLike, withDeadline } from "../../kernel/index.ts";
 import type { Outcome, Subject } from "./outcome.ts";
 import { reportAnswer, reportFailure } from "./report.ts";
 import { unaskable } from "./unaskable.ts";

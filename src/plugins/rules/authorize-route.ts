@@ -1,4 +1,5 @@
-import type { Logger, Route, RouteAuthorization } from "../../kernel/index.ts";
+import type { Route, RouteAuthorization } from "../../gate/index.ts";
+import type { Logger } from "../../kernel/index.ts";
 import { compileName } from "./compile-plans.ts";
 import type { Ask, Outcome, Subject } from "./outcome.ts";
 import type { RuleTable } from "./rule-table.ts";

@@ -1,16 +1,15 @@
 import { type Access, type AnyEntity, ruleName } from "../../entity/index.ts";
 import {
   type Driver,
-  didYouMean,
   forDecisions,
   type Guard,
   type OperationKind,
   type PluginContext,
   type Row,
-  type User,
   type Where,
   withMiddleware,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { didYouMean, type User } from "../../kernel/index.ts";
 import { partsOfAll } from "./all.ts";
 import { askRule, isWhere, toOutcome } from "./ask-rule.ts";
 import { BUILT_IN_RULES, everyone } from "./built-in-rules.ts";

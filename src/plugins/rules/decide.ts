@@ -1,4 +1,4 @@
-import { allOf, type Guard, type Operation, type Where } from "../../kernel/index.ts";
+import { allOf, type Guard, type Operation, type Where } from "../../gate/index.ts";
 import { type Ask, type Findings, gather, type Outcome } from "./outcome.ts";
 
 /** What an entity's rules come to for one access. */

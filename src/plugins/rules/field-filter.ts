@@ -1,12 +1,11 @@
 import { type AnyEntity, ConfigurationError, type EntityLike, resolveEntity } from "../../entity/index.ts";
+import { entityOfRecord, type Row } from "../../gate/index.ts";
 import {
   ANONYMOUS,
   AuthenticationError,
   defaultIsAdmin,
-  entityOfRecord,
   isPromiseLike,
   type Principal,
-  type Row,
   type User,
 } from "../../kernel/index.ts";
 import { isIdentified } from "./built-in-rules.ts";

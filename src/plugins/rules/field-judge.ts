@@ -1,18 +1,6 @@
 import { type AnyEntity, createModel } from "../../entity/index.ts";
-import {
-  compileWhere,
-  getLogger,
-  isAlways,
-  isPromiseLike,
-  matches,
-  type Observation,
-  observe,
-  type Principal,
-  type Row,
-  safeLogger,
-  UnavailableError,
-  type Where,
-} from "../../kernel/index.ts";
+import { compileWhere, isAlways, matches, type Observation, observe, type Row, type Where } from "../../gate/index.ts";
+import { getLogger, isPromiseLike, type Principal, safeLogger, UnavailableError } from "../../kernel/index.ts";
 import { partsOfAll } from "./all.ts";
 import { isWhere } from "./ask-rule.ts";
 import { type Reported, reportAnswer, reportFailure } from "./report.ts";

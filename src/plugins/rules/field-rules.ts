@@ -1,4 +1,4 @@
-import type { FieldQuestion, FieldRules, PluginContext, RowAccess } from "../../kernel/index.ts";
+import type { FieldQuestion, FieldRules, PluginContext, RowAccess } from "../../gate/index.ts";
 import { compileName } from "./compile-plans.ts";
 import { anyOf } from "./decide.ts";
 import { type Ask, type Findings, gather, type Outcome } from "./outcome.ts";

@@ -1,5 +1,6 @@
 import { type AnyEntity, type EntityLike, type RelationDefinition, resolveEntity } from "../../entity/index.ts";
-import { entityOfRecord, InternalError, knownOf, type Row, type User } from "../../kernel/index.ts";
+import { entityOfRecord, knownOf, type Row } from "../../gate/index.ts";
+import { InternalError, type User } from "../../kernel/index.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
 import { createFieldJudge } from "./field-judge.ts";
 

@@ -1,5 +1,6 @@
 import { type AnyEntity, ConfigurationError, type EntityLike } from "../../entity/index.ts";
-import type { Row, User } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import type { User } from "../../kernel/index.ts";
 import { ownerKeyOf } from "./built-in-rules.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
 import { createFieldJudge } from "./field-judge.ts";

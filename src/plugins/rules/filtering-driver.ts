@@ -1,7 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import {
   and,
-  ConflictError,
   compileWhere,
   type Driver,
   type Find,
@@ -12,7 +11,8 @@ import {
   type Update,
   type Written,
   withMiddleware,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { ConflictError } from "../../kernel/index.ts";
 import type { FieldFilterOptions } from "./field-filter.ts";
 import { filterReadableFields } from "./filter-readable-fields.ts";
 import { filterWritableFields } from "./filter-writable-fields.ts";

@@ -1,14 +1,8 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5.
-import {
-  createPlugin,
-  type Operation,
-  type Plugin,
-  type PluginContext,
-  type RouteAuthorization,
-  type RouteRules,
-  unknownKeys,
-} from "../../kernel/index.ts";
+import type { Operation, RouteRules } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext, type RouteAuthorization } from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
 import { decide } from "./decide.ts";

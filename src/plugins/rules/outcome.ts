@@ -1,5 +1,6 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Decision, Guard, OperationKind, OperationScope, Principal, Where } from "../../kernel/index.ts";
+import type { Decision, Guard, OperationKind, OperationScope, Where } from "../../gate/index.ts";
+import type { Principal } from "../../kernel/index.ts";
 
 /** What is being decided: an operation, or the use of an endpoint. */
 export interface Subject {

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { PluginContext, RuleLists } from "../../kernel/index.ts";
+import type { PluginContext, RuleLists } from "../../gate/index.ts";
 import { compilePlan } from "./compile-plans.ts";
 import type { AccessPlan } from "./decide.ts";
 import type { RuleTable } from "./rule-table.ts";

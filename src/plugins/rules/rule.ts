@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { Driver, OperationKind, Row, User, Where } from "../../kernel/index.ts";
+import type { Driver, OperationKind, Row, Where } from "../../gate/index.ts";
+import type { User } from "../../kernel/index.ts";
 
 /**
  * What a rule may look at. Take properties out of it, or pass it on as it is: they are looked up when they are read, so a

@@ -1,12 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import {
-  AuthenticationError,
-  AuthorizationError,
-  asReader,
-  type Operation,
-  ValidationFailedError,
-  type Where,
-} from "../../kernel/index.ts";
+import { asReader, type Operation, type Where } from "../../gate/index.ts";
+import { AuthenticationError, AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { isIdentified, ownerKeyOf } from "./built-in-rules.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });

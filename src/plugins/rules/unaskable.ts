@@ -1,4 +1,4 @@
-import { type Condition, visitCondition } from "../../kernel/index.ts";
+import { type Condition, visitCondition } from "../../gate/index.ts";
 
 /** The first column that a condition compares although nobody can: its values are encrypted and have no index. */
 export function unaskable(condition: Condition): string | undefined {

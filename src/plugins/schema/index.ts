@@ -1,7 +1,8 @@
 // schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves.
 // The port is DriverSchema; other drivers are left alone.
 import { ConfigurationError } from "../../entity/index.ts";
-import { createPlugin, type DriverSchema, type Plugin, type PluginContext } from "../../kernel/index.ts";
+import type { DriverSchema } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 
 /** Pushes definitions to the database outside production; where it does not, refuses to start on tables that do not fit. */
 export function schema(): Plugin {

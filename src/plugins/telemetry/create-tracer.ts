@@ -1,4 +1,5 @@
-import { entityName, type KernelRequest, type Tracer } from "../../kernel/index.ts";
+import { entityName, type Tracer } from "../../gate/index.ts";
+import type { KernelRequest } from "../../kernel/index.ts";
 import type { MeasureRequest } from "./measure-requests.ts";
 import type { Spans } from "./spans.ts";
 import type { TelemetryOptions } from "./telemetry-options.ts";

@@ -1,6 +1,7 @@
 // telemetry: what an app does, as spans of OpenTelemetry and a histogram of requests, with the names of its semantic
 // conventions. Spans say what was done to which entity; no value of a record, no query and no message of an error is in them.
-import { createPlugin, type KernelRequest, type Plugin, unknownKeys } from "../../kernel/index.ts";
+import { createPlugin, type Plugin } from "../../gate/index.ts";
+import { type KernelRequest, unknownKeys } from "../../kernel/index.ts";
 import { createTracer, type Recording } from "./create-tracer.ts";
 import { loadApi } from "./load-api.ts";
 import { measureRequests } from "./measure-requests.ts";

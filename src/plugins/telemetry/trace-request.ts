@@ -1,5 +1,6 @@
 import type { Attributes, Span, TextMapGetter } from "@opentelemetry/api";
-import { endWith, type KernelRequest, type KernelResponse, type Route } from "../../kernel/index.ts";
+import type { Route } from "../../gate/index.ts";
+import { endWith, type KernelRequest, type KernelResponse } from "../../kernel/index.ts";
 import type { MeasureRequest } from "./measure-requests.ts";
 import type { Spans } from "./spans.ts";
 

@@ -1,4 +1,4 @@
-import { type Driver, entityOf, type Middleware, withMiddleware } from "../../kernel/index.ts";
+import { type Driver, entityOf, type Middleware, withMiddleware } from "../../gate/index.ts";
 import type { Spans } from "./spans.ts";
 
 /** The semantic conventions' names of databases, by Keelson's. */

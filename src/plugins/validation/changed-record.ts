@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
 
 /**
  * The stored record with changes in it, as validators see it. Omitted fields are taken over by name, because spreading

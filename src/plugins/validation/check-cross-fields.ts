@@ -1,12 +1,6 @@
 import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
-import {
-  expectUnchanged,
-  type Operation,
-  observe,
-  storedRecord,
-  ValidationFailedError,
-  type ValidationIssue,
-} from "../../kernel/index.ts";
+import { expectUnchanged, type Operation, observe, storedRecord } from "../../gate/index.ts";
+import { ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 import { changedRecord } from "./changed-record.ts";
 import { passesCrossField } from "./passes-cross-field.ts";
 

@@ -1,5 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { type Operation, type OperationInput, type OperationScope, ValidationFailedError } from "../../kernel/index.ts";
+import type { Operation, OperationInput, OperationScope } from "../../gate/index.ts";
+import { ValidationFailedError } from "../../kernel/index.ts";
 import type { InputPlan, Reference } from "./input-plan.ts";
 
 /**

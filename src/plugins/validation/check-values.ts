@@ -1,4 +1,5 @@
-import { type Operation, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import type { Operation } from "../../gate/index.ts";
+import { ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 import type { InputColumn } from "./check-value.ts";
 import type { InputPlan } from "./input-plan.ts";
 

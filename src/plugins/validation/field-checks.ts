@@ -1,8 +1,7 @@
 import type { FieldDefinition } from "../../entity/index.ts";
+import type { FieldChecks, FieldReader } from "../../gate/index.ts";
 import {
   BadRequestError,
-  type FieldChecks,
-  type FieldReader,
   nearest,
   readParameters,
   shownName,

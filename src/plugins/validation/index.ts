@@ -1,7 +1,8 @@
 // Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
 // Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
-import { createPlugin, type Operation, type OperationKind, type Plugin } from "../../kernel/index.ts";
+import type { Operation, OperationKind } from "../../gate/index.ts";
+import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { checkCrossFields } from "./check-cross-fields.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
 import { checkValues } from "./check-values.ts";

@@ -1,11 +1,5 @@
-import {
-  BadRequestError,
-  type FieldMask,
-  nearest,
-  type Operation,
-  ValidationFailedError,
-  type ValidationIssue,
-} from "../../kernel/index.ts";
+import type { FieldMask, Operation } from "../../gate/index.ts";
+import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 import type { InputKey, InputPlan } from "./input-plan.ts";
 
 /** Names that mean something to JavaScript objects; no field can be called so. */

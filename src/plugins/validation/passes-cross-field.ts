@@ -1,5 +1,6 @@
 import type { CrossFieldContext, CrossFieldValidator } from "../../entity/index.ts";
-import type { Logger, Row } from "../../kernel/index.ts";
+import type { Row } from "../../gate/index.ts";
+import type { Logger } from "../../kernel/index.ts";
 
 /** Whether a record passes a predicate: strictly `true`, at once or as a promise. One that throws has failed, and is logged. */
 export async function passesCrossField(

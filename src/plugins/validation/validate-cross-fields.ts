@@ -6,7 +6,8 @@ import {
   type EntityLike,
   resolveEntity,
 } from "../../entity/index.ts";
-import { baseMask, entityOfRecord, getLogger, type Row, safeLogger, type ValidationIssue } from "../../kernel/index.ts";
+import { baseMask, entityOfRecord, type Row } from "../../gate/index.ts";
+import { getLogger, safeLogger, type ValidationIssue } from "../../kernel/index.ts";
 import { changedRecord } from "./changed-record.ts";
 import { passesCrossField } from "./passes-cross-field.ts";
 

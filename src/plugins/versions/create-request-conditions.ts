@@ -1,19 +1,21 @@
 import { createHash } from "node:crypto";
 import type { AnyEntity } from "../../entity/index.ts";
 import {
-  AuthenticationError,
-  AuthorizationError,
   allOf,
-  BadRequestError,
-  type KernelRequest,
   type OperationQuery,
-  PreconditionFailedError,
-  PreconditionRequiredError,
   presentSettled,
-  Reply,
   type RequestConditions,
   type RouteContext,
   type Where,
+} from "../../gate/index.ts";
+import {
+  AuthenticationError,
+  AuthorizationError,
+  BadRequestError,
+  type KernelRequest,
+  PreconditionFailedError,
+  PreconditionRequiredError,
+  Reply,
 } from "../../kernel/index.ts";
 
 /** The value of an `If-Match` or an `If-None-Match`: any record, or one with one of these tags. */

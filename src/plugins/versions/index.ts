@@ -1,15 +1,8 @@
 // versions: optimistic concurrency of entities that are `.versioned()`. Answers with one record carry an ETag, and
 // `If-Match` and `If-None-Match` are kept.
 
-import {
-  createPlugin,
-  type ParameterDescription,
-  type Plugin,
-  type PluginContext,
-  type Route,
-  type RouteDescription,
-  type RouteNotes,
-} from "../../kernel/index.ts";
+import type { ParameterDescription, RouteDescription, RouteNotes } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext, type Route } from "../../gate/index.ts";
 import { createRequestConditions } from "./create-request-conditions.ts";
 
 /** What documentation says about the conditions of a route. Without versions none of them can hold, which is said, too. */

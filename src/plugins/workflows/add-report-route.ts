@@ -1,7 +1,5 @@
 import type { AnyEntity, JsonSchema } from "../../entity/index.ts";
 import {
-  describeError,
-  EntityNotFoundError,
   type FieldChecks,
   type FieldReader,
   type OperationScope,
@@ -9,7 +7,8 @@ import {
   presentSettled,
   type RouteContext,
   type RouteDescription,
-} from "../../kernel/index.ts";
+} from "../../gate/index.ts";
+import { describeError, EntityNotFoundError } from "../../kernel/index.ts";
 import type { WorkflowStatus } from "./definition/workflow-result.ts";
 import { RUN } from "./engine/journal-entities.ts";
 import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";

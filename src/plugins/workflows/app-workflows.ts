@@ -1,12 +1,6 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import {
-  BadRequestError,
-  defaultIds,
-  isUserId,
-  type Limits,
-  type OperationScope,
-  type User,
-} from "../../kernel/index.ts";
+import { defaultIds, type OperationScope } from "../../gate/index.ts";
+import { BadRequestError, isUserId, type Limits, type User } from "../../kernel/index.ts";
 import { UNNAMED } from "./definition/workflow-builder.ts";
 import type { WorkflowDefinition } from "./definition/workflow-definition.ts";
 import type { WorkflowResult } from "./definition/workflow-result.ts";

@@ -1,4 +1,5 @@
-import type { Driver, Logger, OperationScope, User } from "../../kernel/index.ts";
+import type { Driver, OperationScope } from "../../gate/index.ts";
+import type { Logger, User } from "../../kernel/index.ts";
 
 /** What a workflow runs with: the context of a handler, an app's `resolve` together with a user, or a driver. */
 export interface ExecuteOptions {

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, defaultIds, getLogger, safeLogger } from "../../kernel/index.ts";
+import { type Driver, defaultIds } from "../../gate/index.ts";
+import { getLogger, safeLogger } from "../../kernel/index.ts";
 import { appOf } from "./app-workflows.ts";
 import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
 import type { WorkflowResult } from "./definition/workflow-result.ts";

@@ -1,14 +1,8 @@
 // Adds workflows: steps in order, taken back in reverse when one fails, in memory or with a journal that survives the process.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import {
-  createPlugin,
-  type Plugin,
-  schemaFromEntities,
-  unknownKeys,
-  WorkflowFailedError,
-  type WorkflowRunner,
-} from "../../kernel/index.ts";
+import { createPlugin, type Plugin, schemaFromEntities, type WorkflowRunner } from "../../gate/index.ts";
+import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addReportRoute } from "./add-report-route.ts";
 import { callerOf, createAppWorkflows, ENGINE_SERVICE, type LocalWorkflows } from "./app-workflows.ts";
 import type { WorkflowBuilder } from "./definition/workflow-builder.ts";

@@ -1,12 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import {
-  entityOfRecord,
-  isWebResponse,
-  type OperationScope,
-  Reply,
-  type Row,
-  satisfiesAlone,
-} from "../../kernel/index.ts";
+import { entityOfRecord, type OperationScope, type Row, satisfiesAlone } from "../../gate/index.ts";
+import { isWebResponse, Reply } from "../../kernel/index.ts";
 
 /** As deep as answers may be. */
 const MAX_DEPTH = 64;

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import type { OperationScope } from "../../kernel/index.ts";
+import type { OperationScope } from "../../gate/index.ts";
 
 /**
  * A run has transactions of its own: begun within one, it would wait for what that one holds, and stay when that rolls back.

@@ -1,5 +1,5 @@
 import { type AnyEntity, type FieldDefinition, isKeelsonError } from "../../entity/index.ts";
-import type { PluginContext } from "../../kernel/index.ts";
+import type { PluginContext } from "../../gate/index.ts";
 import type { StepLike } from "./definition/step.ts";
 import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
 import { checkedWorkflow, type WorkflowDefinition } from "./definition/workflow-definition.ts";

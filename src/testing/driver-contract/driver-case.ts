@@ -1,4 +1,4 @@
-import type { Driver } from "../../kernel/index.ts";
+import type { Driver } from "../../gate/index.ts";
 
 /** One rule of the contract. */
 export interface DriverCase {

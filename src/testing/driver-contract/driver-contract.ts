@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type AnyEntity, createModel } from "../../entity/index.ts";
-import { ConflictError, type Driver, noopLogger } from "../../kernel/index.ts";
+import type { Driver } from "../../gate/index.ts";
+import { ConflictError, noopLogger } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { everything, LIBRARY, plantLibrary } from "./library.ts";
 import { READ_CASES } from "./read-cases.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ConflictError, Driver, ValidationFailedError } from "../../kernel/index.ts";
+import type { Driver } from "../../gate/index.ts";
+import type { ConflictError, ValidationFailedError } from "../../kernel/index.ts";
 import { everything } from "./library.ts";
 
 /** What a statement that cannot be is answered with. */

@@ -13,7 +13,7 @@ import {
   string,
   text,
 } from "../../entity/index.ts";
-import type { Driver, Row } from "../../kernel/index.ts";
+import type { Driver, Row } from "../../gate/index.ts";
 
 const author = entity("author", { name: string, email: email.unique(), books: hasMany(() => book).inverse("author") });
 /** Keeps its author from being deleted, and loses its editor. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AnyEntity } from "../../entity/index.ts";
-import { compileWhere, type FindManyQuery, type Row, type Where } from "../../kernel/index.ts";
+import { compileWhere, type FindManyQuery, type Row, type Where } from "../../gate/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { expectRefusal } from "./expect-refusal.ts";
 import { DUNE } from "./library.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { NotStoredError, type Where } from "../../kernel/index.ts";
+import type { Where } from "../../gate/index.ts";
+import { NotStoredError } from "../../kernel/index.ts";
 import type { DriverCase } from "./driver-case.ts";
 import { expectRefusal, type Refusal } from "./expect-refusal.ts";
 import { authorRow, bookRow, DUNE, noteRow } from "./library.ts";

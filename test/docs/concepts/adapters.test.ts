@@ -136,7 +136,7 @@ describe("docs/concepts/adapters.md", () => {
     };
     for (const [name, members] of Object.entries(options))
       expect(columnOf(page.text, `Options of ${name}`).sort(), name).toEqual(members.sort());
-    const request = membersOf("src/kernel/http/messages.ts", "KernelRequest");
+    const request = membersOf("src/kernel/request/messages.ts", "KernelRequest");
     expect(columnOf(page.text, "What is handed over").sort()).toEqual(request.sort());
   });
 });

@@ -42,7 +42,7 @@ function namesBelow(marker: string): string[] {
 
 describe("docs/concepts/plugins.md: the tables", () => {
   it("have every option of a plugin and all of its context", () => {
-    const file = "src/kernel/plugin/plugin.ts";
+    const file = "src/gate/plugin.ts";
     expect(namesBelow("`createPlugin(options)` makes one").sort()).toEqual(membersOf(file, "PluginOptions").sort());
     expect(namesBelow("`setup`, `start` and `stop` are given").sort()).toEqual(membersOf(file, "PluginContext").sort());
   });
@@ -70,7 +70,7 @@ describe("docs/concepts/plugins.md: the tables", () => {
   });
 
   it("list the hooks of each operation in their order", async () => {
-    const text = readFileSync(join(repositoryRoot, "src/kernel/hooks/hook-map.ts"), "utf8");
+    const text = readFileSync(join(repositoryRoot, "src/gate/operation/hook-map.ts"), "utf8");
     const names = [...text.matchAll(/"(operation:\w+)":/g)].map(([, name]) => name as keelson.HookName);
     const seen: Record<string, string[]> = {};
     const spy = createPlugin({

@@ -142,7 +142,7 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(shown.breaker).toBe(Object.values(breaker).join(", "));
     for (const [name, value] of Object.entries(settings)) expect(shown[name], name).toBe(String(value));
     expect(Object.keys(shown).sort()).toEqual([...Object.keys(settings), "breaker"].sort());
-    const port = "src/kernel/ports/remote-service.ts";
+    const port = "src/gate/ports/remote-service.ts";
     expect(columnOf(page.text, "A service")).toEqual(membersOf(port, "RemoteService"));
     const text = page.text.slice(page.text.indexOf("| `options` of a call |"));
     const calls = [...text.slice(0, text.indexOf("\n\n")).matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);

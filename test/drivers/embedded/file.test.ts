@@ -6,7 +6,8 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
-import { DatabaseUnavailableError, type Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
+import { DatabaseUnavailableError } from "../../../src/kernel/index.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 

@@ -13,7 +13,7 @@ import {
   manyToMany,
   string,
 } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 

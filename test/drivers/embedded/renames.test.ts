@@ -11,7 +11,7 @@ import {
   manyToMany,
   string,
 } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import { driverContext } from "../../support/connect-driver.ts";
 import { openPostgresPlace, openSqlitePlace } from "../../support/migration-databases.ts";
 

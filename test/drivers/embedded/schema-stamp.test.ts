@@ -4,7 +4,7 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { embedded } from "../../../src/drivers/prisma/index.ts";
 import { type EntityLike, entity, int, string } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import { driverContext } from "../../support/connect-driver.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
-import type { Driver, Row } from "../../../src/kernel/index.ts";
+import type { Driver, Row } from "../../../src/gate/index.ts";
 import { driverContext } from "../../support/connect-driver.ts";
 import {
   type Contents,

@@ -4,11 +4,11 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, isKeelsonError } from "../../../src/entity/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import {
   ConflictError,
   DatabaseError,
   DatabaseUnavailableError,
-  type Driver,
   describeError,
   EntityNotFoundError,
 } from "../../../src/kernel/index.ts";

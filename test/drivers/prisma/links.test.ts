@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { embedded, postgres } from "../../../src/drivers/prisma/index.ts";
 import { type AnyEntity, entity, manyToMany, string } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import { connectDriver } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 

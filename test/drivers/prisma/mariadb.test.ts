@@ -2,10 +2,10 @@ import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterEach, describe, expect, it } from "vitest";
 import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError } from "../../../src/entity/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import {
   ConflictError,
   DatabaseUnavailableError,
-  type Driver,
   ReferencedError,
   ValidationFailedError,
 } from "../../../src/kernel/index.ts";

@@ -21,7 +21,8 @@ import {
   string,
   text,
 } from "../../../src/entity/index.ts";
-import { createKernel, createPlugin, noopLogger, schemaFromEntities } from "../../../src/kernel/index.ts";
+import { createApp, createPlugin, schemaFromEntities } from "../../../src/gate/index.ts";
+import { noopLogger } from "../../../src/kernel/index.ts";
 import { workflows } from "../../../src/plugins/workflows/index.ts";
 
 const author = entity("author", {
@@ -65,7 +66,7 @@ const FEATURES = ["encrypted", "password", "versioned", "soft-delete", "remote-r
 
 /** The entities of an app and of its plugins, put together as when it starts. */
 async function modelOfApp(): Promise<EntityModel> {
-  const kernel = createKernel({
+  const kernel = createApp({
     entities: [author, profile, book, genre],
     driver: memoryDriver(),
     plugins: [

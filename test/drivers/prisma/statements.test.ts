@@ -2,7 +2,7 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
-import type { Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { empty, plantBlog } from "../../support/driver-contract/database.ts";

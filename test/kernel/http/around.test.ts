@@ -1,15 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { entity, string } from "../../../src/entity/index.ts";
-import {
-  AuthorizationError,
-  ConflictError,
-  createKernel,
-  createPlugin,
-  endpoint,
-  type Plugin,
-  type RouteCall,
-} from "../../../src/kernel/index.ts";
+import { createApp, createPlugin, endpoint, type Plugin, type RouteCall } from "../../../src/gate/index.ts";
+import { AuthorizationError, ConflictError } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const thing = entity("thing", { name: string });
@@ -43,7 +36,7 @@ async function boot(...plugins: readonly Plugin[]) {
       closed: endpoint("/closed", { method: "POST", rules: [], handler: () => ({}) }),
     },
   });
-  const kernel = createKernel({ entities: [thing], driver, plugins: [store, ...plugins], logger: recordingLogger() });
+  const kernel = createApp({ entities: [thing], driver, plugins: [store, ...plugins], logger: recordingLogger() });
   await kernel.ready;
   const send = (url: string, value: unknown = { name: "Keel" }) =>
     kernel.handle({

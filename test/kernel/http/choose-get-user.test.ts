@@ -1,13 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import {
-  createKernel,
-  createPlugin,
-  endpoint,
-  type KernelOptions,
-  type KernelRequest,
-  type Plugin,
-} from "../../../src/kernel/index.ts";
+import { type AppOptions, createApp, createPlugin, endpoint, type Plugin } from "../../../src/gate/index.ts";
+import type { KernelRequest } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 /** Answers with the id of the caller, to everybody. */
@@ -19,8 +13,8 @@ const who = createPlugin({
 
 const recogniser = (id: string, getUser: NonNullable<Plugin["getUser"]>): Plugin => createPlugin({ id, getUser });
 
-function boot(plugins: readonly Plugin[], options: Partial<KernelOptions> = {}) {
-  return createKernel({
+function boot(plugins: readonly Plugin[], options: Partial<AppOptions> = {}) {
+  return createApp({
     entities: [],
     driver: memoryDriver(),
     logger: recordingLogger(),

@@ -2,18 +2,15 @@ import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { entity, json, string } from "../../../src/entity/index.ts";
 import {
-  AuthenticationError,
-  createKernel,
+  type App,
+  type AppOptions,
+  createApp,
   createPlugin,
   endpoint,
-  type Kernel,
-  type KernelOptions,
-  type KernelRequest,
   type Plugin,
-  Reply,
   type RouteContext,
-  UnavailableError,
-} from "../../../src/kernel/index.ts";
+} from "../../../src/gate/index.ts";
+import { AuthenticationError, type KernelRequest, Reply, UnavailableError } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { deferred } from "../../support/deferred.ts";
 import { thenable } from "../../support/thenable.ts";
@@ -41,9 +38,9 @@ function routes(handlers: Readonly<Record<string, (context: RouteContext) => unk
   });
 }
 
-async function boot(handlers: Parameters<typeof routes>[0], options: Partial<KernelOptions> = {}): Promise<Kernel> {
+async function boot(handlers: Parameters<typeof routes>[0], options: Partial<AppOptions> = {}): Promise<App> {
   const { plugins = [], ...rest } = options;
-  const kernel = createKernel({
+  const kernel = createApp({
     entities: [thing],
     driver: memoryDriver(),
     logger: recordingLogger(),
@@ -54,7 +51,7 @@ async function boot(handlers: Parameters<typeof routes>[0], options: Partial<Ker
   return kernel;
 }
 
-async function send(kernel: Kernel, method: string, url: string, init: Partial<KernelRequest> = {}) {
+async function send(kernel: App, method: string, url: string, init: Partial<KernelRequest> = {}) {
   const reply = await kernel.handle({ method, url, headers: {}, ...init });
   return { ...reply, json: typeof reply.body === "string" ? JSON.parse(reply.body) : undefined };
 }
@@ -533,7 +530,7 @@ describe("callers", () => {
   const who = {
     "GET /who": ({ scope }: RouteContext) => ({ kind: scope.principal.kind, admin: scope.principal.isAdmin }),
   };
-  const ask = async (options: Partial<KernelOptions>, init: Partial<KernelRequest> = {}) => {
+  const ask = async (options: Partial<AppOptions>, init: Partial<KernelRequest> = {}) => {
     const kernel = await boot(who, options);
     const reply = await send(kernel, "GET", "/api/who", init);
     await kernel.close();

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { createKernel, createPlugin, endpoint, Reply } from "../../../src/kernel/index.ts";
+import { createApp, createPlugin, endpoint } from "../../../src/gate/index.ts";
+import { Reply } from "../../../src/kernel/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
 const PAGE = "a page ".repeat(100);
@@ -24,7 +25,7 @@ describe("an answer of app.fetch", () => {
     }
   }
   const open = { rules: ["everyone"] };
-  const kernel = createKernel({
+  const kernel = createApp({
     entities: [],
     driver: memoryDriver(),
     logger,

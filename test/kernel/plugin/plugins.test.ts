@@ -2,17 +2,15 @@ import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, ConfigurationError, entity, string } from "../../../src/entity/index.ts";
 import {
-  createKernel,
+  createApp,
   createPlugin,
   createPluginFactory,
-  detectPluginType,
   endpoint,
-  isValidPlugin,
-  noopLogger,
   type Plugin,
   PluginList,
   schemaFromEntities,
-} from "../../../src/kernel/index.ts";
+} from "../../../src/gate/index.ts";
+import { detectPluginType, isValidPlugin, noopLogger } from "../../../src/kernel/index.ts";
 
 describe("createPlugin", () => {
   it.each(["", "Audit", "a_b", "a//b", "a/b/c", "-a", "a b"])("refuses the id %j", (id) => {
@@ -76,7 +74,7 @@ describe("entities of plugins", () => {
     const schema = schemaFromEntities([trail], { internal: true });
     expect(schema.entities.trail).toMatchObject({ internal: true, relations: {}, actions: {} });
     expect(Object.keys(schema.entities.trail?.fields ?? {})).toEqual(["text"]);
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: [app],
       driver: memoryDriver(),
       plugins: [createPlugin({ id: "trails", schema })],
@@ -90,13 +88,13 @@ describe("entities of plugins", () => {
   it("collide by name with the app's own", () => {
     const plugin = createPlugin({ id: "trails", schema: schemaFromEntities([entity("app", {})]) });
     const boot = () =>
-      createKernel({ entities: [entity("app", {})], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
+      createApp({ entities: [entity("app", {})], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
     expect(boot).toThrow('entity "app" is defined twice');
   });
 
   it("count only when schemaFromEntities made them", async () => {
     const plugin = createPlugin({ id: "odd", schema: { entities: {} } });
-    const kernel = createKernel({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
+    const kernel = createApp({ entities: [], driver: memoryDriver(), plugins: [plugin], logger: noopLogger });
     expect(kernel.model.entities).toEqual([]);
     await kernel.close();
   });
@@ -116,7 +114,7 @@ describe("a plugin that fails in setup with an error that is no configuration er
     const plugins = [failing("broken", bug), failing("odd", 5), failing("wrong", new ConfigurationError("no key"))];
     let error: unknown;
     try {
-      createKernel({ entities: [], driver: memoryDriver(), plugins, logger: noopLogger });
+      createApp({ entities: [], driver: memoryDriver(), plugins, logger: noopLogger });
     } catch (thrown) {
       error = thrown;
     }
@@ -133,7 +131,7 @@ describe("a plugin that fails in setup with an error that is no configuration er
     const foreign = Object.assign(new Error("x"), { code: "CONFIGURATION_ERROR", problems: ["theirs"] });
     Object.defineProperty(foreign, Symbol.for("keelson.error"), { value: true });
     const boot = (entities: readonly never[], plugins: readonly Plugin[]) => () =>
-      createKernel({ entities, driver: memoryDriver(), plugins, logger: noopLogger });
+      createApp({ entities, driver: memoryDriver(), plugins, logger: noopLogger });
     expect(boot([], [failing("copy", foreign)])).toThrow(/^theirs$/);
     const build = () => {
       throw foreign;
@@ -149,7 +147,7 @@ describe("an entity that fails to build with an error that is no configuration e
         throw new TypeError("a bug");
       },
     };
-    const boot = () => createKernel({ entities: [broken], driver: memoryDriver(), plugins: [], logger: noopLogger });
+    const boot = () => createApp({ entities: [broken], driver: memoryDriver(), plugins: [], logger: noopLogger });
     expect(boot).toThrow(TypeError);
   });
 });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
+import { withMiddleware } from "../../../src/gate/index.ts";
 import {
   defineRule,
   entity,
@@ -14,7 +15,6 @@ import {
   string,
   text,
 } from "../../../src/index.ts";
-import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createTestApp, recordingLogger } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { bool, datetime, entity, string } from "../../../src/entity/index.ts";
-import type { FieldChecks, RuleLists } from "../../../src/kernel/index.ts";
+import type { FieldChecks, RuleLists } from "../../../src/gate/index.ts";
 import {
   action,
   actions,

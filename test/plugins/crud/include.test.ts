@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { createPlugin, type Plugin, type Row, type Where, withMiddleware } from "../../../src/kernel/index.ts";
+import { createPlugin, type Plugin, type Row, type Where, withMiddleware } from "../../../src/gate/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordStatements } from "../../support/record-statements.ts";

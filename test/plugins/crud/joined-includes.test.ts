@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AnyEntity, createModel, type ResolvedRelation } from "../../../src/entity/index.ts";
+import { ALWAYS, withMiddleware } from "../../../src/gate/index.ts";
 import {
   belongsTo,
   createPlugin,
@@ -17,7 +18,6 @@ import {
   string,
   text,
 } from "../../../src/index.ts";
-import { ALWAYS, withMiddleware } from "../../../src/kernel/index.ts";
 import { protectDriver } from "../../../src/plugins/field-security/index.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { type JsonResponse, type RunningApp, request, startApp } from "../../support/http.ts";

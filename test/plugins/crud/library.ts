@@ -15,7 +15,8 @@ import {
   string,
   text,
 } from "../../../src/entity/index.ts";
-import { createPlugin, type FieldMask, type Plugin } from "../../../src/kernel/index.ts";
+import type { FieldMask } from "../../../src/gate/index.ts";
+import { createPlugin, type Plugin } from "../../../src/gate/index.ts";
 
 /** Entities that the tests of crud share: posts by users, with comments, tags and a cover. */
 export const user = entity("user", {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import type { Driver, Plugin, Row } from "../../../src/kernel/index.ts";
-import { withMiddleware } from "../../../src/kernel/index.ts";
+import type { Driver, Plugin, Row } from "../../../src/gate/index.ts";
+import { withMiddleware } from "../../../src/gate/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { deny, library } from "./library.ts";

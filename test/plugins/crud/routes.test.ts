@@ -1,7 +1,7 @@
 import { type AnyEntity, belongsTo, createPlugin, entity, int, memoryDriver, string } from "keelson";
 import { createTestApp, type TestApp } from "keelson/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryParser } from "../../../src/kernel/index.ts";
+import type { QueryParser } from "../../../src/gate/index.ts";
 
 const user = entity("user", { name: string })
   .ownedBy("id")

@@ -85,3 +85,30 @@ describe("a record that is made public while it is read", () => {
     expect([status, body]).toMatchObject([200, { id: "p", secret: "public" }]);
   });
 });
+
+describe("a record that leaves the rule while it is decided", () => {
+  const isActive = { author: { active: true } };
+  const whileShut = defineRule("cmWhileShut", ({ record }) => record?.open === false && isActive);
+  const author = entity("author", { active: bool, drafts: hasMany(() => draft) }).rules({ read: ["everyone"] });
+  const draft = entity("draft", { open: bool, author: belongsTo(() => author) })
+    .rules({ update: [whileShut] })
+    .validate(({ open }) => open !== true, "is open");
+
+  it("is not told apart by what its validators say", async () => {
+    const base = memoryDriver();
+    let reads = 0;
+    const driver = withMiddleware(base, async (statement, next) => {
+      if (statement.kind === "find" && statement.entity.name === "draft" && ++reads === 2)
+        await base.update("draft", { id: "d" }, { open: true });
+      return next(statement);
+    });
+    const app = createTestApp({ entities: [author, draft], driver });
+    const system = app.api.asSystem();
+    await system.author.create({ id: "a", active: true });
+    await system.draft.create({ id: "d", open: false, authorId: "a" });
+    reads = 0;
+    const { status } = await app.as({ id: "u" }).request("PATCH", "/api/drafts/d", {});
+    expect(status).toBe(403);
+    await app.close();
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { AskField, FieldRules } from "../../../src/gate/index.ts";
 import {
   ConfigurationError,
   entity,
@@ -11,7 +12,6 @@ import {
   text,
   verifyPassword,
 } from "../../../src/index.ts";
-import type { AskField, FieldRules } from "../../../src/kernel/index.ts";
 import { createFakeKernel } from "../../../src/testing/index.ts";
 
 const KEY = "33".repeat(32);

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { DatabaseUnavailableError, withMiddleware } from "../../../src/kernel/index.ts";
+import { withMiddleware } from "../../../src/gate/index.ts";
+import { DatabaseUnavailableError } from "../../../src/kernel/index.ts";
 import { type HealthOptions, health } from "../../../src/plugins/health/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, type OpenApiOptions, openapi, openapiDocument } from "keelson";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { withMiddleware } from "../../../src/gate/index.ts";
 import { memoryDriver, UnavailableError } from "../../../src/index.ts";
-import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createDocumentedApp, USERS } from "./documented-app.ts";
 
 function appWith(options: OpenApiOptions = {}, production = false) {

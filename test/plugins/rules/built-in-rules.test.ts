@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
-import type { OperationInput, User } from "../../../src/kernel/index.ts";
+import type { OperationInput } from "../../../src/gate/index.ts";
+import type { User } from "../../../src/kernel/index.ts";
 import { admin, authenticated, everyone, owner, ownerOrAdmin, rules } from "../../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordStatements } from "../../support/record-statements.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, bool, entity, hasMany, int, isKeelsonError, string } from "../../../src/entity/index.ts";
-import { createKernel, type OperationInput, type User, type Where } from "../../../src/kernel/index.ts";
+import type { OperationInput, Where } from "../../../src/gate/index.ts";
+import { createApp } from "../../../src/gate/index.ts";
+import type { User } from "../../../src/kernel/index.ts";
 import { all, defineRule, type Rule, rules } from "../../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
@@ -123,7 +125,7 @@ describe("a custom rule", () => {
     readRules = [rule(() => new Promise<boolean>(() => {}))];
     const logger = recordingLogger();
     const options = { driver: memoryDriver(seed), plugins: [rules()], limits: { ruleMs: 5 }, logger };
-    const kernel = createKernel({ entities: [team, doc()], ...options });
+    const kernel = createApp({ entities: [team, doc()], ...options });
     await expect(kernel.as({ id: "ann" }).doc?.list()).rejects.toMatchObject({ status: 403 });
     expect(logger.lines.join("\n")).toContain("took longer than 5 ms");
     await kernel.close();

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, string } from "../../../src/entity/index.ts";
-import { createKernel, createPlugin, endpoint, type User } from "../../../src/kernel/index.ts";
+import { createApp, createPlugin, endpoint } from "../../../src/gate/index.ts";
+import type { User } from "../../../src/kernel/index.ts";
 import { all, defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
@@ -35,7 +36,7 @@ async function statuses(user: User | null): Promise<{ open: string[]; lines: rea
   const endpoints = Object.fromEntries(
     Object.entries(lists).map(([name, list]) => [name, endpoint(`/${name}`, { rules: list, handler: () => name })]),
   );
-  const kernel = createKernel({
+  const kernel = createApp({
     entities: [account, note],
     driver: memoryDriver(),
     plugins: [

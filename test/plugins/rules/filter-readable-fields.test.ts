@@ -12,16 +12,8 @@ import {
   selfRef,
   string,
 } from "../../../src/entity/index.ts";
-import {
-  AuthenticationError,
-  consoleLogger,
-  createPlugin,
-  entityOfRecord,
-  InternalError,
-  setLogger,
-  tagRecord,
-  type User,
-} from "../../../src/kernel/index.ts";
+import { createPlugin, entityOfRecord, tagRecord } from "../../../src/gate/index.ts";
+import { AuthenticationError, consoleLogger, InternalError, setLogger, type User } from "../../../src/kernel/index.ts";
 import { all, defineRule, filterReadableFields, type Rule } from "../../../src/plugins/rules/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";

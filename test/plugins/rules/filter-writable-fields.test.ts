@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { belongsTo, ConfigurationError, entity, int, manyToMany, string } from "../../../src/entity/index.ts";
-import { tagRecord, type User } from "../../../src/kernel/index.ts";
+import { tagRecord } from "../../../src/gate/index.ts";
+import type { User } from "../../../src/kernel/index.ts";
 import { defineRule, filterWritableFields } from "../../../src/plugins/rules/index.ts";
 
 const tag = entity("tag", { name: string });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { withMiddleware } from "../../../src/gate/index.ts";
 import {
   all,
   belongsTo,
@@ -14,7 +15,6 @@ import {
   string,
   type Where,
 } from "../../../src/index.ts";
-import { withMiddleware } from "../../../src/kernel/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 

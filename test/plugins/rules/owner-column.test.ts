@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
-import { createKernel, type User } from "../../../src/kernel/index.ts";
+import { createApp } from "../../../src/gate/index.ts";
+import type { User } from "../../../src/kernel/index.ts";
 import { rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
@@ -90,7 +91,7 @@ describe.each(Object.entries(lists))("the owner's column (%s)", (_, plugins) => 
 
 describe("the owner's column and the system", () => {
   it("is written by the system as it likes", async () => {
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: [account, note],
       driver: memoryDriver(seed),
       plugins: [rules(), validation()],

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { ConfigurationError, type EntityLike, entity, string } from "../../../src/entity/index.ts";
-import { createKernel, type KernelOptions } from "../../../src/kernel/index.ts";
+import { type AppOptions, createApp } from "../../../src/gate/index.ts";
 import { admin, all, defineRule, type Rule, rules } from "../../../src/plugins/rules/index.ts";
 
 const thing = (read: readonly (string | { readonly name: string })[]): EntityLike =>
   entity("thing", { name: string }).rules({ read });
 
-function start(entities: readonly EntityLike[], given?: readonly Rule[], options: Partial<KernelOptions> = {}) {
-  return createKernel({ entities, driver: memoryDriver(), plugins: [rules({ rules: given })], ...options });
+function start(entities: readonly EntityLike[], given?: readonly Rule[], options: Partial<AppOptions> = {}) {
+  return createApp({ entities, driver: memoryDriver(), plugins: [rules({ rules: given })], ...options });
 }
 
 function problemsOf(...args: Parameters<typeof start>): readonly string[] {

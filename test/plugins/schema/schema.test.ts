@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { ConfigurationError, entity, string } from "../../../src/entity/index.ts";
-import {
-  createKernel,
-  type Driver,
-  type DriverSchema,
-  type Kernel,
-  noopLogger,
-  withMiddleware,
-} from "../../../src/kernel/index.ts";
+import { type App, createApp, type Driver, type DriverSchema, withMiddleware } from "../../../src/gate/index.ts";
+import { noopLogger } from "../../../src/kernel/index.ts";
 import { schema } from "../../../src/plugins/schema/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 
@@ -31,8 +25,8 @@ function differing(mode: DriverSchema["mode"], differences: readonly string[], c
   });
 }
 
-async function boot(driver: Driver, production: boolean, logger = noopLogger): Promise<Kernel> {
-  const kernel = createKernel({ entities: [note], driver, plugins: [schema()], production, logger });
+async function boot(driver: Driver, production: boolean, logger = noopLogger): Promise<App> {
+  const kernel = createApp({ entities: [note], driver, plugins: [schema()], production, logger });
   await kernel.ready;
   return kernel;
 }
@@ -62,7 +56,7 @@ describe("schema", () => {
 
   it("refuses to start in production when something differs, naming each difference", async () => {
     const calls: string[] = [];
-    const kernel = createKernel({
+    const kernel = createApp({
       entities: [note],
       driver: differing("auto", ["table note is missing", "column note.text is missing"], calls),
       plugins: [schema()],

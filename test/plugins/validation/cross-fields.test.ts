@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, int, json, string } from "../../../src/entity/index.ts";
-import { createPlugin, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
+import { createPlugin } from "../../../src/gate/index.ts";
+import { type User, ValidationFailedError } from "../../../src/kernel/index.ts";
 import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";

@@ -14,7 +14,8 @@ import {
   manyToMany,
   string,
 } from "../../../src/entity/index.ts";
-import { createPlugin, type User, ValidationFailedError } from "../../../src/kernel/index.ts";
+import { createPlugin } from "../../../src/gate/index.ts";
+import { type User, ValidationFailedError } from "../../../src/kernel/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
 

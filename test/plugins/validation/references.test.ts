@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, selfRef, string } from "../../../src/entity/index.ts";
-import {
-  createKernel,
-  createPlugin,
-  DatabaseUnavailableError,
-  type Driver,
-  type User,
-} from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
+import { createApp, createPlugin } from "../../../src/gate/index.ts";
+import { DatabaseUnavailableError, type User } from "../../../src/kernel/index.ts";
 import { defineRule, rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
@@ -127,7 +123,7 @@ describe("a reference", () => {
 
   it("from the system is left to the database", async () => {
     const driver = recordStatements(memoryDriver(seed));
-    const kernel = createKernel({ entities: [account, album, photo], driver, plugins: [rules(), validation()] });
+    const kernel = createApp({ entities: [account, album, photo], driver, plugins: [rules(), validation()] });
     const photos = kernel.asSystem().photo;
     await expect(photos?.create({ title: "x", albumId: "of-bob" } as never)).resolves.toBeDefined();
     expect(driver.statements).toEqual(["insert photo"]);
@@ -251,7 +247,7 @@ describe("a reference that an update sends back", () => {
 describe("the system", () => {
   it("may set ids, times and read-only fields on create, but not wrongly", async () => {
     const thing = entity("thing", { name: string, stamp: string.readonly().optional() }).build();
-    const kernel = createKernel({ entities: [thing], driver: memoryDriver(), plugins: [validation()] });
+    const kernel = createApp({ entities: [thing], driver: memoryDriver(), plugins: [validation()] });
     const things = kernel.asSystem().thing;
     const createdAt = new Date("2020-01-01T00:00:00Z");
     await expect(things?.create({ id: "mine", name: "x", stamp: "s", createdAt } as never)).resolves.toMatchObject({

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { belongsTo, ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
-import { consoleLogger, setLogger, tagRecord, validationError } from "../../../src/kernel/index.ts";
+import { tagRecord } from "../../../src/gate/index.ts";
+import { consoleLogger, setLogger, validationError } from "../../../src/kernel/index.ts";
 import { validateCrossFields } from "../../../src/plugins/validation/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 

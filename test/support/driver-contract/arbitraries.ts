@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { ColumnDefinition, Operator } from "../../../src/entity/index.ts";
-import type { Pair, Row, SortKey, Where } from "../../../src/kernel/index.ts";
+import type { Pair, Row, SortKey, Where } from "../../../src/gate/index.ts";
 import { fixtureModel } from "../entities.ts";
 import { entityNamed, rowOf, type Shortcomings } from "./database.ts";
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BadRequestError, type Where } from "../../../src/kernel/index.ts";
+import type { Where } from "../../../src/gate/index.ts";
+import { BadRequestError } from "../../../src/kernel/index.ts";
 import { type Database, everything, plantBlog } from "./database.ts";
 
 const at = (text: string): Date => new Date(text);

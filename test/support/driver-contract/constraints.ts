@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Row, Where } from "../../../src/kernel/index.ts";
+import type { Row, Where } from "../../../src/gate/index.ts";
 import { type Database, entityNamed, insert, plantBlog, rowOf } from "./database.ts";
 import { refusals } from "./refusals.ts";
 

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityLike } from "../../../src/entity/index.ts";
-import type { Driver, Row } from "../../../src/kernel/index.ts";
+import type { Driver, Row } from "../../../src/gate/index.ts";
 import { fixtureEntities, fixtureModel } from "../entities.ts";
 
 /** What a suite about a driver is given. */

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BadRequestError, type Where } from "../../../src/kernel/index.ts";
+import type { Where } from "../../../src/gate/index.ts";
+import { BadRequestError } from "../../../src/kernel/index.ts";
 import { type Database, insert, plantBlog } from "./database.ts";
 import { refusals } from "./refusals.ts";
 

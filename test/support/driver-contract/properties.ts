@@ -14,7 +14,7 @@ import {
   type SortKey,
   totalOrder,
   type Where,
-} from "../../../src/kernel/index.ts";
+} from "../../../src/gate/index.ts";
 import { fixtureModel } from "../entities.ts";
 import { propertyOptions } from "../properties.ts";
 import { type RandomBlog, randomBlogFor, randomSort, randomWhere } from "./arbitraries.ts";

@@ -12,7 +12,7 @@ import {
   totalOrder,
   type Where,
   withMiddleware,
-} from "../../../src/kernel/index.ts";
+} from "../../../src/gate/index.ts";
 import { post } from "../entities.ts";
 import { type Database, insert, plantBlog } from "./database.ts";
 

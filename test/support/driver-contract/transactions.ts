@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isKeelsonError } from "../../../src/entity/index.ts";
-import { ConflictError, type Driver } from "../../../src/kernel/index.ts";
+import type { Driver } from "../../../src/gate/index.ts";
+import { ConflictError } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, insert, plantBlog, rowOf } from "./database.ts";
 
 const tagRow = (id: string): Record<string, unknown> => rowOf(entityNamed("tag"), { id, name: id });

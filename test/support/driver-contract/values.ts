@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type AnyEntity, isKeelsonError } from "../../../src/entity/index.ts";
-import { DatabaseError, type Row } from "../../../src/kernel/index.ts";
+import type { Row } from "../../../src/gate/index.ts";
+import { DatabaseError } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, plantBlog, rowOf } from "./database.ts";
 
 const sample: AnyEntity = entityNamed("sample");

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../../src/entity/index.ts";
-import { BadRequestError, ConflictError, ReferencedError, type Where } from "../../../src/kernel/index.ts";
+import type { Where } from "../../../src/gate/index.ts";
+import { BadRequestError, ConflictError, ReferencedError } from "../../../src/kernel/index.ts";
 import { type Database, entityNamed, everything, plantBlog, rowOf } from "./database.ts";
 import { refusals } from "./refusals.ts";
 

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
-import type { Driver } from "../../../kernel/index.ts";
+import type { Driver } from "../../../gate/index.ts";
 import { createPrismaDriver } from "../create-prisma-driver.ts";
 import { DIALECTS } from "../dialect.ts";
 import { PrismaFailure } from "../prisma-failure.ts";

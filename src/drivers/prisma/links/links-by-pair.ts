@@ -1,5 +1,5 @@
 import type { ResolvedRelation } from "../../../entity/index.ts";
-import { isAlways, type Pair } from "../../../kernel/index.ts";
+import { isAlways, type Pair } from "../../../gate/index.ts";
 import { modelApi } from "../client-shape.ts";
 import { linkTable } from "../schema/link-table.ts";
 import type { Session } from "../session.ts";

@@ -1,5 +1,5 @@
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import type { FindPairs, Pair, Row } from "../../../kernel/index.ts";
+import type { FindPairs, Pair, Row } from "../../../gate/index.ts";
 import { type Args, modelApi } from "../client-shape.ts";
 import { isTooLong } from "../find-long-list.ts";
 import { otherSideName } from "../schema/relation-sides.ts";

@@ -1,4 +1,4 @@
-import type { Condition } from "../../../kernel/index.ts";
+import type { Condition } from "../../../gate/index.ts";
 
 /** Which pairs are wanted: of which records, with what at the other end, and how many at most. */
 export interface WantedLinks {

@@ -1,6 +1,6 @@
 import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { type Compare, type Condition, isAlways, type Related } from "../../../kernel/index.ts";
+import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { codecOf } from "./codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";

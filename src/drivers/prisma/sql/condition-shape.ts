@@ -1,5 +1,5 @@
 import type { Provider } from "../../../entity/index.ts";
-import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../kernel/index.ts";
+import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { codecOf } from "./codec.ts";
 import { listForm, listValues } from "./list-form.ts";
 

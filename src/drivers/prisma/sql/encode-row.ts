@@ -1,5 +1,6 @@
 import { type ColumnDefinition, canHold } from "../../../entity/index.ts";
-import { DatabaseError, type Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
+import { DatabaseError } from "../../../kernel/index.ts";
 import type { Dialect } from "../dialect.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { assertKept } from "../to-prisma-data.ts";

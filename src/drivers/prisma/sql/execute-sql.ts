@@ -1,18 +1,18 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
-import {
-  type ChangePairs,
-  type DriverPort,
-  type Execute,
-  type FindPairs,
-  type Insert,
-  type Pair,
-  type ResultOf,
-  type Row,
-  type Statement,
-  type Update,
-  ValidationFailedError,
-  type Written,
-} from "../../../kernel/index.ts";
+import type {
+  ChangePairs,
+  DriverPort,
+  Execute,
+  FindPairs,
+  Insert,
+  Pair,
+  ResultOf,
+  Row,
+  Statement,
+  Update,
+  Written,
+} from "../../../gate/index.ts";
+import { ValidationFailedError } from "../../../kernel/index.ts";
 import { danglingReference } from "../to-keelson-error.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "./link-queries.ts";
 import type { SqlSession } from "./sql-connection.ts";

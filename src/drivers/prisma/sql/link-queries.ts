@@ -1,6 +1,6 @@
 import type { CompiledQuery } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
-import { and, type Condition, compare, isAlways } from "../../../kernel/index.ts";
+import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
 import { linkTable } from "../schema/link-table.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { conditionShape } from "./condition-shape.ts";

@@ -1,6 +1,6 @@
 import type { AliasedRawBuilder, RawBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { type ByteBudget, mostBytes } from "../../../kernel/index.ts";
+import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
 import type { SqlBuilder } from "./sql-builder.ts";
 
 // A list whose values may be long is read in two steps. Its statement returns values up to a length that lets all of them

@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import { codecOf } from "./codec.ts";
 
 /**

@@ -3,14 +3,14 @@ import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../ent
 import {
   ALWAYS,
   and,
-  BadRequestError,
   type Condition,
   compare,
   type Find,
   type Row,
   type SortKey,
   totalOrder,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { conditionShape } from "./condition-shape.ts";

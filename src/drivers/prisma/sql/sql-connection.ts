@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import { LRUCache } from "lru-cache";
-import type { DriverContext } from "../../../kernel/index.ts";
+import type { DriverContext } from "../../../gate/index.ts";
 import { type ExactCollation, exactCollation } from "../check-collation.ts";
 import { type Connection, createConnection } from "../connection.ts";
 import type { OpenedClient } from "../opened-client.ts";

@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type Provider } from "../../../entity/index.ts";
-import { type DriverContext, NEVER } from "../../../kernel/index.ts";
+import { type DriverContext, NEVER } from "../../../gate/index.ts";
 import type { Path } from "../create-prisma-driver.ts";
 import type { OpenedClient } from "../opened-client.ts";
 import { PrismaFailure } from "../prisma-failure.ts";

@@ -1,11 +1,4 @@
-import {
-  type ByteBudget,
-  type Condition,
-  type Find,
-  type JoinedFind,
-  type Row,
-  soleId,
-} from "../../../kernel/index.ts";
+import { type ByteBudget, type Condition, type Find, type JoinedFind, type Row, soleId } from "../../../gate/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { byId } from "../read-by-id.ts";
 import { readTogether } from "../read-together.ts";

@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { askedOfStored, type Condition, compare, type Row, soleId } from "../../../kernel/index.ts";
+import { askedOfStored, type Condition, compare, type Row, soleId } from "../../../gate/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { namingDangling, type Written } from "../naming-dangling.ts";
 import { limitsOf } from "../run-transaction.ts";

@@ -1,6 +1,6 @@
 import type { SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { ColumnDefinition } from "../../../entity/index.ts";
-import { type Condition, type Row, visitCondition } from "../../../kernel/index.ts";
+import { type Condition, type Row, visitCondition } from "../../../gate/index.ts";
 import type { EntityPlan } from "../entity-plan.ts";
 import { conditionShape } from "./condition-shape.ts";
 import { rowsOf, type Selection } from "./select-rows.ts";

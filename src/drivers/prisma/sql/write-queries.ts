@@ -1,6 +1,6 @@
 import type { CompiledQuery, RawBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { type Condition, looksAt } from "../../../kernel/index.ts";
+import { type Condition, looksAt } from "../../../gate/index.ts";
 import { countsVersion } from "../next-version.ts";
 import { ConditionBuilder } from "./build-condition.ts";
 import { codecOf } from "./codec.ts";

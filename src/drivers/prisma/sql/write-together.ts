@@ -1,5 +1,5 @@
 import type { SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import { PrismaFailure, type Statement } from "../prisma-failure.ts";
 import type { SqlSession } from "./sql-connection.ts";
 

@@ -1,15 +1,6 @@
 import type { AnyEntity, PlainActionContext } from "../../../entity/index.ts";
-import type {
-  Driver,
-  EntityClient,
-  EntityRef,
-  KernelBody,
-  Logger,
-  OperationScope,
-  Reply,
-  Row,
-  User,
-} from "../../../kernel/index.ts";
+import type { Driver, EntityClient, EntityRef, OperationScope, Row } from "../../../gate/index.ts";
+import type { KernelBody, Logger, Reply, User } from "../../../kernel/index.ts";
 
 /** The record an action is about. */
 export type ActionRecord = Row & { readonly id: string };

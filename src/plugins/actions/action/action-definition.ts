@@ -1,5 +1,5 @@
 import type { Access, AnyEntity, PlainAction } from "../../../entity/index.ts";
-import type { DescribeRoute, RouteReader } from "../../../kernel/index.ts";
+import type { DescribeRoute, RouteReader } from "../../../gate/index.ts";
 import type { ActionContext } from "./action-context.ts";
 
 /** What a description may be about besides its reader. */

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import { CLIENT_METHODS, didYouMean } from "../../../kernel/index.ts";
+import { CLIENT_METHODS } from "../../../gate/index.ts";
+import { didYouMean } from "../../../kernel/index.ts";
 import type { ActionDefinition } from "./action-definition.ts";
 import { noHandler } from "./no-handler.ts";
 

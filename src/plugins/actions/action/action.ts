@@ -8,7 +8,7 @@ import {
   type InferFieldValues,
   type RuleRef,
 } from "../../../entity/index.ts";
-import type { WorkflowRunner } from "../../../kernel/index.ts";
+import type { WorkflowRunner } from "../../../gate/index.ts";
 import { Accepted } from "./accepted.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";

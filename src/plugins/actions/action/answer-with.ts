@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../entity/index.ts";
-import type { AnswerDescription } from "../../../kernel/index.ts";
+import type { AnswerDescription } from "../../../gate/index.ts";
 
 /** The description of one answer, whose body is an object with these members. */
 export function answerWith(

@@ -1,12 +1,6 @@
 import type { Access } from "../../../entity/index.ts";
-import {
-  AuthenticationError,
-  AuthorizationError,
-  EntityNotFoundError,
-  type OperationInput,
-  type OperationKind,
-  type OperationScope,
-} from "../../../kernel/index.ts";
+import type { OperationInput, OperationKind, OperationScope } from "../../../gate/index.ts";
+import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../../../kernel/index.ts";
 import type { ActionRecord } from "./action-context.ts";
 import type { CompiledAction } from "./compile-action.ts";
 

@@ -1,5 +1,5 @@
 import { type Access, type ActionFields, type AnyEntity, ruleName } from "../../../entity/index.ts";
-import type { FieldChecks, FieldReader, RuleLists } from "../../../kernel/index.ts";
+import type { FieldChecks, FieldReader, RuleLists } from "../../../gate/index.ts";
 import type { ActionDefinition } from "./action-definition.ts";
 import { actionProblems } from "./action-problems.ts";
 import { definitionOf } from "./definition-of.ts";

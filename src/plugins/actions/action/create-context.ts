@@ -1,17 +1,19 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import {
-  boundedBody,
   type Driver,
   type EntityClient,
-  EntityNotFoundError,
   type EntityRef,
   entityName,
+  type OperationScope,
+  type PluginContext,
+} from "../../../gate/index.ts";
+import {
+  boundedBody,
+  EntityNotFoundError,
   InternalError,
   type KernelBody,
   type KernelRequest,
   type Logger,
-  type OperationScope,
-  type PluginContext,
   Reply,
   type User,
 } from "../../../kernel/index.ts";

@@ -7,7 +7,7 @@ import type {
   PluginContext,
   RouteDescription,
   RouteReader,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
 import { answerWith } from "./answer-with.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { mayUseAction } from "./usable-action.ts";

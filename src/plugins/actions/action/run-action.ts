@@ -1,16 +1,18 @@
 import { isKeelsonError } from "../../../entity/index.ts";
 import {
+  type OperationScope,
+  type PluginContext,
+  presentSettled,
+  type RequestConditions,
+  type RouteContext,
+} from "../../../gate/index.ts";
+import {
   BadRequestError,
   InternalError,
   isWebResponse,
-  type OperationScope,
   PayloadTooLargeError,
-  type PluginContext,
-  presentSettled,
   type QueryParameters,
   Reply,
-  type RequestConditions,
-  type RouteContext,
   readParameters,
   type ValidationFailedError,
 } from "../../../kernel/index.ts";

@@ -1,16 +1,14 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import {
-  AuthenticationError,
-  AuthorizationError,
   allOf,
-  BadRequestError,
   type HookFunction,
   type Operation,
   type OperationInput,
   type OperationQuery,
   type PluginContext,
   type Where,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { AuthenticationError, AuthorizationError, BadRequestError } from "../../../kernel/index.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
 /** Whose rules say which deleted records a caller may see. */

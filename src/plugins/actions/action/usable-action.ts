@@ -1,5 +1,5 @@
 import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
-import type { OperationScope } from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
 import { authorizeCollection } from "./authorize-action.ts";
 import type { CompiledAction } from "./compile-action.ts";
 

@@ -6,7 +6,7 @@ import {
   type OperationScope,
   type Row,
   totalOrder,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
 
 /** Some records of an export, tagged: to be masked on their way out. */
 export interface Batch {

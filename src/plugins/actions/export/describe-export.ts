@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../entity/index.ts";
-import type { AnswerDescription, ParameterDescription } from "../../../kernel/index.ts";
+import type { AnswerDescription, ParameterDescription } from "../../../gate/index.ts";
 import { FORMATS } from "./read-format.ts";
 
 export const FORMAT: ParameterDescription = Object.freeze({

@@ -1,4 +1,5 @@
-import { BadRequestError, type OperationQuery, type Row, type SortKey, type Where } from "../../../kernel/index.ts";
+import type { OperationQuery, Row, SortKey, Where } from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { createBatchReader } from "./create-batch-reader.ts";
 import { MOST_RECORDS } from "./write-batches.ts";

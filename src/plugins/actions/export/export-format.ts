@@ -1,5 +1,5 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 
 /** A way to write records one batch after another. */
 export interface ExportFormat {

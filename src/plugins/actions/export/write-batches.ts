@@ -1,5 +1,5 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
-import { type OperationScope, presentSettled, type Row } from "../../../kernel/index.ts";
+import { type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import type { Batch } from "./create-batch-reader.ts";
 import type { ExportFormat } from "./export-format.ts";
 

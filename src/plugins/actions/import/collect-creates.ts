@@ -1,6 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
-  BadRequestError,
   type Condition,
   type Driver,
   type Find,
@@ -14,7 +13,8 @@ import {
   type Update,
   type Written,
   withMiddleware,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import type { Owners } from "./owners.ts";
 
 /** Remembers the first statement of a transaction that failed. What is wrong with a question is found before it is sent. */

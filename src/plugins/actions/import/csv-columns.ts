@@ -1,11 +1,6 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import {
-  BadRequestError,
-  didYouMean,
-  jsonShapeProblem,
-  type OperationScope,
-  shownName,
-} from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
+import { BadRequestError, didYouMean, jsonShapeProblem, shownName } from "../../../kernel/index.ts";
 import type { CsvRecord } from "./csv-records.ts";
 import type { GivenRow } from "./given-row.ts";
 

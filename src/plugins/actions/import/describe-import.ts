@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../entity/index.ts";
-import type { RouteDescription } from "../../../kernel/index.ts";
+import type { RouteDescription } from "../../../gate/index.ts";
 
 const COUNT: JsonSchema = Object.freeze({ type: "integer", minimum: 0 });
 const FAILED: JsonSchema = Object.freeze({

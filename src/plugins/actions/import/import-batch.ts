@@ -1,12 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isKeelsonError } from "../../../entity/index.ts";
-import {
-  ConflictError,
-  type FieldErrors,
-  InternalError,
-  type OperationScope,
-  ValidationFailedError,
-} from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
+import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
 import type { ImportJob } from "./import-job.ts";

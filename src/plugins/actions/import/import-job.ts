@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import type { OperationScope } from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
 import type { ImportTally } from "./import-tally.ts";
 import type { UniqueKey, UniqueKeys } from "./unique-keys.ts";
 

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import { allOf, ConflictError, type Driver, type Row, type Where } from "../../../kernel/index.ts";
+import { allOf, type Driver, type Row, type Where } from "../../../gate/index.ts";
+import { ConflictError } from "../../../kernel/index.ts";
 import type { UniqueKey, UniqueKeys } from "./unique-keys.ts";
 
 /** Values that one query asks for; conditions of several fields are as long as that. */

@@ -1,9 +1,9 @@
 import type { AnyEntity } from "../../../entity/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
 import {
   BadRequestError,
   jsonShapeProblem,
   type KernelBody,
-  type OperationScope,
   PayloadTooLargeError,
   UnsupportedMediaTypeError,
 } from "../../../kernel/index.ts";

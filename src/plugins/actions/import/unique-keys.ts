@@ -1,5 +1,5 @@
 import { type AnyEntity, type ColumnDefinition, type EntityModel, plainField } from "../../../entity/index.ts";
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 
 /** Fields whose values no two records share. */
 export type UniqueKey = readonly string[];

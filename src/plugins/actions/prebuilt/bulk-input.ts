@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../../entity/index.ts";
-import { type AnswerDescription, BadRequestError, type RouteDescription } from "../../../kernel/index.ts";
+import type { AnswerDescription, RouteDescription } from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import { answerWith } from "../action/answer-with.ts";
 
 /** Body of a bulk request that has passed. */

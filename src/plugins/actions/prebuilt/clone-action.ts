@@ -1,14 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import {
-  BadRequestError,
-  type Operation,
-  type OperationScope,
-  presentSettled,
-  Reply,
-  type Row,
-  routeSegment,
-  ValidationFailedError,
-} from "../../../kernel/index.ts";
+import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
+import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action.ts";
 import type { ActionContext, ActionRecord } from "../action/action-context.ts";
 import { definitionOf } from "../action/definition-of.ts";

@@ -1,4 +1,4 @@
-import type { ParseQuery, QueryParser, Where } from "../../../kernel/index.ts";
+import type { ParseQuery, QueryParser, Where } from "../../../gate/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action.ts";
 import { answerWith } from "../action/answer-with.ts";
 

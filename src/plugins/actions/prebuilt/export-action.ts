@@ -1,5 +1,6 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
-import { type OperationQuery, type QueryParser, Reply, type Row } from "../../../kernel/index.ts";
+import type { OperationQuery, QueryParser, Row } from "../../../gate/index.ts";
+import { Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { createBatchReader } from "../export/create-batch-reader.ts";

@@ -1,12 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import {
-  AuthorizationError,
-  BadRequestError,
-  didYouMean,
-  type OperationScope,
-  Reply,
-  shownName,
-} from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
+import { AuthorizationError, BadRequestError, didYouMean, Reply, shownName } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { describeImport } from "../import/describe-import.ts";

@@ -1,12 +1,6 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
-import {
-  AuthorizationError,
-  type Operation,
-  type OperationScope,
-  presentSettled,
-  type Row,
-  UnavailableError,
-} from "../../../kernel/index.ts";
+import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
+import { AuthorizationError, UnavailableError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { answerWith } from "../action/answer-with.ts";

@@ -1,14 +1,14 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
+import type { HookFunction } from "../../../gate/index.ts";
 import {
   compileWhere,
-  type HookFunction,
   type IncludeTree,
   type JoinedFind,
   mostRowBytes,
   type Operation,
   type OperationKind,
   type OperationScope,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
 import { seesRelation } from "../query/shape.ts";
 
 /**

@@ -1,14 +1,13 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
 import {
-  BadRequestError,
   type HookFunction,
   type IncludeTree,
   includedBytes,
   type Operation,
   type OperationKind,
   type Row,
-  routeSegment,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { BadRequestError, routeSegment } from "../../../kernel/index.ts";
 import { seesRelation } from "../query/shape.ts";
 
 /** One relation being added to some records. */

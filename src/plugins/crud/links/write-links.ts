@@ -5,17 +5,15 @@ import {
   isKeelsonError,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import {
-  AuthorizationError,
-  type HookFunction,
-  InternalError,
-  type Operation,
-  type OperationKind,
-  type OperationScope,
-  type PluginContext,
-  type Row,
-  ValidationFailedError,
-} from "../../../kernel/index.ts";
+import type {
+  HookFunction,
+  Operation,
+  OperationKind,
+  OperationScope,
+  PluginContext,
+  Row,
+} from "../../../gate/index.ts";
+import { AuthorizationError, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 

@@ -1,13 +1,6 @@
 import type { ColumnDefinition, Operator, Parsed } from "../../../entity/index.ts";
-import {
-  allOf,
-  didYouMean,
-  explainRemote,
-  type Limits,
-  nearest,
-  shownName,
-  type Where,
-} from "../../../kernel/index.ts";
+import { allOf, explainRemote, type Where } from "../../../gate/index.ts";
+import { didYouMean, type Limits, nearest, shownName } from "../../../kernel/index.ts";
 import { type Filter, SUFFIXES } from "./query-table.ts";
 import { addProblem, type Reading, type Subject, single } from "./reading.ts";
 

@@ -1,5 +1,6 @@
 import { type JsonSchema, jsonSchemaOf, type Operator } from "../../../entity/index.ts";
-import type { Limits, ParameterDescription } from "../../../kernel/index.ts";
+import type { ParameterDescription } from "../../../gate/index.ts";
+import type { Limits } from "../../../kernel/index.ts";
 import type { Filter } from "./query-table.ts";
 import type { Subject } from "./reading.ts";
 

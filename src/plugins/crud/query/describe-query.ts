@@ -1,5 +1,6 @@
 import { type AnyEntity, isKeelsonError, type JsonSchema } from "../../../entity/index.ts";
-import type { Limits, OperationScope, ParameterDescription, QueryPart } from "../../../kernel/index.ts";
+import type { OperationScope, ParameterDescription, QueryPart } from "../../../gate/index.ts";
+import type { Limits } from "../../../kernel/index.ts";
 import { DELETED } from "./deleted.ts";
 import { describeConditions } from "./describe-conditions.ts";
 import { includable } from "./includable.ts";

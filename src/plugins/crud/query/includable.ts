@@ -1,5 +1,5 @@
 import type { ResolvedRelation } from "../../../entity/index.ts";
-import type { OperationScope } from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
 import type { QueryTable } from "./query-table.ts";
 import { seesRelation } from "./shape.ts";
 

@@ -1,4 +1,4 @@
-import type { OperationQuery } from "../../../kernel/index.ts";
+import type { OperationQuery } from "../../../gate/index.ts";
 import { addProblem, type Reading, single } from "./reading.ts";
 
 const WHOLE = /^(?:0|[1-9]\d{0,8})$/;

@@ -1,18 +1,20 @@
 import { LRUCache } from "lru-cache";
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
-  didYouMean,
-  EntityNotFoundError,
   explainRemote,
   type FieldMask,
   type OperationQuery,
   type OperationScope,
   type ParseQuery,
-  type QueryParameters,
   type QueryParser,
   type QueryPart,
-  readParameters,
   type SortKey,
+} from "../../../gate/index.ts";
+import {
+  didYouMean,
+  EntityNotFoundError,
+  type QueryParameters,
+  readParameters,
   shownName,
 } from "../../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";

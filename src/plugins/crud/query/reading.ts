@@ -1,10 +1,5 @@
-import {
-  BadRequestError,
-  type FieldMask,
-  type Limits,
-  type QueryParameters,
-  shownName,
-} from "../../../kernel/index.ts";
+import type { FieldMask } from "../../../gate/index.ts";
+import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../../kernel/index.ts";
 import type { QueryTable } from "./query-table.ts";
 
 /** An entity as this caller may ask about it. */

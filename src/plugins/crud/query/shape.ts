@@ -1,5 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import { didYouMean, type IncludeTree, type OperationScope, shownName } from "../../../kernel/index.ts";
+import type { IncludeTree, OperationScope } from "../../../gate/index.ts";
+import { didYouMean, shownName } from "../../../kernel/index.ts";
 import type { QueryTable } from "./query-table.ts";
 import { addProblem, items, type Reading } from "./reading.ts";
 

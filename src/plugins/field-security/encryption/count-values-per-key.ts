@@ -1,5 +1,5 @@
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
-import type { Driver } from "../../../kernel/index.ts";
+import type { Driver } from "../../../gate/index.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
 import { getEncryptionKeyId } from "./envelope.ts";
 import { refuseProtected } from "./protected-driver.ts";

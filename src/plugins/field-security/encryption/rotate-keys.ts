@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type AnyEntity, resolveEntity } from "../../../entity/index.ts";
-import { getLogger, type Where } from "../../../kernel/index.ts";
+import type { Where } from "../../../gate/index.ts";
+import { getLogger } from "../../../kernel/index.ts";
 import { keysOfApp } from "./app-keys.ts";
 import { blindIndexColumn } from "./blind-index-column.ts";
 import { encryptedFieldsOf } from "./encrypted-fields-of.ts";

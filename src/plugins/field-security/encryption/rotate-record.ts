@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import { DatabaseError, DecryptionError, type Driver, type Row } from "../../../kernel/index.ts";
+import type { Driver, Row } from "../../../gate/index.ts";
+import { DatabaseError, DecryptionError } from "../../../kernel/index.ts";
 import { blindIndex } from "./blind-index.ts";
 import { blindIndexColumn } from "./blind-index-column.ts";
 import { decrypt, encrypt, isPlaintext } from "./cipher.ts";

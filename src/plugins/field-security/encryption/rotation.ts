@@ -1,5 +1,6 @@
 import type { EntityLike } from "../../../entity/index.ts";
-import type { DecryptionFailure, Driver } from "../../../kernel/index.ts";
+import type { Driver } from "../../../gate/index.ts";
+import type { DecryptionFailure } from "../../../kernel/index.ts";
 import type { AppEncryption } from "./app-keys.ts";
 import type { KeyRing } from "./key-ring.ts";
 

@@ -16,7 +16,7 @@ import {
   storedRecord,
   visitCondition,
   type Where,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
 import type { RuledField } from "./field-plan.ts";
 
 const schemas = new WeakMap<ColumnDefinition, ReturnType<FieldKind["schema"]>>();

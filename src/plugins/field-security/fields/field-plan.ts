@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import type { AskField, FieldRules } from "../../../kernel/index.ts";
+import type { AskField, FieldRules } from "../../../gate/index.ts";
 
 /** A field with rules of its own, ready to be asked. */
 export interface RuledField {

@@ -8,7 +8,7 @@ import {
   type RowAccess,
   satisfiesAlone,
   type Where,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
 
 /** Decides for the records of an operation which of the fields that depend on the record each of them shows. */
 export function judgeRecords(operation: Operation): void | Promise<void> {

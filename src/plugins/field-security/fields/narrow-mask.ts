@@ -1,4 +1,4 @@
-import type { AskField, FieldMask, FieldQuestion, MaskDraft, RowAccess } from "../../../kernel/index.ts";
+import type { AskField, FieldMask, FieldQuestion, MaskDraft, RowAccess } from "../../../gate/index.ts";
 import type { RuledField } from "./field-plan.ts";
 
 /** `undefined` until the rules have answered, which means no. */

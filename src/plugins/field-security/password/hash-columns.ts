@@ -1,4 +1,4 @@
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import type { PasswordHasher } from "./create-password-hasher.ts";
 import type { PasswordColumn } from "./password-columns.ts";
 

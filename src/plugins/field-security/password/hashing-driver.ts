@@ -1,5 +1,4 @@
 import {
-  BadRequestError,
   type Driver,
   type DriverCapabilities,
   type Middleware,
@@ -7,7 +6,8 @@ import {
   soleId,
   type Update,
   withMiddleware,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import type { PasswordHasher } from "./create-password-hasher.ts";
 import { hashColumns } from "./hash-columns.ts";
 import type { PasswordColumn } from "./password-columns.ts";

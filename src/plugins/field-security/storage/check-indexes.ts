@@ -1,11 +1,6 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
-import {
-  DatabaseError,
-  DatabaseUnavailableError,
-  DecryptionError,
-  type Driver,
-  type Row,
-} from "../../../kernel/index.ts";
+import type { Driver, Row } from "../../../gate/index.ts";
+import { DatabaseError, DatabaseUnavailableError, DecryptionError } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { decrypt } from "../encryption/cipher.ts";
 import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";

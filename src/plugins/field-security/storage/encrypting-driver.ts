@@ -1,9 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import {
   and,
-  ConflictError,
   compare,
-  DatabaseError,
   type Driver,
   type Execute,
   type Find,
@@ -15,7 +13,8 @@ import {
   type Update,
   type Written,
   withMiddleware,
-} from "../../../kernel/index.ts";
+} from "../../../gate/index.ts";
+import { ConflictError, DatabaseError } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { encrypt } from "../encryption/cipher.ts";
 import { PROTECTED } from "../encryption/protected-driver.ts";

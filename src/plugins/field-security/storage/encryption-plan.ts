@@ -1,5 +1,6 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { type EntityRef, entityName, type Logger } from "../../../kernel/index.ts";
+import { type EntityRef, entityName } from "../../../gate/index.ts";
+import type { Logger } from "../../../kernel/index.ts";
 import { blindIndexColumn } from "../encryption/blind-index-column.ts";
 import type { KeyRing } from "../encryption/key-ring.ts";
 

@@ -1,4 +1,5 @@
-import { DecryptionError, type EntityRef, entityName, noteUndecryptable, type Row } from "../../../kernel/index.ts";
+import { type EntityRef, entityName, noteUndecryptable, type Row } from "../../../gate/index.ts";
+import { DecryptionError } from "../../../kernel/index.ts";
 import type { BindingContext } from "../encryption/binding.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { decryptBound, isPlaintext } from "../encryption/cipher.ts";

@@ -1,5 +1,5 @@
 import type { EntityModel } from "../../../entity/index.ts";
-import type { PluginContext } from "../../../kernel/index.ts";
+import type { PluginContext } from "../../../gate/index.ts";
 import { type AppEncryption, keysOfApp } from "../encryption/app-keys.ts";
 import { type KeyRing, storeOf } from "../encryption/key-ring.ts";
 import { lacksIndexKey } from "../encryption/key-store.ts";

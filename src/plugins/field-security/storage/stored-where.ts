@@ -1,5 +1,6 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
-import { BadRequestError, type Compare, type Condition, compare, mapCondition } from "../../../kernel/index.ts";
+import { type Compare, type Condition, compare, mapCondition } from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import type { EncryptionPlan } from "./encryption-plan.ts";
 

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { EntityNotFoundError, type PluginContext, Reply, type RouteContext } from "../../../kernel/index.ts";
+import type { PluginContext, RouteContext } from "../../../gate/index.ts";
+import { EntityNotFoundError, Reply } from "../../../kernel/index.ts";
 
 /**
  * Starts Swagger UI. The document depends on its reader, so it is loaded again with the reader's credentials after a

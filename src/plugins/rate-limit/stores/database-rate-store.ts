@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ConfigurationError, datetime, entity } from "../../../entity/index.ts";
-import { ConflictError, DatabaseError, type Driver, describeError } from "../../../kernel/index.ts";
+import type { Driver } from "../../../gate/index.ts";
+import { ConflictError, DatabaseError, describeError } from "../../../kernel/index.ts";
 import type { RateLimitStore } from "./rate-limit-store.ts";
 
 /** Options of `databaseRateStore`. */

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import type { Driver, Logger } from "../../../kernel/index.ts";
+import type { Driver } from "../../../gate/index.ts";
+import type { Logger } from "../../../kernel/index.ts";
 
 /** What is counted against. */
 export interface Rate {

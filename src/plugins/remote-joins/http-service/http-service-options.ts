@@ -1,4 +1,4 @@
-import type { SharedAnswers } from "../../../kernel/index.ts";
+import type { SharedAnswers } from "../../../gate/index.ts";
 
 /** Header values by name. */
 export type HttpHeaders = Readonly<Record<string, string>>;

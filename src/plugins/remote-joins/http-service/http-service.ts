@@ -1,14 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import {
-  didYouMean,
-  isValidEntityName,
-  kebabCase,
-  PluginError,
-  pluralize,
-  type RemoteCaller,
-  type RemoteFetchOptions,
-  type RemoteService,
-} from "../../../kernel/index.ts";
+import type { RemoteCaller, RemoteFetchOptions, RemoteService } from "../../../gate/index.ts";
+import { didYouMean, isValidEntityName, kebabCase, PluginError, pluralize } from "../../../kernel/index.ts";
 import { fetchList } from "./fetch-list.ts";
 import type { HttpServiceOptions } from "./http-service-options.ts";
 import { type ListAddress, listAddresses } from "./list-addresses.ts";

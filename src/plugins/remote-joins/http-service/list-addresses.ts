@@ -1,4 +1,5 @@
-import { DEFAULT_LIMITS, PluginError, type RemoteFetchOptions, type RemoteInclude } from "../../../kernel/index.ts";
+import type { RemoteFetchOptions, RemoteInclude } from "../../../gate/index.ts";
+import { DEFAULT_LIMITS, PluginError } from "../../../kernel/index.ts";
 
 /** The default limits of a Keelson server; path and query count together, as on the request line. */
 const { urlBytes: MAX_BYTES, parameters: MAX_PARAMETERS, inValues: MAX_IDS } = DEFAULT_LIMITS;

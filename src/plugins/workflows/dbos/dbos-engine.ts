@@ -1,5 +1,6 @@
 import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
-import { ConflictError, defaultIds, describeError, type Row } from "../../../kernel/index.ts";
+import { defaultIds, type Row } from "../../../gate/index.ts";
+import { ConflictError, describeError } from "../../../kernel/index.ts";
 import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { type Codec, createCodec } from "../engine/codec.ts";
 import { type FollowParts, followRun } from "../engine/follow-run.ts";

@@ -1,4 +1,5 @@
-import { ConflictError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import type { OperationScope, Row } from "../../../gate/index.ts";
+import { ConflictError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { callerNow } from "../engine/caller-now.ts";

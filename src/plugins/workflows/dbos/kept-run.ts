@@ -1,4 +1,4 @@
-import type { Driver, Row } from "../../../kernel/index.ts";
+import type { Driver, Row } from "../../../gate/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { Codec } from "../engine/codec.ts";
 import { STEP } from "../engine/journal-entities.ts";

@@ -1,5 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
-import type { Driver, EntityClient, EntityRef, Logger, OperationScope, User } from "../../../kernel/index.ts";
+import type { Driver, EntityClient, EntityRef, OperationScope } from "../../../gate/index.ts";
+import type { Logger, User } from "../../../kernel/index.ts";
 
 /** What a step is given; a compensation, too. */
 export interface StepContext<TInput = unknown> {

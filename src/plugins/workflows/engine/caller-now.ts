@@ -1,4 +1,5 @@
-import { AuthenticationError, type OperationScope, withDeadline } from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
+import { AuthenticationError, withDeadline } from "../../../kernel/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { SagaState } from "../saga/saga-runtime.ts";
 import type { Caller, EngineHost } from "./workflow-engine.ts";

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { entityOfRecord, type Row, tagRecord } from "../../../kernel/index.ts";
+import { entityOfRecord, type Row, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/result-not-kept.ts";
 
 /** Values as texts of a journal, and back. */

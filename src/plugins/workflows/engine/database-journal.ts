@@ -1,4 +1,5 @@
-import { ConflictError, type Driver, type OperationScope, type Row } from "../../../kernel/index.ts";
+import type { Driver, OperationScope, Row } from "../../../gate/index.ts";
+import { ConflictError } from "../../../kernel/index.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import type { Journal, Outcome, Phase } from "../saga/saga-runtime.ts";
 import type { Codec } from "./codec.ts";

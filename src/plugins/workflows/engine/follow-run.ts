@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Driver, EntityNotFoundError, type Row } from "../../../kernel/index.ts";
+import type { Driver, Row } from "../../../gate/index.ts";
+import { EntityNotFoundError } from "../../../kernel/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";

@@ -1,4 +1,5 @@
-import { ConflictError, defaultIds, describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import { defaultIds, type OperationScope, type Row } from "../../../gate/index.ts";
+import { ConflictError, describeError } from "../../../kernel/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";

@@ -1,4 +1,5 @@
-import { describeError, type Logger, type OperationScope } from "../../../kernel/index.ts";
+import type { OperationScope } from "../../../gate/index.ts";
+import { describeError, type Logger } from "../../../kernel/index.ts";
 import type { Lease } from "./database-journal.ts";
 import { RUN } from "./journal-entities.ts";
 

@@ -1,4 +1,4 @@
-import { defaultIds } from "../../../kernel/index.ts";
+import { defaultIds } from "../../../gate/index.ts";
 import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { memoryJournal } from "../saga/memory-journal.ts";
 import { newState } from "../saga/saga-runtime.ts";

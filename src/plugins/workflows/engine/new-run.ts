@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import { definitionHash } from "../definition/workflow-definition.ts";
 import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";

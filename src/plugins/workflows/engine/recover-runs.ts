@@ -1,4 +1,5 @@
-import { describeError, type OperationScope, type Row } from "../../../kernel/index.ts";
+import type { OperationScope, Row } from "../../../gate/index.ts";
+import { describeError } from "../../../kernel/index.ts";
 import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
 import { isClosing } from "./is-closing.ts";
 import { RUN } from "./journal-entities.ts";

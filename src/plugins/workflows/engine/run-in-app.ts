@@ -1,4 +1,4 @@
-import { type OperationScope, tracerOf } from "../../../kernel/index.ts";
+import { type OperationScope, tracerOf } from "../../../gate/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult } from "../definition/workflow-result.ts";
 import { runSaga } from "../saga/run-saga.ts";

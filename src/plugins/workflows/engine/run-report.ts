@@ -1,4 +1,4 @@
-import type { Row } from "../../../kernel/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import type { WorkflowStatus } from "../definition/workflow-result.ts";
 import { publicError } from "./stored-error.ts";
 import type { RunReport } from "./workflow-engine.ts";

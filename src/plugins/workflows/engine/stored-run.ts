@@ -1,4 +1,4 @@
-import type { Driver, Row } from "../../../kernel/index.ts";
+import type { Driver, Row } from "../../../gate/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowStatus } from "../definition/workflow-result.ts";
 import type { Outcome, SagaState } from "../saga/saga-runtime.ts";

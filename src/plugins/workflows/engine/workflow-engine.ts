@@ -1,5 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import type { EntityClient, Logger, OperationScope, User } from "../../../kernel/index.ts";
+import type { EntityClient, OperationScope } from "../../../gate/index.ts";
+import type { Logger, User } from "../../../kernel/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import { ConflictError, defaultIds, type EntityRef, entityName, type Row } from "../../../kernel/index.ts";
+import { defaultIds, type EntityRef, entityName, type Row } from "../../../gate/index.ts";
+import { ConflictError } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../definition/step.ts";
 import type { StepContext } from "../definition/step-context.ts";
 import {

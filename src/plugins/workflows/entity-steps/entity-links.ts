@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
-import type { Driver, EntityRef } from "../../../kernel/index.ts";
+import type { Driver, EntityRef } from "../../../gate/index.ts";
 import type { StepContext } from "../definition/step-context.ts";
 import { definitionOf } from "./entity-step.ts";
 

@@ -1,12 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import {
-  ConflictError,
-  EntityNotFoundError,
-  type EntityRef,
-  entityName,
-  type Row,
-  type Where,
-} from "../../../kernel/index.ts";
+import { type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
+import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
 import { type Step, WithMemo } from "../definition/step.ts";
 import type { StepContext } from "../definition/step-context.ts";
 import { linkAgain, type Pairs, unlinkAgain, withoutPairs, writtenPairs } from "./entity-links.ts";

@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
-import { ConflictError, EntityNotFoundError, type EntityRef, entityName } from "../../../kernel/index.ts";
+import { type EntityRef, entityName } from "../../../gate/index.ts";
+import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
 import type { StepContext } from "../definition/step-context.ts";
 import { copyOf } from "./copy-of.ts";
 import type { Phase, SagaRuntime, SagaState, StepEnvironment } from "./saga-runtime.ts";

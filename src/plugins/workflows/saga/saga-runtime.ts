@@ -1,5 +1,6 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
-import type { Driver, EntityClient, Logger, OperationScope, Tracer, User } from "../../../kernel/index.ts";
+import type { Driver, EntityClient, OperationScope, Tracer } from "../../../gate/index.ts";
+import type { Logger, User } from "../../../kernel/index.ts";
 import type { WorkflowStatus } from "../definition/workflow-result.ts";
 
 /** Where the code of a step runs. */

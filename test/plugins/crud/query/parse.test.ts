@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../../src/entity/index.ts";
-import type { QueryPart } from "../../../../src/kernel/index.ts";
-import { createPlugin, DEFAULT_LIMITS, type OperationQuery, type Plugin } from "../../../../src/kernel/index.ts";
+import type { OperationQuery, QueryPart } from "../../../../src/gate/index.ts";
+import { createPlugin, type Plugin } from "../../../../src/gate/index.ts";
+import { DEFAULT_LIMITS } from "../../../../src/kernel/index.ts";
 import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { deny, hide, library } from "../library.ts";

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import { embedded, postgres } from "../../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, string, text } from "../../../../src/entity/index.ts";
-import { DatabaseError, type Driver, type Row, withMiddleware } from "../../../../src/kernel/index.ts";
+import { type Driver, type Row, withMiddleware } from "../../../../src/gate/index.ts";
+import { DatabaseError } from "../../../../src/kernel/index.ts";
 import { decrypt, encrypt } from "../../../../src/plugins/field-security/encryption/cipher.ts";
 import {
   countValuesPerKey,

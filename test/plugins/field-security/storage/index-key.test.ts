@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { withMiddleware } from "../../../../src/gate/index.ts";
 import {
   type AppEncryption,
   ConfigurationError,
@@ -17,7 +18,6 @@ import {
   rotateEncryptionKeys,
   text,
 } from "../../../../src/index.ts";
-import { withMiddleware } from "../../../../src/kernel/index.ts";
 import { KEY_1, KEY_2, KEY_3 } from "../encryption/keys.ts";
 
 const searchable = entity("person", { ssn: text.encrypted({ searchable: true }) });

@@ -1,5 +1,5 @@
+import { type Condition, withMiddleware } from "../../../../src/gate/index.ts";
 import type { Driver, KernelRequest, KernelResponse, ServableApp } from "../../../../src/index.ts";
-import { type Condition, withMiddleware } from "../../../../src/kernel/index.ts";
 import { foreignIdsInBulk } from "../foreign-ids-in-bulk.ts";
 import { foreignObjects } from "../foreign-objects.ts";
 import { identifiers } from "../identifiers.ts";

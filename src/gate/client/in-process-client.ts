@@ -1,0 +1,234 @@
+import type {
+  ActionCalls,
+  AnyEntity,
+  ClientList,
+  DefinitionOf,
+  InferCreateInput,
+  InferEntityData,
+  InferInclude,
+  InferRecord,
+  InferSelect,
+  InferUpdateInput,
+  InferWhere,
+  ListOptions,
+} from "../../entity/index.ts";
+import { AuthorizationError, BadRequestError, didYouMean, Reply } from "../../kernel/index.ts";
+import type { Row, Where } from "../condition/where.ts";
+import type { IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
+import type { Route } from "../operation/route.ts";
+import type { OperationScope } from "../operation/scope.ts";
+import { presentSettled } from "../record/serialize.ts";
+import { versionIs } from "../run/take-precondition.ts";
+import type { SortKey } from "../statement/driver.ts";
+
+/** Options of calls that change a record of an entity with versions. */
+export interface IfVersion {
+  /** Version that the record must still have, or else PreconditionFailedError is thrown. @default any */
+  readonly ifVersion?: number | undefined;
+}
+
+/** Options of `delete`. @typeParam TSystem Whether it is the system that deletes */
+export type DeleteOptions<TSystem extends boolean = false> = IfVersion &
+  (TSystem extends true
+    ? {
+        /** Reaches softly deleted records: `"only"` these, or `"with"` those that are not. @default those that are not */
+        readonly deleted?: "with" | "only" | undefined;
+      }
+    : unknown);
+
+/**
+ * Typed access to one entity: same rules, same masks, no HTTP. Errors are thrown.
+ * @typeParam TSystem What the system may write besides
+ * @typeParam THidden Whether it is the system's: conditions may be about fields with `.omit()` and `.password()`, softly
+ * deleted records may be deleted for good, and fields with `.readable()` are always present
+ */
+export interface EntityClient<E, TSystem = unknown, THidden extends boolean = false> {
+  list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+    options?: ListOptions<E, I, S, THidden>,
+  ): Promise<ClientList<InferRecord<E, I, S, THidden>>>;
+  get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+    id: string,
+    options?: Pick<ListOptions<E, I, S>, "include" | "select" | "deleted">,
+  ): Promise<InferRecord<E, I, S, THidden>>;
+  create(data: InferCreateInput<E> & TSystem): Promise<InferRecord<E, never, never, THidden>>;
+  update(
+    id: string,
+    data: InferUpdateInput<E> & TSystem,
+    options?: IfVersion,
+  ): Promise<InferRecord<E, never, never, THidden>>;
+  delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;
+  count(where?: InferWhere<E, THidden>): Promise<number>;
+}
+
+type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
+
+type ActionsOf<E> = ActionCalls<
+  DefinitionOf<E> extends { readonly $entity?: { readonly actions: infer A } } ? A : never,
+  keyof EntityClient<E> & string
+>;
+
+/** One client per entity, by name; actions are methods of it. */
+export type InProcessClient<TEntities extends readonly unknown[]> = {
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E> & ActionsOf<E>;
+};
+
+/** Clients of the system: they may also write ids, timestamps and readonly fields, and ask for hidden ones. */
+export type SystemClient<TEntities extends readonly unknown[]> = {
+  readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true> & ActionsOf<E>;
+};
+
+/** Each call of a client runs in a scope of its own, which ends with it. */
+type WithinScope = <T>(work: (scope: OperationScope) => Promise<T>) => Promise<T>;
+type Clients = Record<string, EntityClient<AnyEntity>>;
+const kWithin: unique symbol = Symbol("within");
+
+/** Clients for all entities, bound to a caller by the function returned: one is made when it is first asked for. */
+export function compileClients(
+  entities: readonly AnyEntity[],
+  routes: () => readonly Route[],
+): (within: WithinScope) => Clients {
+  const prototype: Clients = Object.create(null);
+  for (const entity of entities) {
+    let calls: readonly Route[] | undefined;
+    Object.defineProperty(prototype, entity.name, {
+      get(this: { readonly [kWithin]: WithinScope }) {
+        // Found once, and not before it is asked for: plugins may add routes until the app is set up.
+        calls ??= routes().filter((route) => route.entity === entity && route.call !== undefined);
+        const value = createEntityClient(entity, this[kWithin], calls);
+        Object.defineProperty(this, entity.name, { value, enumerable: true });
+        return value;
+      },
+    });
+  }
+  return (within) => Object.create(prototype, { [kWithin]: { value: within } });
+}
+
+/** Names that mean the same on every entity; no action takes their place. */
+export const CLIENT_METHODS = ["list", "get", "create", "update", "delete", "count"] as const;
+
+function createEntityClient(entity: AnyEntity, within: WithinScope, actions: readonly Route[]): object {
+  const calls = actions.map(({ action, call }) => [action, caller(within, call as NonNullable<Route["call"]>)]);
+  const one = (operation: Operation): Promise<unknown> => presentSettled(operation.records[0], operation.scope, false);
+  return Object.freeze({
+    ...Object.fromEntries(calls),
+    async list(options: ListOptions = {}) {
+      checkOptions("list", options, LIST_OPTIONS);
+      return await within(async (scope) => {
+        const query = { ...listQuery(options, scope), total: true };
+        scope.shown?.noteCount(entity);
+        const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
+        const data = await presentSettled(records, scope, false);
+        return { data, total: total ?? 0, nextCursor: nextCursor ?? null };
+      });
+    },
+    async get(id: string, options: Pick<ListOptions, "include" | "select" | "deleted"> = {}) {
+      assertId(id);
+      checkOptions("get", options, GET_OPTIONS);
+      const { include, select, deleted } = options;
+      const query: OperationQuery = { include: includeTree(include), select, deleted };
+      return await within(async (scope) => one(await scope.run({ kind: "read", entity, id, query })));
+    },
+    async create(data: Row, options = {}) {
+      checkOptions("create", options, []);
+      return await within(async (scope) => one(await scope.run({ kind: "create", entity, data })));
+    },
+    async update(id: string, data: Row, options: IfVersion = {}) {
+      assertId(id);
+      checkOptions("update", options, WRITE_OPTIONS);
+      const precondition = versionIs(entity, id, options.ifVersion);
+      return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data, precondition })));
+    },
+    async delete(id: string, options: DeleteOptions<true> = {}) {
+      assertId(id);
+      checkOptions("delete", options, DELETE_OPTIONS);
+      const { ifVersion, deleted } = options;
+      const precondition = versionIs(entity, id, ifVersion);
+      await within((scope) => {
+        if (deleted !== undefined && scope.principal.kind !== "system")
+          throw new AuthorizationError("Only the system deletes softly deleted records for good");
+        return scope.run({ kind: "delete", entity, id, precondition, query: { deleted } });
+      });
+    },
+    async count(where?: Where, options = {}) {
+      checkOptions("count", options, []);
+      return await within(async (scope) => {
+        scope.shown?.noteCount(entity);
+        return (await scope.run({ kind: "count", entity, query: { where } })).total ?? 0;
+      });
+    },
+  });
+}
+
+function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args: readonly unknown[]) => unknown {
+  return async (...args) =>
+    await within(async (scope) => {
+      const result = await call(scope, ...args);
+      return await presentSettled(result instanceof Reply ? result.body : result, scope, false);
+    });
+}
+
+const GET_OPTIONS = ["include", "select", "deleted"] as const;
+const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", ...GET_OPTIONS] as const;
+const WRITE_OPTIONS = ["ifVersion"] as const;
+const DELETE_OPTIONS = ["ifVersion", "deleted"] as const;
+const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select"]);
+
+/** An option that is not known would change nothing: `{ filter }` for `{ where }` lists every record. @throws BadRequestError */
+function checkOptions(method: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null)
+    throw new BadRequestError(`The options of ${method}() must be an object`);
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) {
+      const takes = known.length === 0 ? "takes no options" : `takes ${known.join(", ")}`;
+      throw new BadRequestError(`${method}() has no option "${name}".${didYouMean(name, known)} It ${takes}`);
+    }
+    const value = (options as Row)[name];
+    if (LISTS.has(name) && value !== undefined && !Array.isArray(value))
+      throw new BadRequestError(`The option "${name}" of ${method}() must be a list, such as ["title"]`);
+  }
+}
+
+function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
+  const { pageSize, maxPageSize, maxOffset } = scope.limits;
+  const limit = options.limit ?? pageSize;
+  const page = options.page ?? 1;
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize)
+    throw new BadRequestError(`limit must be a whole number from 1 to ${maxPageSize}`);
+  if (!Number.isInteger(page) || page < 1 || (page - 1) * limit > maxOffset)
+    throw new BadRequestError("page is out of range; use after to go on");
+  return {
+    where: options.where,
+    sort: options.sort?.map(sortKey),
+    limit,
+    // A page that nobody counts may be cut short: it goes on with its cursor.
+    offset: options.after === undefined && options.page !== undefined ? (page - 1) * limit : undefined,
+    after: options.after,
+    include: includeTree(options.include),
+    select: options.select,
+    deleted: options.deleted,
+  };
+}
+
+function sortKey(text: string): SortKey {
+  return text.startsWith("-") ? { field: text.slice(1), direction: "desc" } : { field: text, direction: "asc" };
+}
+
+/** `["author", "comments.author"]` as a tree. */
+export function includeTree(paths: readonly string[] | undefined): IncludeTree | undefined {
+  if (paths === undefined || paths.length === 0) return undefined;
+  // Without a prototype: a path is user input, and "__proto__" is a name like any other until it is refused.
+  const root: Record<string, IncludeTree> = Object.create(null);
+  for (const path of paths) {
+    let node = root;
+    for (const name of path.split(".")) {
+      node[name] ??= Object.create(null) as IncludeTree;
+      node = node[name] as Record<string, IncludeTree>;
+    }
+  }
+  return root;
+}
+
+/** @throws BadRequestError when an operation on one record was not told which */
+function assertId(id: string | undefined): asserts id is string {
+  if (typeof id !== "string" || id === "") throw new BadRequestError("An id is needed");
+}

@@ -1,0 +1,174 @@
+import type { AnyEntity, ColumnDefinition, EntityModel, Operator } from "../../entity/index.ts";
+import { BadRequestError } from "../../kernel/index.ts";
+import { ALWAYS, and, type Condition, compare, isCondition, not, or, related, type Test } from "./condition.ts";
+import type { Where } from "./where.ts";
+
+export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
+
+/** Levels of a where at most: what looks through one calls itself for each. Rules and positions add a few to a caller's. */
+const WHERE_DEPTH = 64;
+
+/** What a caller may ask about. Asked about each name before anything is said of its value. */
+export interface AskingRights {
+  /**
+   * @returns what a record must meet besides for the comparison to hold; undefined for nothing
+   * @throws for columns that the caller may not compare
+   */
+  column(entity: AnyEntity, name: string): Condition | undefined;
+  /**
+   * @returns what a related record must meet besides; undefined for nothing
+   * @throws for names that are no column, and relations that the caller may not follow
+   */
+  relation(entity: AnyEntity, name: string): Condition | undefined;
+}
+
+/**
+ * Makes a condition of a `where`, here and nowhere else; one that is made already, or that a `where` has in it, stays.
+ * @param rights of the caller whose where it is, who cannot have made conditions @default may ask everything
+ * @throws BadRequestError for unknown names and operators, inherited keys, `undefined`, and values of the wrong type
+ */
+export function compileWhere(
+  model: EntityModel,
+  entity: AnyEntity,
+  where: Where | Condition | undefined,
+  rights?: AskingRights,
+): Condition {
+  return where === undefined ? ALWAYS : compileObject({ model, rights }, entity, where, 1);
+}
+
+interface Context {
+  readonly model: EntityModel;
+  readonly rights: AskingRights | undefined;
+}
+
+function refuse(entity: AnyEntity, problem: string): never {
+  throw new BadRequestError(`where on ${entity.name}: ${problem}`);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function compileObject(context: Context, entity: AnyEntity, where: unknown, depth: number): Condition {
+  if (context.rights === undefined && isCondition(where)) return where;
+  if (depth > WHERE_DEPTH) refuse(entity, `it is nested more than ${WHERE_DEPTH} levels deep`);
+  if (!isPlainObject(where)) refuse(entity, "a condition must be a plain object");
+  const parts: Condition[] = [];
+  for (const key of Object.keys(where)) {
+    const value = where[key];
+    if (value === undefined) refuse(entity, `"${key}" is undefined; leave it out, or use null`);
+    const compile = LOGIC.has(key) ? compileLogic : compileMember;
+    parts.push(compile(context, entity, key, value, depth + 1));
+  }
+  return and(parts);
+}
+
+function compileLogic(context: Context, entity: AnyEntity, key: string, value: unknown, depth: number): Condition {
+  if (key === "NOT") {
+    const parts = Array.isArray(value) ? value : [value];
+    return and(parts.map((part) => not(compileObject(context, entity, part, depth))));
+  }
+  if (!Array.isArray(value)) refuse(entity, `${key} takes an array of conditions`);
+  const parts = value.map((part) => compileObject(context, entity, part, depth));
+  return key === "AND" ? and(parts) : or(parts);
+}
+
+function compileMember(context: Context, entity: AnyEntity, key: string, value: unknown, depth: number): Condition {
+  const { model, rights } = context;
+  if (Object.hasOwn(entity.columns, key)) {
+    const besides = rights?.column(entity, key);
+    const condition = compileColumn(entity, entity.columns[key] as ColumnDefinition, value);
+    return besides === undefined ? condition : and([condition, besides]);
+  }
+  const besides = rights?.relation(entity, key);
+  const relation = Object.hasOwn(entity.relations, key) ? model.relation(entity, key) : undefined;
+  if (relation === undefined || relation.remote) refuse(entity, `there is no field "${key}"`);
+  // A to-one relation compared with null asks whether there is a related record at all.
+  if (value === null) return not(related(relation, besides ?? ALWAYS));
+  const inner = compileObject(context, relation.target, value, depth);
+  return related(relation, besides === undefined ? inner : and([inner, besides]));
+}
+
+function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unknown): Condition {
+  if (Array.isArray(value)) return compileOperator(entity, column, "in", value);
+  if (!isPlainObject(value)) return compileOperator(entity, column, "eq", value);
+  const operators = Object.keys(value);
+  if (operators.length === 0) refuse(entity, `the condition on "${column.name}" is empty`);
+  return and(operators.map((operator) => compileOperator(entity, column, operator, value[operator])));
+}
+
+function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: string, operand: unknown): Condition {
+  if (operand === undefined) refuse(entity, `"${column.name}" is undefined; leave it out, or use null`);
+  const operator = name as Operator;
+  if (!column.kind.operators.has(operator) && !(operator === "eq" && operand === null))
+    refuse(entity, `"${column.name}" does not take the operator "${name}"`);
+  switch (operator) {
+    case "null":
+      if (typeof operand !== "boolean") refuse(entity, `"null" on "${column.name}" takes true or false`);
+      return operand ? compare(column, "eq", null) : not(compare(column, "eq", null));
+    case "ne":
+      return not(compileOperator(entity, column, "eq", operand));
+    case "nin":
+      return not(compileOperator(entity, column, "in", operand));
+    case "in":
+      return compileIn(entity, column, operand);
+    default:
+      if (!(operator === "eq" && operand === null) && !acceptsOperand(column, operator, operand))
+        refuse(entity, `"${column.name}" cannot be compared with this value`);
+      return compare(column, operator, operand);
+  }
+}
+
+function acceptsOperand(column: ColumnDefinition, test: Test, operand: unknown): boolean {
+  // A fragment of text need not be a whole value: half of an enum's word is a fine search.
+  if (test === "like" || test === "starts" || test === "ends")
+    return typeof operand === "string" && operand.isWellFormed() && !operand.includes("\u0000");
+  return column.kind.accepts(operand);
+}
+
+function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown): Condition {
+  if (!Array.isArray(operand)) refuse(entity, `"in" on "${column.name}" takes an array`);
+  const values = [...operand].filter((value) => value !== null); // copied, because filter skips holes
+  for (const value of values)
+    if (!column.kind.accepts(value)) refuse(entity, `"${column.name}" cannot be compared with this value`);
+  const parts: Condition[] = [];
+  if (values.length > 0) parts.push(compare(column, "in", values));
+  if (values.length < operand.length) parts.push(compare(column, "eq", null));
+  return or(parts);
+}
+
+/**
+ * Refuses a where that is too deep, or has more conditions than anyone asks for, before anything looks through it by
+ * calling itself.
+ * @param most objects and items of lists, all together
+ * @throws BadRequestError
+ */
+export function checkWhereShape(where: unknown, most: number): void {
+  let level: readonly unknown[] = [where];
+  let count = 0;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > WHERE_DEPTH) throw new BadRequestError(`A query is nested at most ${WHERE_DEPTH} levels deep`);
+    const next: unknown[] = [];
+    for (const node of level) {
+      if (typeof node !== "object" || node === null || node instanceof Date) continue;
+      const children: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+      count += children.length;
+      if (count > most) throw new BadRequestError("A query has too many conditions and values");
+      for (const child of children) next.push(child);
+    }
+    level = next;
+  }
+}
+
+/** All conditions that are present together; every record meets none at all. */
+export function allOf(...wheres: readonly (Where | Condition | undefined)[]): Where {
+  const present = wheres.filter((where): where is Where => where !== undefined);
+  return present.length === 1 ? (present[0] as Where) : { AND: present };
+}
+
+/** The same, or undefined when none is present. */
+export function allPresent(...wheres: readonly (Where | Condition | undefined)[]): Where | undefined {
+  return wheres.every((where) => where === undefined) ? undefined : allOf(...wheres);
+}

@@ -1,0 +1,80 @@
+import type { ResolvedRelation } from "../../entity/index.ts";
+import { type Compare, type Condition, visitCondition } from "./condition.ts";
+import { isUndecryptable } from "./undecryptable.ts";
+import type { Row } from "./where.ts";
+
+/** Finds the related rows of a row; what the memory driver knows. */
+export type RelatedRows = (relation: ResolvedRelation, row: Row) => readonly Row[];
+
+/** Whether a row satisfies a condition; the in-memory twin of what drivers send to databases. */
+export function matches(condition: Condition, row: Row, related: RelatedRows): boolean {
+  switch (condition.op) {
+    case "and":
+      return condition.of.every((part) => matches(part, row, related));
+    case "or":
+      return condition.of.some((part) => matches(part, row, related));
+    case "not":
+      return !matches(condition.of, row, related);
+    case "compare":
+      return holds(condition, row[condition.column.name]);
+    case "related":
+      return related(condition.relation, row).some((other) => matches(condition.matches, other, related));
+    default:
+      return condition.op === "always";
+  }
+}
+
+/**
+ * As `matches`, for a row without its relations; undefined when the condition asks for them, or for a value that could
+ * not be decrypted.
+ */
+export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
+  let asksBeyond = false;
+  visitCondition(condition, (leaf) => {
+    asksBeyond ||= leaf.op === "related" || isUndecryptable(row, leaf.column.name);
+  });
+  return asksBeyond ? undefined : matches(condition, row, () => []);
+}
+
+/** Whether a record has all columns that a condition looks at. */
+export function needsOnly(condition: Condition, row: Row): boolean {
+  let hasAll = true;
+  visitCondition(condition, (leaf) => {
+    hasAll &&= leaf.op === "compare" && leaf.column.name in row;
+  });
+  return hasAll;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+function holds({ column, test, value: operand }: Compare, value: unknown): boolean {
+  if (isAbsent(value)) return test === "eq" && operand === null;
+  const { compare } = column.kind;
+  switch (test) {
+    case "eq":
+      if (operand === null) return false;
+      return compare(value, operand) === 0;
+    case "gt":
+      return compare(value, operand) > 0;
+    case "gte":
+      return compare(value, operand) >= 0;
+    case "lt":
+      return compare(value, operand) < 0;
+    case "lte":
+      return compare(value, operand) <= 0;
+    case "in":
+      return (operand as readonly unknown[]).some((one) => compare(value, one) === 0);
+    case "like":
+      return fold(value).includes(fold(operand));
+    case "starts":
+      return fold(value).startsWith(fold(operand));
+    case "ends":
+      return fold(value).endsWith(fold(operand));
+  }
+}
+
+function fold(text: unknown): string {
+  return String(text).toLowerCase();
+}

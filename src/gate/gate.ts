@@ -1,0 +1,130 @@
+import { type AnyEntity, createModel, type EntityLike, type EntityModel, type EntityRules } from "../entity/index.ts";
+import {
+  type Clock,
+  type Ground,
+  type HookRegistry,
+  type KernelPlugin,
+  type KernelPluginOptions,
+  makePlugin,
+  type Principal,
+  SYSTEM,
+  type User,
+} from "../kernel/index.ts";
+import { compileClients, type EntityClient } from "./client/in-process-client.ts";
+import { layerDriver } from "./driver-layers.ts";
+import { entitiesOf } from "./entity-schema.ts";
+import { missingFeatures } from "./features.ts";
+import { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
+import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
+import type { Route } from "./operation/route.ts";
+import { compileRuntime } from "./operation/runtime.ts";
+import type { OperationScope } from "./operation/scope.ts";
+import { tracerOf } from "./operation/tracer.ts";
+import type { Plugin, PluginConfig, PluginContext } from "./plugin.ts";
+import { presentError } from "./record/present-error.ts";
+import { taggingDriver } from "./record/tagging-driver.ts";
+import { toJson } from "./record/to-json.ts";
+import { RequestScope } from "./run/request-scope.ts";
+import { collidingSegments } from "./segments.ts";
+import type { Driver } from "./statement/driver.ts";
+
+/** What the gate guards, and where it is stored. */
+export interface GateOptions {
+  readonly entities: readonly EntityLike[];
+  readonly driver: Driver;
+  /** Rules of entities without their own. @default none: such an entity denies everything */
+  readonly defaultRules?: EntityRules | undefined;
+  /** @default the system's time */
+  readonly clock?: Clock | undefined;
+  /** Makes record ids. @default UUID version 7 */
+  readonly ids?: IdGenerator | undefined;
+}
+
+/** The service `gate.records`: the records of an app, for code outside its plugins. */
+export interface Records {
+  readonly model: EntityModel;
+  /** The app's driver, as it was given. */
+  readonly driver: Driver;
+  /** Access on behalf of a user: same rules, same masks, no HTTP. */
+  as(user: User): Record<string, EntityClient<AnyEntity>>;
+  /** The same without rules and masks. */
+  asSystem(): Record<string, EntityClient<AnyEntity>>;
+}
+
+/** What plugins may declare where there are records. */
+export const GATE_SHAPES = {
+  plugin: { schema: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
+  hook: { appliesTo: "function", textMoments: "boolean", plainLists: "boolean", severalRecords: "boolean" },
+  endpoint: { describe: "function", transactional: "boolean" },
+  route: { access: "string", obeys: undefined, call: "function" },
+} as const;
+
+/**
+ * The plugin that all reads and writes of records pass through. It is the first of an app: the others find entities, driver
+ * and clients in their contexts.
+ */
+export function gate(options: GateOptions): KernelPlugin {
+  return makePlugin<KernelPluginOptions>({ id: "gate", base: (ground) => layGate(options, ground) });
+}
+
+function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnType<NonNullable<KernelPlugin["base"]>> {
+  const { container, log, problem } = ground;
+  const { production, limits } = ground.config;
+  const plugins = ground.plugins as unknown as readonly Plugin[];
+  const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
+  for (const sentence of [...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model)])
+    problem(sentence);
+  const bindClients = compileClients(model.entities, ground.routes as () => readonly Route[]);
+  const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
+    bindClients((work) => ground.run(principal, work as never));
+  const records: Records = {
+    model,
+    driver,
+    as: (user) => clientsFor(() => ground.toPrincipal(user)),
+    asSystem: () => clientsFor(() => SYSTEM),
+  };
+  container.register("gate.records", () => records);
+  const defaultRules = options.defaultRules ?? {};
+  const config: PluginConfig = Object.freeze({ ...ground.config, defaultRules });
+  return {
+    context: {
+      entities: model,
+      driver,
+      config,
+      clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
+    },
+    hookNames: HOOK_NAMES,
+    shapes: GATE_SHAPES,
+    complete(contexts) {
+      const layered = layerDriver(driver, contexts as unknown as ReadonlyMap<Plugin, PluginContext>);
+      const runtime = compileRuntime({
+        model,
+        ...layered,
+        limits,
+        log,
+        production,
+        clock: options.clock ?? { now: () => new Date() },
+        ids: options.ids ?? defaultIds,
+        container,
+        hooks: ground.hooks as unknown as HookRegistry<HookMap>,
+        tracer: tracerOf(container),
+      });
+      container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), runtime));
+      return {
+        scopes: {
+          open: (init) => new RequestScope(runtime, init),
+          toJson: (value, scope) => toJson(value, scope as OperationScope),
+          presentError: (error, scope) => presentError(error, scope as OperationScope),
+        },
+        rulesOf: (route) => rulesOf(route as Route, defaultRules),
+        connect: () => driver.connect({ model, log, production }),
+        disconnect: () => driver.disconnect(),
+      };
+    },
+  };
+}
+
+function rulesOf({ entity, access, obeys }: Route, defaultRules: EntityRules): readonly string[] {
+  if (obeys !== undefined) return obeys;
+  return entity === undefined || access === undefined ? [] : ((entity.rules ?? defaultRules)[access] ?? []);
+}

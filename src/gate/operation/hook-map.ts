@@ -1,0 +1,131 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import {
+  KERNEL_HOOKS,
+  type KernelHookOptions,
+  type KernelHooks,
+  type KernelRequestEvent,
+  type KernelResponse,
+  type KernelResponseEvent,
+  type KernelRouteAuthorization,
+  type Principal,
+} from "../../kernel/index.ts";
+import type { FieldMask } from "./mask.ts";
+import type { Operation, OperationKind } from "./operation.ts";
+import type { Route, RouteContext } from "./route.ts";
+import type { OperationScope } from "./scope.ts";
+
+/** A request on its way through the kernel. */
+export interface RequestEvent extends KernelRequestEvent {
+  readonly route: Route;
+}
+
+/** An answer on its way out; `route` and `params` are undefined when no route matched. */
+export interface ResponseEvent extends KernelResponseEvent {
+  readonly route: Route | undefined;
+}
+
+/** A request whose route and caller are known. */
+export interface RouteCall extends RouteContext {
+  /**
+   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is given:
+   * the call's, or one of its transactions. A hook may put a function of its own in its place that calls this one, or
+   * does not; the function of the plugin that was set up last is called first.
+   */
+  respond: (scope: OperationScope) => Promise<KernelResponse>;
+}
+
+/** May this caller use this route? Denied until a hook sets `allowed`. */
+export interface RouteAuthorization extends KernelRouteAuthorization {
+  readonly route: Route;
+  readonly scope: OperationScope;
+}
+
+/** A field mask on its way from the widest one to the caller's. */
+export interface MaskDraft {
+  readonly entity: AnyEntity;
+  readonly principal: Principal;
+  readonly scope: OperationScope;
+  mask: FieldMask;
+}
+
+/** Every hook that the kernel and the gate run, by the payload of its functions. Plugins with `hooks.define` add theirs by declaration merging. */
+export interface HookMap extends KernelHooks {
+  "request:start": RequestEvent;
+  "request:end": ResponseEvent;
+  "route:around": RouteCall;
+  "route:authorize": RouteAuthorization;
+  /**
+   * Narrows the fields a caller may read, write, filter and sort on; asked once per scope and entity. A hook that has to
+   * wait closes what it does not know yet first: that mask holds until its promise is settled.
+   */
+  "access:mask": MaskDraft;
+  /** Decides, or narrows the records to a predicate. Runs before input is read. */
+  "operation:authorize": Operation;
+  /**
+   * Says which records there are for an operation, with `require`: for reasons that are no rule's, such as soft deletion,
+   * and so for the system, too. Runs when the query is known; not on create.
+   */
+  "operation:narrow": Operation;
+  /** Drops what the caller may not write; trims; sets defaults. Create and update. */
+  "operation:normalize": Operation;
+  /** Checks values, cross-field rules and references. Create and update. */
+  "operation:validate": Operation;
+  /** Makes of valid data what is stored in its place, such as hashes; before any transaction. Create and update. */
+  "operation:protect": Operation;
+  /** Runs after the statement, inside its transaction when the operation is transactional. */
+  "operation:execute": Operation;
+  /** The records are there, in clear and tagged: decides what each of them shows. */
+  "operation:reveal": Operation;
+  /** Adds related records. */
+  "operation:join": Operation;
+  /** Removes what the caller may not read. */
+  "operation:redact": Operation;
+  /** A create, update or delete has committed; a failure here is logged and never undoes the write. */
+  "operation:committed": Operation;
+}
+
+const NAMES: Readonly<Record<Exclude<keyof HookMap, keyof KernelHooks>, true>> = {
+  "access:mask": true,
+  "operation:authorize": true,
+  "operation:narrow": true,
+  "operation:normalize": true,
+  "operation:validate": true,
+  "operation:protect": true,
+  "operation:execute": true,
+  "operation:reveal": true,
+  "operation:join": true,
+  "operation:redact": true,
+  "operation:committed": true,
+};
+
+/** The names of the hooks of the kernel and of the gate. */
+export const HOOK_NAMES: readonly string[] = Object.freeze([...KERNEL_HOOKS, ...Object.keys(NAMES)]);
+
+/** The name of a hook. */
+export type HookName = keyof HookMap;
+/** A function that a plugin adds to a hook. */
+export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | PromiseLike<void>;
+
+/** When a hook function runs, and how long it may take. */
+export interface HookOptions extends KernelHookOptions {
+  /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */
+  readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;
+  /**
+   * Whether the function may find ISO 8601 texts in place of the `Date`s of records, as lists for JSON have them then. Only
+   * where all functions from `operation:execute` to `operation:redact` take them do they come. @default false
+   */
+  readonly textMoments?: boolean | undefined;
+  /**
+   * Whether all that the function does with a list that includes nothing is in its decision and in `require`, and is the same
+   * whatever the list asks for. Where all functions of an entity's lists say so, its records can
+   * be read in the statement of a list that includes them. @default false
+   */
+  readonly plainLists?: boolean | undefined;
+  /**
+   * Whether the function takes updates and deletes of several records in one operation: `id` is undefined then, `ids` is
+   * set, `records` stays empty, and where it needs to know which record it is about, it sets `apart`. Where one of an
+   * entity's functions does not say so, each record is an operation of its own; those of `operation:reveal`, `:join` and
+   * `:redact` are not asked, as there is nothing to show. @default false
+   */
+  readonly severalRecords?: boolean | undefined;
+}

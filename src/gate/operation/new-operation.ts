@@ -1,0 +1,85 @@
+import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { Principal } from "../../kernel/index.ts";
+import type { Row } from "../condition/where.ts";
+import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
+import type { Precondition } from "./precondition.ts";
+import { recordsOf } from "./records-of.ts";
+import type { Otherwise, RecordTest, Requirement } from "./requirement.ts";
+import type { GateScope } from "./runtime.ts";
+
+const ACCESS: Readonly<Record<OperationKind, Access>> = {
+  create: "create",
+  list: "read",
+  read: "read",
+  count: "read",
+  update: "update",
+  delete: "delete",
+};
+
+const NO_DATA: Record<string, unknown> = Object.freeze({});
+
+/** The kernel's view of an operation: what hooks see as fixed is set here. */
+export type MutableOperation = Omit<Operation, "scope" | "query"> & {
+  scope: GateScope;
+  query: OperationQuery;
+  precondition: Precondition | undefined;
+  readonly requirements: Requirement[];
+  readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
+  readonly ifFound: boolean;
+  toJSON(): readonly Row[];
+};
+
+/** An operation that nobody has allowed yet. */
+export function newOperation(scope: GateScope, entity: AnyEntity, input: OperationInput): MutableOperation {
+  return new GateOperation(scope, entity, input);
+}
+
+class GateOperation implements MutableOperation {
+  readonly kind: OperationKind;
+  readonly access: Access;
+  readonly rules: readonly string[] | undefined;
+  readonly entity: AnyEntity;
+  readonly principal: Principal;
+  scope: GateScope;
+  readonly id: string | undefined;
+  readonly ids: readonly string[] | undefined;
+  query: OperationQuery = {};
+  readonly decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
+  data = NO_DATA;
+  precondition: Precondition | undefined;
+  readonly requirements: Requirement[] = [];
+  readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
+  readonly ifFound: boolean;
+  joins: Operation["joins"] = undefined;
+  bytes: Operation["bytes"];
+  readonly ignored: string[] = [];
+  transactional = false;
+  apart = false;
+  applied = true;
+  records: Row[] = [];
+  total: number | undefined = undefined;
+  nextCursor: string | undefined = undefined;
+  /** Its own, so that a copy of an operation has it, too. */
+  readonly toJSON = recordsOf;
+
+  constructor(scope: GateScope, entity: AnyEntity, input: OperationInput) {
+    this.kind = input.kind;
+    this.access = input.access ?? ACCESS[input.kind];
+    this.rules = input.rules;
+    this.entity = entity;
+    this.principal = scope.principal;
+    this.scope = scope;
+    this.id = input.id;
+    this.ids = input.ids;
+    this.precondition = input.precondition;
+    this.ifFound = input.ifFound === true;
+    this.bytes = input.bytes;
+  }
+
+  require(test: RecordTest, otherwise: Otherwise = "missing"): void {
+    this.requirements.push({ test, otherwise });
+  }
+  whenHeld(listener: (record: Row) => void | Promise<void>): void {
+    this.heldListeners.push(listener);
+  }
+}

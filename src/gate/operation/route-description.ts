@@ -1,0 +1,75 @@
+import type { AnyEntity, FieldDefinition, JsonSchema } from "../../entity/index.ts";
+import type { Route } from "./route.ts";
+import type { OperationScope } from "./scope.ts";
+
+/** A parameter of a route besides those of its path. */
+export interface ParameterDescription {
+  readonly name: string;
+  /** @default "query" */
+  readonly in?: "query" | "header";
+  readonly schema: JsonSchema;
+  readonly description?: string | undefined;
+  /** @default false */
+  readonly required?: boolean | undefined;
+  /** Whether several values are written as one, with commas between; else the parameter is repeated. @default false */
+  readonly commas?: boolean | undefined;
+}
+
+/** Schemas by media type. */
+export type ContentDescription = Readonly<Record<string, JsonSchema>>;
+
+/** An answer that is no error. */
+export interface AnswerDescription {
+  readonly description: string;
+  /** @default no body */
+  readonly content?: ContentDescription | undefined;
+  /** What each header says, by name. All answers have `X-Request-Id`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What documentation says about a route. */
+export interface RouteDescription {
+  /** Unique and stable, for generated clients. @default action and entity, such as `publishPost` */
+  readonly operationId?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+  readonly parameters?: readonly ParameterDescription[] | undefined;
+  readonly body?: { readonly required: boolean; readonly content: ContentDescription } | undefined;
+  /** By status, or by range such as "2XX". @default any success */
+  readonly answers?: Readonly<Record<string, AnswerDescription>> | undefined;
+  /** Statuses of errors besides those of all routes; ranges such as "4XX" where code that is not ours decides. */
+  readonly errors?: readonly (number | "4XX")[] | undefined;
+}
+
+/**
+ * A record's schema: as it is shown, as it is shown with some of its fields selected, as it is sent to be created, and as
+ * it is sent to be changed.
+ */
+export type RecordForm = "record" | "selection" | "create" | "update";
+
+/** What owners of routes describe them with, to one reader. */
+export interface RouteReader {
+  /** The reader's: nothing is described that they may not use. Their masks are final. */
+  readonly scope: OperationScope;
+  /** Whether the reader may read records of an entity, all or some. */
+  reads(entity: AnyEntity): boolean;
+  /** The schema of an entity's records, with the fields that are the reader's. */
+  record(entity: AnyEntity, form: RecordForm): JsonSchema;
+  /** The schema of an object with some fields, sent by the reader or shown to them. */
+  fields(fields: Readonly<Record<string, FieldDefinition>>, side: "input" | "output"): JsonSchema;
+}
+
+/** The service `openapi.routes`: what plugins whose hooks answer in place of routes have to say about these. */
+export interface RouteNotes {
+  /** Adds errors and parameters to the routes for which it gives some. */
+  add(note: (route: Route) => Pick<RouteDescription, "errors" | "parameters"> | undefined): void;
+}
+
+/**
+ * Describes a route to a reader who may use it; undefined when it is not for them after all, or not for documentation. What
+ * it says is kept for readers who may do the same. One that looks at more of the scope than masks and decisions, such as the
+ * user or a service, makes the document that reader's own, and is asked for each request.
+ */
+export type DescribeRoute = (
+  reader: RouteReader,
+) => RouteDescription | undefined | Promise<RouteDescription | undefined>;

@@ -1,0 +1,35 @@
+import type { Access, AnyEntity } from "../../entity/index.ts";
+import type { KernelRouteContext, KernelRouteInput } from "../../kernel/index.ts";
+import type { DescribeRoute } from "./route-description.ts";
+import type { OperationScope } from "./scope.ts";
+
+/** What a route handler gets. */
+export interface RouteContext extends KernelRouteContext {
+  readonly route: Route;
+  readonly scope: OperationScope;
+}
+
+/** Answers the requests of a route. */
+export type RouteHandler = (context: RouteContext) => unknown;
+
+/** A route as plugins add it. */
+export interface RouteInput extends Omit<KernelRouteInput, "handler"> {
+  readonly handler: RouteHandler;
+  readonly entity?: AnyEntity | undefined;
+  /** Which of the entity's rules its operation obeys; for listings. */
+  readonly access?: Access | undefined;
+  /** Rules that its operations obey in place of the entity's; for listings. */
+  readonly obeys?: readonly string[] | undefined;
+  /** What documentation says besides, for one reader. @default what all routes have in common */
+  readonly describe?: DescribeRoute | undefined;
+  /** Whether all that the handler does may be one transaction. @default true */
+  readonly transactional?: boolean | undefined;
+  /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */
+  readonly call?: ((scope: OperationScope, ...args: readonly unknown[]) => unknown) | undefined;
+}
+
+/** A registered route, printable. */
+export interface Route extends RouteInput {
+  /** Id of the plugin that added it. */
+  readonly plugin: string;
+}

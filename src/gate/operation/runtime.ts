@@ -1,0 +1,151 @@
+import { type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
+import type { Clock, Hook, HookRegistry, Limits, Logger, ServiceSource } from "../../kernel/index.ts";
+import type { EntityRef } from "../condition/where.ts";
+import type { Driver } from "../statement/driver.ts";
+import { entityName, foundEntity } from "../statement/find-entity.ts";
+import type { IdGenerator } from "./default-ids.ts";
+import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
+import { baseMask, type FieldMask } from "./mask.ts";
+import type { Operation, OperationKind } from "./operation.ts";
+import type { OperationScope } from "./scope.ts";
+import type { Tracer } from "./tracer.ts";
+
+/** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
+export interface OperationPlan {
+  readonly authorize: readonly Hook<Operation>[];
+  readonly narrow: readonly Hook<Operation>[];
+  readonly normalize: readonly Hook<Operation>[];
+  readonly validate: readonly Hook<Operation>[];
+  readonly protect: readonly Hook<Operation>[];
+  readonly execute: readonly Hook<Operation>[];
+  readonly reveal: readonly Hook<Operation>[];
+  readonly join: readonly Hook<Operation>[];
+  readonly redact: readonly Hook<Operation>[];
+  readonly committed: readonly Hook<Operation>[];
+  /** Whether it changes nothing. */
+  readonly isRead: boolean;
+  /** Whether nobody on the way needs the records' moments as `Date`s. */
+  readonly textMoments: boolean;
+  /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
+  readonly isPlain: boolean;
+  /** Whether one operation may change several records. */
+  readonly takesSeveral: boolean;
+}
+
+/** What is known about an entity before anybody asks. */
+export interface CompiledEntity {
+  readonly entity: AnyEntity;
+  readonly plans: Readonly<Record<OperationKind, OperationPlan>>;
+  /** The widest mask. */
+  readonly mask: FieldMask;
+  /** What narrows it for a caller. */
+  readonly maskHooks: readonly Hook<MaskDraft>[];
+}
+
+/** What operations of one app share. */
+export interface OperationRuntime {
+  readonly model: EntityModel;
+  /** What the gate's statements run on: the app's driver with the layers of plugins around it. */
+  readonly driver: Driver;
+  /** What plugins put around a driver before handlers, hooks and rules get it. */
+  readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly production: boolean;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly container: ServiceSource;
+  readonly hooks: HookRegistry<HookMap>;
+  /** What sees the app's work. @default nobody does */
+  readonly tracer?: Tracer | undefined;
+  /** @throws EntityNotFoundError when the app has no entity of that name */
+  find(entity: EntityRef): CompiledEntity;
+}
+
+/** A scope as the gate's own code has it. */
+export interface GateScope extends OperationScope {
+  readonly runtime: OperationRuntime;
+  /** The driver as it is, for the gate's own statements. */
+  readonly store: Driver;
+  /** Whether the caller has been told that it took too long. */
+  readonly isExpired: boolean;
+  /**
+   * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is given
+   * the scope outside all transactions, because a transaction that is over answers nobody.
+   */
+  whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void>;
+}
+
+/**
+ * Compiles the plans and masks of all entities, those of other services included, whose records are masked here. Called
+ * once, after all plugins are set up.
+ */
+export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
+  const all = [...parts.model.entities, ...parts.model.foreign];
+  const hooks = hooksOf(parts.hooks, parts.tracer);
+  const compiled = new Map<EntityRef, CompiledEntity>();
+  for (const entity of all) {
+    const own = compileEntity(hooks, entity, parts.model);
+    compiled.set(entity, own).set(entity.name, own);
+  }
+  // Nearly all who ask have the app's own definition; another one of the same name means it.
+  const find = (ref: EntityRef): CompiledEntity => compiled.get(ref) ?? foundEntity(ref, compiled.get(entityName(ref)));
+  return Object.freeze({ ...parts, find });
+}
+
+/** The functions of a hook that apply to an entity and a kind; asked once per pair. */
+type HooksFor = <N extends keyof HookMap>(
+  name: N,
+  entity: AnyEntity,
+  kind: OperationKind,
+) => readonly Hook<HookMap[N]>[];
+
+/** Functions of hooks as a tracer sees them, where there is one. */
+function hooksOf(hooks: HookRegistry<HookMap>, tracer: Tracer | undefined): HooksFor {
+  return (name, entity, kind) => {
+    const found = hooks.list(name).filter((hook) => optionsOf(hook).appliesTo?.(entity, kind) ?? true);
+    if (tracer === undefined) return found;
+    return found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
+  };
+}
+
+const optionsOf = (hook: Hook<never>): HookOptions => hook.options;
+
+function compileEntity(hooksFor: HooksFor, entity: AnyEntity, model: EntityModel): CompiledEntity {
+  const takes = (kind: OperationKind): boolean =>
+    kind === "update" || (kind === "delete" && !reachesOwnKind(model, entity));
+  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooksFor, entity, kind, takes(kind));
+  const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
+  const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
+  const maskHooks = hooksFor("access:mask", entity, "read");
+  return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
+}
+
+function compilePlan(hooksFor: HooksFor, entity: AnyEntity, kind: OperationKind, takesSeveral: boolean): OperationPlan {
+  const stores = kind === "create" || kind === "update";
+  const changes = stores || kind === "delete";
+  const of = (
+    ...phases: readonly Exclude<keyof OperationPlan, "isRead" | "textMoments" | "isPlain" | "takesSeveral">[]
+  ) => phases.flatMap((phase) => hooksFor(`operation:${phase}`, entity, kind));
+  const seeing = of("execute", "reveal", "join", "redact");
+  const deciding = of("authorize", "narrow");
+  const changing = of("authorize", "narrow", "normalize", "validate", "protect", "execute", "committed");
+  // A rule for a field compares what was read.
+  const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
+  return Object.freeze({
+    isRead: !changes,
+    textMoments: !isRuled && seeing.every((hook) => optionsOf(hook).textMoments === true),
+    takesSeveral: takesSeveral && changing.every((hook) => optionsOf(hook).severalRecords === true),
+    isPlain: !isRuled && [...deciding, ...seeing].every((hook) => optionsOf(hook).plainLists === true),
+    authorize: hooksFor("operation:authorize", entity, kind),
+    narrow: kind === "create" ? [] : hooksFor("operation:narrow", entity, kind),
+    normalize: stores ? hooksFor("operation:normalize", entity, kind) : [],
+    validate: stores ? hooksFor("operation:validate", entity, kind) : [],
+    protect: stores ? hooksFor("operation:protect", entity, kind) : [],
+    execute: hooksFor("operation:execute", entity, kind),
+    reveal: hooksFor("operation:reveal", entity, kind),
+    join: hooksFor("operation:join", entity, kind),
+    redact: hooksFor("operation:redact", entity, kind),
+    committed: changes ? hooksFor("operation:committed", entity, kind) : [],
+  });
+}

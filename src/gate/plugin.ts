@@ -1,0 +1,140 @@
+import type { AnyEntity, EntityModel, EntityRules } from "../entity/index.ts";
+import {
+  type KernelConfig,
+  type KernelPlugin,
+  type KernelPluginContext,
+  type KernelPluginOptions,
+  makePlugin,
+  makePluginFactory,
+  type RequestInfo,
+  type User,
+} from "../kernel/index.ts";
+import type { EntityClient } from "./client/in-process-client.ts";
+import type { EntitySchema } from "./entity-schema.ts";
+import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
+import type { Route, RouteContext, RouteInput } from "./operation/route.ts";
+import type { OperationScope } from "./operation/scope.ts";
+import type { Driver } from "./statement/driver.ts";
+
+/** The part of the app's configuration that plugins may read. */
+export interface PluginConfig extends KernelConfig {
+  readonly defaultRules: EntityRules;
+}
+
+/**
+ * Everything a plugin may touch. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
+ * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
+ */
+export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "routes" | "runAs"> {
+  readonly hooks: {
+    on<N extends HookName>(name: N, fn: HookFunction<N>, options?: HookOptions): void;
+    /**
+     * Defines a hook of the plugin's own, for others to add functions to.
+     * @returns runs these functions in order; a promise only when one of them returned one
+     */
+    define<N extends HookName>(name: N): (payload: HookMap[N]) => void | Promise<void>;
+  };
+  readonly routes: {
+    add(route: RouteInput): void;
+    /** Those of all plugins; complete once the app is set up. */
+    list(): readonly Route[];
+  };
+  /** All entities of the app, those of plugins included, with their relations resolved. */
+  readonly entities: EntityModel;
+  readonly config: PluginConfig;
+  /** The base driver, without rules; connected when `start` runs. */
+  readonly driver: Driver;
+  /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
+  clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
+  /**
+   * Runs work in a scope of its own: of a user, of nobody (null), or of the system. It waits until the app has started;
+   * `early` work does not, and may find no database.
+   */
+  runAs<T>(
+    who: User | null | "system",
+    work: (scope: OperationScope) => Promise<T>,
+    options?: { readonly early?: boolean },
+  ): Promise<T>;
+}
+
+/** A plugin endpoint. Without `rules` it denies everybody. */
+export interface EndpointConfig
+  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
+  /** @default "GET" */
+  readonly method?: string | undefined;
+  readonly rules?: readonly (string | { readonly name: string })[] | undefined;
+  handler(context: RouteContext): unknown;
+}
+
+/** An endpoint with its path, from the root of the server. */
+export interface Endpoint extends EndpointConfig {
+  readonly path: string;
+}
+
+/** What `createPlugin` takes. */
+export interface PluginOptions
+  extends Omit<KernelPluginOptions, "hooks" | "endpoints" | "getUser" | "base" | "setup" | "start" | "stop"> {
+  /** Entities it brings. */
+  readonly schema?: EntitySchema | undefined;
+  readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
+  readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
+  /**
+   * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
+   * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
+   * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
+   */
+  getUser?(request: RequestInfo, context: PluginContext): unknown;
+  /**
+   * Puts itself around the driver that the statements of operations run on, drivers of transactions included. Called
+   * once, after all plugins are set up. @default the driver as it is
+   */
+  wrapDriver?(driver: Driver, context: PluginContext): Driver;
+  /**
+   * The same around what handlers, hooks and rules use; called for each of their drivers.
+   * @param scope whose driver it is; undefined for the one that services of the whole app get
+   * @default the driver as it is
+   */
+  wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined): Driver;
+  /** Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused. */
+  setup?(context: PluginContext): void;
+  /** Runs when the driver is connected, in order of `requires`. */
+  start?(context: PluginContext): void | Promise<void>;
+  /** Runs in reverse order of `start`. Nobody waits for it longer than `limits.hookMs`; what it throws is logged. */
+  stop?(context: PluginContext): void | Promise<void>;
+}
+
+declare const kPlugin: unique symbol;
+
+/** A plugin made by `createPlugin`: frozen, checked. */
+export interface Plugin extends PluginOptions, Pick<KernelPlugin, "version" | "requires" | "provides"> {
+  readonly version: string;
+  readonly requires: readonly string[];
+  readonly provides: readonly string[];
+  readonly [kPlugin]?: true;
+}
+
+/**
+ * Makes a plugin. What else is wrong with it is in the report of the app that it is in.
+ * @param options its id, what it declares, and `setup`
+ * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
+ * `provides` is not a list of names
+ */
+export function createPlugin(options: PluginOptions): Plugin {
+  return makePlugin(options);
+}
+
+/** Turns `(options) => plugin options` into `(options?) => Plugin`. */
+export function createPluginFactory<TOptions extends object = Record<never, never>>(
+  define: (options: Partial<TOptions>) => PluginOptions,
+): (options?: Partial<TOptions>) => Plugin {
+  return makePluginFactory<TOptions, PluginOptions>(define);
+}
+
+/**
+ * An endpoint of a plugin. Without `rules` it denies everybody.
+ * @param path from the root of the server, as in `/reports/:year`
+ * @param config method, rules, input and handler
+ */
+export function endpoint(path: string, config: EndpointConfig): Endpoint {
+  return Object.freeze({ method: "GET", ...config, path });
+}

@@ -1,0 +1,37 @@
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import type { OperationQuery } from "../operation/operation.ts";
+import type { ParameterDescription } from "../operation/route-description.ts";
+import type { OperationScope } from "../operation/scope.ts";
+
+/**
+ * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds
+ * related records, and "deleted" is "filter" without conditions.
+ */
+export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "deleted";
+
+/**
+ * Reads a raw query string (without `?`) as this caller's query on an entity.
+ * @throws BadRequestError naming everything that is wrong with it
+ */
+export type ParseQuery = (
+  search: string,
+  entity: AnyEntity,
+  scope: OperationScope,
+) => OperationQuery | Promise<OperationQuery>;
+
+/** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
+export interface QueryParser {
+  /**
+   * A parser that takes some parts of the dialect.
+   * @param others names of parameters that the surface reads itself
+   */
+  reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
+  /** The parameters that such a parser takes of a caller; what they may not use is left out. */
+  describe(
+    parts: readonly QueryPart[],
+    entity: AnyEntity,
+    scope: OperationScope,
+  ): Promise<readonly ParameterDescription[]>;
+  /** The relations whose records a caller may include. */
+  includes(entity: AnyEntity, scope: OperationScope): Promise<readonly ResolvedRelation[]>;
+}

@@ -1,0 +1,65 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import { kMarked } from "../../kernel/index.ts";
+import type { Row } from "../condition/where.ts";
+
+/** What is known of a record and all its copies, whatever becomes of their values. */
+export interface KnownRecord {
+  readonly entity: AnyEntity;
+  /** The record as it was read, whatever its values are now; absent where no field depends on the record. */
+  readonly values?: Readonly<Row> | undefined;
+  /** Which fields it shows whom; see `markShown`. */
+  readonly shown?: unknown;
+}
+
+/** Holds what is known in private: whoever prints a record sees its values and a name. */
+class RecordTag {
+  readonly #known: KnownRecord;
+
+  constructor(known: KnownRecord) {
+    this.#known = known;
+  }
+  static on(value: object): KnownRecord | undefined {
+    const tag = (value as Record<symbol, RecordTag | undefined>)[kMarked];
+    return tag === undefined ? undefined : tag.#known;
+  }
+}
+
+/** Tags of entities whose records need none of their own; null for others. */
+const sharedTags = new WeakMap<AnyEntity, RecordTag | null>();
+
+function sharedTag(entity: AnyEntity): RecordTag | null {
+  const known = sharedTags.get(entity);
+  if (known !== undefined) return known;
+  const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
+  const tag = isRuled ? null : new RecordTag({ entity });
+  sharedTags.set(entity, tag);
+  return tag;
+}
+
+/** Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up. */
+export function tagRecord(entity: AnyEntity, row: Row): Row {
+  const tag = sharedTag(entity) ?? new RecordTag({ entity, values: { ...row, [kMarked]: undefined } });
+  (row as Record<symbol, unknown>)[kMarked] = tag;
+  if (entity.hidden.length > 0) hide(entity, row);
+  return row;
+}
+
+/** Code can read `user.apiToken`; spread, `Object.keys`, JSON, CSV and loggers do not see it. */
+function hide(entity: AnyEntity, row: Row): void {
+  for (const name of entity.hidden)
+    if (Object.hasOwn(row, name)) Object.defineProperty(row, name, { enumerable: false });
+}
+
+/** Notes which fields a record shows, on it and on copies that are made from then on. */
+export function noteShown(record: Row, shown: unknown): void {
+  const known = knownOf(record);
+  if (known !== undefined) (record as Record<symbol, unknown>)[kMarked] = new RecordTag({ ...known, shown });
+}
+
+/** What is known of a value; undefined when it is no record. */
+export const knownOf = RecordTag.on;
+
+/** The entity a value is a record of, or undefined. */
+export function entityOfRecord(value: object): AnyEntity | undefined {
+  return knownOf(value)?.entity;
+}

@@ -1,0 +1,198 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
+import { type AskingRights, checkWhereShape, compileWhere, LOGIC } from "../condition/compile-where.ts";
+import type { Condition } from "../condition/condition.ts";
+import type { Where } from "../condition/where.ts";
+import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/scope.ts";
+import { explainRemote } from "./explain-remote.ts";
+
+type Decisions = ReadonlyMap<AnyEntity, Decision>;
+
+/** The same words for a field that does not exist and one the caller may not see. */
+function unknownField(entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
+  return new BadRequestError(`${entity.name} has no field "${name}".${didYouMean(name, known)}`);
+}
+
+/** The same where a condition or an order names it, which the caller may have meant of a remote relation. */
+function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
+  const remote = explainRemote(scope.model.relation(entity, name.split(".", 1)[0] as string), scope.mask(entity));
+  return remote === undefined ? unknownField(entity, name, known) : new BadRequestError(remote);
+}
+
+/**
+ * Checks a query against the limits and against what the caller may read, and narrows conditions on related records to
+ * those the caller may see. Every surface passes here; the system does not.
+ * @param bounded whether the limits have been seen to
+ * @throws BadRequestError
+ */
+export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
+  const { entity, scope, query } = operation;
+  if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.limits));
+  // Rights come first: what is wrong with an operator or a value would tell that there is such a field.
+  const decisions = decisionsOf(scope, entity, query.where);
+  return decisions instanceof Promise
+    ? decisions.then((known) => checked(operation, known, bounded))
+    : checked(operation, decisions, bounded);
+}
+
+/** Far more than the conditions that the limits allow can have, with all their values. */
+function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
+  return conditions * (8 + Math.max(inValues, maxPageSize));
+}
+
+function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {
+  const mask = scope.mask(entity);
+  const where = checkedWhere(scope, entity, query, decisions, bounded);
+  for (const { field } of query.sort ?? [])
+    if (!mask.sortable.has(field)) throw unaskable(scope, entity, field, mask.sortable);
+  for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
+  if (query.include !== undefined) checkInclude(scope, entity, query.include);
+  return where === undefined ? query : { ...query, where };
+}
+
+/** The condition that a caller asks for, together with what keeps it from telling about records they may not see. */
+function checkedWhere(
+  scope: OperationScope,
+  entity: AnyEntity,
+  query: OperationQuery,
+  decisions: Decisions,
+  bounded: boolean,
+): Condition | undefined {
+  const { where } = query;
+  const { model, limits } = scope;
+  let isOpen = true;
+  const rights: AskingRights = {
+    column(at, name) {
+      const { filterable, readablePerRow } = scope.mask(at);
+      if (!filterable.has(name)) throw unaskable(scope, at, name, filterable);
+      if (readablePerRow?.has(name)) isOpen = false;
+      return undefined;
+    },
+    relation(at, name) {
+      const target = targetOf(scope, at, name);
+      if (target === undefined || decisions.get(target)?.allowed !== true)
+        throw unaskable(scope, at, name, scope.mask(at).filterable);
+      isOpen = false;
+      return undefined;
+    },
+  };
+  const condition = compileWhere(model, entity, where, rights);
+  if (!bounded) checkLimits(query, condition, limits);
+  if (where === undefined || isOpen) return where && condition;
+  return compileWhere(model, entity, where, narrowing(scope, decisions));
+}
+
+/** Adds the rules' own conditions to what is asked of related records, and of fields that some records do not show. */
+function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
+  const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.model, at, where);
+  return {
+    column: (at, name) => compiled(at, scope.mask(at).readablePerRow?.get(name)?.predicate),
+    relation(at, name) {
+      const target = targetOf(scope, at, name);
+      return target && compiled(target, decisions.get(target)?.predicate);
+    },
+  };
+}
+
+/** The same for the system, who may ask for everything: conditions are about related records that are there at all. */
+export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
+  const decisions = await decisionsOf(scope, entity, query.where);
+  if (decisions.size === 0) return query;
+  return { ...query, where: compileWhere(scope.model, entity, query.where, narrowing(scope, decisions)) };
+}
+
+const NO_DECISIONS: Decisions = new Map();
+
+/** What the caller may read of the entities that a where looks at; most look at none but their own. */
+function decisionsOf(
+  scope: OperationScope,
+  entity: AnyEntity,
+  where: Where | undefined,
+): Decisions | Promise<Decisions> {
+  const targets = new Set<AnyEntity>();
+  collectTargets(scope, entity, where, targets);
+  return targets.size === 0 ? NO_DECISIONS : decideAll(scope, targets);
+}
+
+async function decideAll(scope: OperationScope, targets: ReadonlySet<AnyEntity>): Promise<Decisions> {
+  const decisions = new Map<AnyEntity, Decision>();
+  for (const target of targets) decisions.set(target, await scope.readDecision(target));
+  return decisions;
+}
+
+function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree): void {
+  for (const [name, inner] of Object.entries(include)) {
+    const relation = Object.hasOwn(entity.relations, name) ? scope.model.relation(entity, name) : undefined;
+    if (relation === undefined)
+      throw new BadRequestError(
+        `${entity.name} has no relation "${name}".${didYouMean(name, Object.keys(entity.relations))}`,
+      );
+    checkInclude(scope, relation.target, inner);
+  }
+}
+
+/** The entity behind a name that is no column; undefined when nothing here can be asked for under that name. */
+function targetOf(scope: OperationScope, entity: AnyEntity, name: string): AnyEntity | undefined {
+  if (Object.hasOwn(entity.columns, name)) return undefined;
+  const relation = scope.model.relation(entity, name);
+  return relation?.remote === undefined ? relation?.target : undefined;
+}
+
+/** Entities that a where looks at besides its own; what is no condition looks at none. */
+function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
+  if (typeof where !== "object" || where === null) return;
+  for (const [name, value] of Object.entries(where)) {
+    if (LOGIC.has(name)) {
+      for (const part of Array.isArray(value) ? value : [value]) collectTargets(scope, entity, part, targets);
+      continue;
+    }
+    const target = targetOf(scope, entity, name);
+    if (target === undefined) continue;
+    targets.add(target);
+    collectTargets(scope, target, value, targets);
+  }
+}
+
+/**
+ * Holds a query to the limits of the app, so that what a surface forgets to bound cannot become an enormous statement.
+ * @throws BadRequestError
+ */
+function checkLimits({ sort = [], include }: OperationQuery, where: Condition, limits: Limits): void {
+  const { conditions, sortKeys, includes } = limits;
+  if (sort.length > sortKeys) throw new BadRequestError(`A query takes at most ${sortKeys} sort keys`);
+  if (include !== undefined && countIncludes(include, 1, limits) > includes)
+    throw new BadRequestError(`A query includes at most ${includes} relations`);
+  if (countConditions(where, limits) > conditions)
+    throw new BadRequestError(`A query takes at most ${conditions} conditions`);
+}
+
+function countIncludes(include: IncludeTree, depth: number, limits: Limits): number {
+  const inner = Object.values(include);
+  if (inner.length > 0 && depth > limits.includeDepth)
+    throw new BadRequestError(`include goes deeper than ${limits.includeDepth} levels`);
+  return inner.reduce((count, tree) => count + countIncludes(tree, depth + 1, limits), inner.length);
+}
+
+/** Empty lists count too: there may be very many of them. */
+function countConditions(condition: Condition, limits: Limits): number {
+  switch (condition.op) {
+    case "and":
+    case "or":
+      return condition.of.reduce((count, part) => count + countConditions(part, limits), 0);
+    case "not":
+      return countConditions(condition.of, limits);
+    case "related":
+      return countConditions(condition.matches, limits);
+    case "compare": {
+      const { column, test, value } = condition;
+      // A list of ids is a page the caller has picked: as long as a page may be.
+      const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
+      if (test === "in" && (value as readonly unknown[]).length > most)
+        throw new BadRequestError(`"in" on "${column.name}" takes at most ${most} values`);
+      return 1;
+    }
+    default:
+      return 1;
+  }
+}

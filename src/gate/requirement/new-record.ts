@@ -1,0 +1,78 @@
+import { allOf } from "../condition/compile-where.ts";
+import { ALWAYS, and, type Condition, type Leaf, NEVER, or, type Related, related } from "../condition/condition.ts";
+import { matches } from "../condition/matches.ts";
+import { isUndecryptable } from "../condition/undecryptable.ts";
+import type { Row } from "../condition/where.ts";
+import type { Driver } from "../statement/driver.ts";
+
+/**
+ * What a condition on a record that is not stored yet comes to: `ALWAYS`, `NEVER`, or what is left to ask of the stored
+ * records that it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own columns
+ * are compared here, and no stored record refers to it. A value that could not be decrypted meets no condition.
+ */
+export function askedOfStored(condition: Condition, row: Row): Condition {
+  if (condition.op === "and" || condition.op === "or") {
+    const [skipped, settling] = condition.op === "and" ? [ALWAYS, NEVER] : [NEVER, ALWAYS];
+    const parts: Condition[] = [];
+    for (const part of condition.of) {
+      const left = askedOfStored(part, row);
+      if (left === settling) return settling;
+      if (left !== skipped) parts.push(left);
+    }
+    if (parts.length === 0) return skipped;
+    return condition.op === "and" ? and(parts) : or(parts);
+  }
+  const leaf = leafOf(condition);
+  if (leaf?.op === "related" && refersTo(leaf, row)) return condition;
+  if (leaf?.op === "compare" && isUndecryptable(row, leaf.column.name)) return NEVER;
+  return matches(condition, row, () => []) ? ALWAYS : NEVER;
+}
+
+/** The comparison or relation that a condition is, or is the complement of. */
+function leafOf(condition: Condition): Leaf | undefined {
+  if (condition.op === "not") return condition.of;
+  return condition.op === "compare" || condition.op === "related" ? condition : undefined;
+}
+
+function refersTo({ relation: { type, foreignKey } }: Related, row: Row): boolean {
+  return type === "belongsTo" && (row[foreignKey as string] ?? null) !== null;
+}
+
+/**
+ * Asks a driver what `askedOfStored` has left over, for drivers whose `create` takes no condition.
+ * @param left for this record
+ */
+export async function storedMeet(driver: Driver, left: Condition, row: Row): Promise<boolean> {
+  if (left.op === "and" || left.op === "or") {
+    const isAll = left.op === "and";
+    for (const part of left.of) if ((await storedMeet(driver, part, row)) !== isAll) return !isAll;
+    return isAll;
+  }
+  const leaf = leafOf(left);
+  if (leaf?.op !== "related") return left === ALWAYS;
+  const { relation, matches: asked } = leaf;
+  const where = allOf({ id: row[relation.foreignKey as string] }, asked);
+  const found = await driver.findOne(relation.target, where, { select: ["id"] });
+  return (found !== null) === (left.op === "related");
+}
+
+/**
+ * Whether a stored record would meet a condition with other values. The database is asked as it is before they are written,
+ * so a record never vouches for its own change: a membership that moves to another group does not make its user a member
+ * of that group beforehand.
+ * @param changed the stored record with the new values
+ */
+export async function meetsChanged(driver: Driver, condition: Condition, changed: Row): Promise<boolean> {
+  if (condition.op === "and" || condition.op === "or") {
+    const isAll = condition.op === "and";
+    for (const part of condition.of) if ((await meetsChanged(driver, part, changed)) !== isAll) return !isAll;
+    return isAll;
+  }
+  const leaf = leafOf(condition);
+  if (leaf?.op !== "related") return askedOfStored(condition, changed) === ALWAYS;
+  if (refersTo(leaf, changed)) return storedMeet(driver, condition, changed);
+  const isWanted = condition.op === "related";
+  if (leaf.relation.type === "belongsTo") return !isWanted;
+  const where = allOf({ id: changed.id }, related(leaf.relation, leaf.matches));
+  return ((await driver.findOne(leaf.relation.source, where, { select: ["id"] })) !== null) === isWanted;
+}

@@ -1,0 +1,54 @@
+import { EntityNotFoundError, RecordChangedError } from "../../kernel/index.ts";
+import { allOf, compileWhere } from "../condition/compile-where.ts";
+import type { Condition } from "../condition/condition.ts";
+import type { Where } from "../condition/where.ts";
+import type { MutableOperation } from "../operation/new-operation.ts";
+import { beyondReach, conditionUpTo, isRequired, type Otherwise } from "../operation/requirement.ts";
+import { recordDenied } from "./denied.ts";
+import { NOTHING_DONE } from "./nothing-done.ts";
+
+/** The record as the statement of a write must find it. */
+export function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
+  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
+}
+
+/**
+ * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the record
+ * is none that the caller may change. What a guard saw of the record is required to be so still.
+ */
+export async function unmatched(operation: MutableOperation): Promise<Error> {
+  const { entity, id, decision, requirements, scope } = operation;
+  const { guard, predicate } = decision;
+  const reachable = allOf({ id }, guard === undefined ? predicate : undefined, conditionUpTo(requirements, "denied"));
+  const finds = async (...besides: readonly Where[]): Promise<boolean> =>
+    (await scope.store.findOne(entity, allOf(reachable, ...besides), { select: ["id"] })) !== null;
+  const beyond = beyondReach(requirements);
+  if ((beyond.length === 0 && guard === undefined) || !(await finds())) return missingOrDenied(operation);
+  for (const [index, { test, otherwise }] of beyond.entries()) {
+    if (otherwise === "changed") break;
+    const isLast = index === beyond.length - 1 && guard === undefined;
+    if (isLast || (typeof test !== "function" && !(await finds(test)))) return errorOf(otherwise);
+  }
+  return new RecordChangedError();
+}
+
+function errorOf(otherwise: Otherwise): Error {
+  return typeof otherwise === "function" ? otherwise() : NOTHING_DONE;
+}
+
+/**
+ * A statement matched nothing: one read tells a missing record from a forbidden one. Anonymous callers are told the
+ * same for both, so that they cannot find out what exists.
+ */
+export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
+  const { entity, id, scope, decision, requirements } = operation;
+  if (operation.ifFound) return NOTHING_DONE;
+  const { predicate, guard } = decision;
+  if (predicate === undefined && guard === undefined && !isRequired(requirements, "denied"))
+    return new EntityNotFoundError();
+  if (scope.principal.kind === "anonymous") return recordDenied(operation);
+  const exists = await scope.store.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")), {
+    select: ["id"],
+  });
+  return exists === null ? new EntityNotFoundError() : recordDenied(operation);
+}

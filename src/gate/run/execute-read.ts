@@ -1,0 +1,108 @@
+import { BadRequestError } from "../../kernel/index.ts";
+import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
+import type { Row } from "../condition/where.ts";
+import type { MutableOperation } from "../operation/new-operation.ts";
+import type { Operation } from "../operation/operation.ts";
+import { conditionUpTo } from "../operation/requirement.ts";
+import { columnsToFetch } from "../record/columns-to-fetch.ts";
+import { joinsOf } from "../record/tag-records.ts";
+import { recordDenied } from "../requirement/denied.ts";
+import { observe } from "../requirement/observe.ts";
+import { isWhere } from "../requirement/passes.ts";
+import { missingOrDenied } from "../requirement/unmatched.ts";
+import { ByteBudget } from "../statement/byte-budget.ts";
+import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
+
+/** One page, and the number of all matching records at the same time when it is asked for. */
+export async function runList(operation: MutableOperation): Promise<void> {
+  const { entity, query, decision, scope } = operation;
+  const order = totalOrder(query.sort, entity);
+  const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
+  const after = query.after === undefined ? query.position : decodeCursor(entity, order, query.after);
+  const position = after && keysetCondition(entity, order, after);
+  const limit = query.limit ?? scope.limits.pageSize;
+  const bytes = operation.bytes ?? ownBytes(operation, limit);
+  const page = scope.store.execute({
+    kind: "find",
+    entity,
+    where: compileWhere(scope.model, entity, allPresent(where, position)),
+    sort: order,
+    limit,
+    offset: query.offset,
+    select: columnsToFetch(entity, query, order),
+    textMoments: query.textMoments,
+    joins: joinsOf(operation, scope.store),
+    bytes,
+  });
+  if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
+  else operation.records = await page;
+  const last = operation.records.at(-1);
+  const isCut = bytes?.isCut === true;
+  if (last !== undefined && (operation.records.length === limit || isCut))
+    operation.nextCursor = encodeCursor(order, last);
+  // Pages that are counted would skip what was left out.
+  if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
+    throw new BadRequestError(
+      `The page would have more than ${scope.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
+    );
+}
+
+/** What a page may have in bytes: half of it when records are included, which get the other half. */
+function ownBytes({ query, scope }: MutableOperation, limit: number): ByteBudget | undefined {
+  if (limit === 1 || scope.principal.kind === "system") return undefined;
+  const { pageBytes } = scope.limits;
+  return new ByteBudget(query.include === undefined ? pageBytes : pageBytes / 2, scope.exchange);
+}
+
+/** What the records included in those of an operation may have in bytes, all together; no limit for the system. */
+export function includedBytes(operation: Operation): ByteBudget | undefined {
+  const { principal, scope } = operation;
+  if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.limits.pageBytes / 2, scope.exchange);
+  return operation.bytes;
+}
+
+/** How many records match. */
+export async function runCount(operation: MutableOperation): Promise<void> {
+  const { entity, query, decision, scope, requirements } = operation;
+  const where = allPresent(query.where, decision.predicate, conditionUpTo(requirements, "denied"));
+  operation.total = await scope.store.count(entity, where);
+}
+
+/** One record by id. */
+export async function runRead(operation: MutableOperation): Promise<void> {
+  const { entity, query, decision, scope, requirements } = operation;
+  if (decision.guard !== undefined) {
+    operation.records = [await guardedRecord(operation)];
+    return;
+  }
+  const where = allOf({ id: operation.id }, query.where, decision.predicate, conditionUpTo(requirements, "denied"));
+  const [record] = await scope.store.execute({
+    kind: "find",
+    entity,
+    where: compileWhere(scope.model, entity, where),
+    limit: 1,
+    select: columnsToFetch(entity, query, []),
+    textMoments: query.textMoments,
+  });
+  if (record === undefined) throw await missingOrDenied(operation);
+  operation.records = [record];
+}
+
+/** The record of an operation whose rules need to see it. */
+async function guardedRecord(operation: MutableOperation): Promise<Row> {
+  const { entity, id, decision, scope, query, requirements } = operation;
+  const { predicate, guard } = decision;
+  const there = allOf({ id }, query.where, conditionUpTo(requirements, "denied"));
+  const matching = predicate && (await scope.store.findOne(entity, allOf(there, predicate)));
+  if (matching) return matching;
+  const record = await scope.store.findOne(entity, there);
+  if (record === null) throw await missingOrDenied(operation);
+  const seen = observe(entity, record);
+  const answer = await guard?.(seen.record);
+  if (answer === true) return record;
+  if (!isWhere(answer)) throw recordDenied(operation);
+  // Read again: what the guard saw and what it leaves to a condition must be true of the record at one moment.
+  const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
+  if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
+  return again;
+}

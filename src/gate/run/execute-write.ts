@@ -1,0 +1,212 @@
+import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
+import { allOf, compileWhere } from "../condition/compile-where.ts";
+import { ALWAYS, type Condition, dependsOn, NEVER } from "../condition/condition.ts";
+import type { Row, Where } from "../condition/where.ts";
+import { inTransaction } from "../operation/in-transaction.ts";
+import type { MutableOperation } from "../operation/new-operation.ts";
+import { conditionOf, conditionUpTo, isRequired } from "../operation/requirement.ts";
+import { deniedError, recordDenied } from "../requirement/denied.ts";
+import { expectUnchanged } from "../requirement/expect-unchanged.ts";
+import { lockShared, sharedPaths } from "../requirement/lock-shared.ts";
+import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
+import { observe } from "../requirement/observe.ts";
+import { isWhere, meets } from "../requirement/passes.ts";
+import { missingOrDenied, unmatched, wanted } from "../requirement/unmatched.ts";
+import { whileUnchanged } from "../requirement/while-unchanged.ts";
+import type { Driver } from "../statement/driver.ts";
+import { writeSeveral } from "./write-several.ts";
+
+/** A statement on the one record; whether it matched. */
+type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
+
+/** Stores a new record with a generated id and timestamps. */
+export async function runCreate(operation: MutableOperation): Promise<void> {
+  const { entity, decision, scope, data } = operation;
+  const { clock, ids } = scope.runtime;
+  data.id ??= ids.next();
+  if (entity.timestamps) {
+    const now = clock.now();
+    data.createdAt ??= now;
+    data.updatedAt ??= now;
+  }
+  const { predicate, guard } = decision;
+  const isDecided = predicate === undefined && guard === undefined && !isRequired(operation.requirements, "changed");
+  const where = isDecided ? undefined : await conditionOfCreate(operation);
+  if (operation.heldListeners.length > 0) {
+    // Who may not create the record learns nothing of what else the write needs.
+    if (where !== undefined) await refuseUnmet(operation, where, scope.store);
+    for (const listener of operation.heldListeners) await listener(data);
+  }
+  operation.records = [
+    where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
+  ];
+}
+
+/**
+ * What the rules ask of a new record and of the database without it; undefined where the record alone tells that they pass.
+ * @throws AuthenticationError, AuthorizationError where it tells that they do not
+ */
+async function conditionOfCreate(operation: MutableOperation): Promise<Condition | undefined> {
+  const { entity, decision, scope, data, requirements } = operation;
+  const { predicate, guard } = decision;
+  const compiled = (where: Where): Condition => compileWhere(scope.model, entity, where);
+  let rule = predicate;
+  if (guard !== undefined && (predicate === undefined || askedOfStored(compiled(predicate), data) !== ALWAYS)) {
+    const answer = await guard(data);
+    if (isWhere(answer)) rule = predicate === undefined ? answer : { OR: [predicate, answer] };
+    else if (answer === true) rule = undefined;
+    else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
+  }
+  const where = compiled(allOf(rule, conditionOf(requirements, "changed")));
+  const left = askedOfStored(where, data);
+  if (left === NEVER) throw deniedError(operation, scope.runtime.production);
+  return left === ALWAYS ? undefined : where;
+}
+
+/** Stores a new record where a condition holds without it: in the statement, or asked before it where the driver cannot. */
+async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
+  const { entity, data, scope } = operation;
+  try {
+    const paths = scope.store.capabilities.concurrentTransactions ? sharedPaths(where, entity) : [];
+    if (paths.length === 0 && scope.store.capabilities.conditionalInserts === true)
+      return await scope.store.create(entity, data, { where });
+    return await scope.store.transaction(async (store) => {
+      if (paths.length > 0) await (await lockShared(store, paths, [data]))([data]);
+      if (store.capabilities.conditionalInserts === true) return store.create(entity, data, { where });
+      await refuseUnmet(operation, where, store);
+      return store.create(entity, data);
+    });
+  } catch (error) {
+    throw error instanceof NotStoredError ? deniedError(operation, scope.runtime.production) : error;
+  }
+}
+
+/** @throws AuthenticationError, AuthorizationError where the database does not meet what the rules ask without the new record */
+async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
+  const { scope, data } = operation;
+  const left = askedOfStored(where, data);
+  if (!(await storedMeet(store, left, data))) throw deniedError(operation, scope.runtime.production);
+}
+
+/**
+ * After an update and its links: the record must still be one the caller may write, or everything rolls back. The database
+ * itself is asked.
+ * @param matters whether the write can have changed what the rules say @default whether they look at the record
+ */
+export async function recheck(
+  operation: MutableOperation,
+  matters = operation.decision.predicate !== undefined || operation.decision.guard !== undefined,
+): Promise<void> {
+  const { decision, entity, kind, records, scope } = operation;
+  const row = records[0];
+  if (!matters || row === undefined || kind !== "update") return;
+  const meetsStill = async (where: Where): Promise<boolean> =>
+    (await scope.store.findOne(entity, allOf({ id: row.id }, where), { select: ["id"] })) !== null;
+  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
+  const answer = await decision.guard?.(observe(entity, row).record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
+  throw noLongerYours();
+}
+
+function noLongerYours(): Error {
+  return new AuthorizationError("The record would no longer be yours to change");
+}
+
+/** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
+export async function runUpdate(operation: MutableOperation): Promise<void> {
+  if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
+  const { entity, data, scope, decision } = operation;
+  const changed = Object.keys(data);
+  // Links alone change the record too: the statement carries the rule and locks the row until they are stored. What is
+  // said of a version does not matter: the driver counts.
+  const isWrite = changed.length > 0 || operation.transactional;
+  if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
+  else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
+  if (decision.guard !== undefined)
+    return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
+  const where = wanted(operation, decision.predicate);
+  if (touches(operation, changed)) {
+    return inTransaction(operation, async () => {
+      if (!(await writeUpdate(operation, where, refuseLeaving))) throw await unmatched(operation);
+      await recheck(operation);
+    });
+  }
+  if (!(await writeUpdate(operation, where))) throw await unmatched(operation);
+}
+
+/**
+ * Before an update that may carry the record out of the rules: with its new values it must pass in the database as it is
+ * without them, so that it cannot vouch for itself, and so that a taken unique value tells nothing about records out of reach.
+ */
+async function refuseLeaving(operation: MutableOperation, where: Condition, held: Row | undefined): Promise<void> {
+  const { entity, scope, decision, data } = operation;
+  const row = held ?? (await scope.store.findOne(entity, where));
+  if (row === null) return;
+  const changed = { ...row, ...data };
+  const meetsStill = (rule: Where): Promise<boolean> =>
+    meetsChanged(scope.store, compileWhere(scope.model, entity, rule), changed);
+  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
+  const answer = await decision.guard?.(observe(entity, changed).record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
+  throw noLongerYours();
+}
+
+function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
+  return whileUnchanged(operation, where, async (held) => {
+    const { entity, data, scope } = operation;
+    if (before !== undefined) await before(operation, where, held);
+    const row =
+      Object.keys(data).length === 0
+        ? await scope.store.findOne(entity, where, { lock: operation.transactional })
+        : await scope.store.update(entity, where, data);
+    operation.records = row === null ? [] : [row];
+    return row !== null;
+  });
+}
+
+/** Deletes one record in a statement that carries the rule. */
+export async function runDelete(operation: MutableOperation): Promise<void> {
+  if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
+  const { entity, decision } = operation;
+  const remove: Write = (where) => whileUnchanged(operation, where, () => operation.scope.store.delete(entity, where));
+  if (decision.guard !== undefined) return guardedWrite(operation, [], remove);
+  if (!(await remove(wanted(operation, decision.predicate)))) throw await unmatched(operation);
+}
+
+/**
+ * A write whose rules have to see the record: load, decide, and write only if what the rules saw is still so.
+ * @throws RecordChangedError when it is not
+ */
+async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
+  const { entity, id, decision, scope, requirements } = operation;
+  const { model, store: driver } = scope;
+  const row = await driver.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")));
+  if (row === null) throw await missingOrDenied(operation);
+  const seen = observe(entity, row);
+  let rule = decision.predicate;
+  if (rule === undefined || !(await meets({ model, driver }, entity, rule, row))) {
+    const answer = await decision.guard?.(seen.record);
+    rule = isWhere(answer) ? answer : undefined;
+    const isAllowed = rule === undefined ? answer === true : await meets({ model, driver }, entity, rule, row);
+    if (!isAllowed) throw recordDenied(operation);
+    expectUnchanged(operation, seen);
+  }
+  const where = wanted(operation, rule);
+  const writeAndRecheck = async (): Promise<boolean> => {
+    const isWritten = await write(where, refuseLeaving);
+    if (isWritten) await recheck(operation, true);
+    return isWritten;
+  };
+  const matters = changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule);
+  const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
+  if (!isWritten) throw await unmatched(operation);
+}
+
+/** Whether a change may carry the row out of the condition that the rules let it through by. */
+function touches(
+  { decision, entity, scope }: MutableOperation,
+  changed: readonly string[],
+  rule: Where | undefined = decision.predicate,
+): boolean {
+  return dependsOn(entity, compileWhere(scope.model, entity, rule), changed);
+}

@@ -1,0 +1,164 @@
+import { ConflictError, describeError, RecordChangedError, runHooks, UnavailableError } from "../../kernel/index.ts";
+import { inTransaction } from "../operation/in-transaction.ts";
+import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
+import type { Operation, OperationInput, OperationKind } from "../operation/operation.ts";
+import type { GateScope, OperationPlan } from "../operation/runtime.ts";
+import { includesOwn } from "../record/includes-own.ts";
+import { stripUnselected } from "../record/strip-unselected.ts";
+import { tagRecords } from "../record/tag-records.ts";
+import { checkQuery, narrowQuery } from "../requirement/check-query.ts";
+import { deniedError } from "../requirement/denied.ts";
+import { NOTHING_DONE } from "../requirement/nothing-done.ts";
+import { runCount, runList, runRead } from "./execute-read.ts";
+import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
+import { onlyWhatIsTold, type ToldOfConflicts } from "./only-what-is-told.ts";
+import { refuseDropped, setValues } from "./set-values.ts";
+import { isAskedOf, takePrecondition } from "./take-precondition.ts";
+import { withholdUnreadable } from "./withhold-unreadable.ts";
+
+const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
+  create: runCreate,
+  list: runList,
+  read: runRead,
+  count: runCount,
+  update: runUpdate,
+  delete: runDelete,
+};
+
+/** A record that changes under the eyes of rules and validators again and again is given up on. */
+const ATTEMPTS = 3;
+
+/**
+ * Runs one operation through all phases, in order.
+ * @throws whatever a phase throws: 400, 401, 403, 404, 409, 503
+ */
+export async function runOperation(scope: GateScope, input: OperationInput): Promise<Operation> {
+  const { runtime } = scope;
+  const { entity, plans } = runtime.find(input.entity);
+  const plan = plans[input.kind];
+  const operation = newOperation(scope, entity, input);
+
+  const isSystem = scope.principal.kind === "system";
+  if (isSystem) operation.decision.allowed = true;
+  else if (plan.authorize.length > 0) await runHooks(plan.authorize, operation);
+  if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
+
+  const masking = isSystem ? undefined : scope.maskReady(entity);
+  if (masking !== undefined) await masking;
+  if (operation.precondition !== undefined || scope.precondition !== undefined) await takePrecondition(operation);
+  if (input.when !== undefined) operation.require(input.when, "leave");
+  const { query, data } = input;
+  if (query !== undefined) {
+    const asked = typeof query === "function" ? query(operation) : query;
+    operation.query = asked instanceof Promise ? await asked : asked;
+    const checked = isSystem ? narrowQuery(operation) : checkQuery(operation, input.bounded);
+    operation.query = checked instanceof Promise ? await checked : checked;
+  }
+  if (operation.query.textMoments && !plan.textMoments) operation.query = { ...operation.query, textMoments: false };
+  if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
+  if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
+
+  if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
+  if (input.set !== undefined) setValues(operation, input.set);
+  // What a write includes may be refused (too many records): then nothing must have been written either.
+  const isOneWithAnswer = data !== undefined && includesOwn(operation);
+  try {
+    if (plan.isRead) await execute(plan, operation);
+    else await validateAndExecute(plan, operation, isOneWithAnswer, input.set);
+  } catch (error) {
+    if (error !== NOTHING_DONE) throw error;
+    operation.records = [];
+    operation.applied = false;
+    return operation;
+  }
+  // The record is no longer what was asked for: what follows is up to whoever changed it.
+  if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
+  // Of several records there are none to show.
+  if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);
+  if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
+  return operation;
+}
+
+/** Again from what was submitted, when the record is no longer what a rule or a validator saw. */
+async function validateAndExecute(
+  plan: OperationPlan,
+  operation: MutableOperation,
+  isOneWithAnswer: boolean,
+  set: OperationInput["set"],
+): Promise<void> {
+  const submitted = operation.data;
+  // The mask that has been waited for: a transaction has one of its own, and rules ask nothing of one that has failed.
+  const { readable } = operation.scope.mask(operation.entity);
+  const required = operation.requirements.length;
+  for (let attempt = 1; ; attempt++) {
+    operation.data = { ...submitted };
+    operation.requirements.length = required;
+    try {
+      if (plan.validate.length > 0) await runHooks(plan.validate, operation);
+    } finally {
+      // First of all, whatever validators say of the rest.
+      if (set !== undefined) await refuseDropped(operation, set);
+    }
+    if (plan.protect.length > 0) await runHooks(plan.protect, operation);
+    try {
+      if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, { submitted, readable });
+      return await inTransaction(operation, async () => {
+        await execute(plan, operation, { submitted, readable });
+        if (isOneWithAnswer) await complete(plan, operation);
+      });
+    } catch (error) {
+      if (!(error instanceof RecordChangedError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** @param told what a conflict may name; a read has none */
+async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
+  if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
+  try {
+    await EXECUTORS[operation.kind](operation);
+    if (plan.execute.length > 0) await runHooks(plan.execute, operation);
+    if (operation.transactional) await recheck(operation);
+  } catch (error) {
+    throw told !== undefined && error instanceof ConflictError ? onlyWhatIsTold(error, operation, told) : error;
+  }
+}
+
+/** From what the statement gave to what the caller gets. Waits for nothing that need not be waited for, as most have it. */
+async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
+  const { kind, principal } = operation;
+  if ((kind === "create" || kind === "update") && principal.kind !== "system") {
+    // A transaction's scope has a mask of its own, which decides what the record shows.
+    const masking = operation.scope.maskReady(operation.entity);
+    if (masking !== undefined) await masking;
+    const withholding = withholdUnreadable(operation);
+    if (withholding !== undefined) await withholding;
+  }
+  tagRecords(operation);
+  const revealing = runHooks(plan.reveal, operation);
+  if (revealing !== undefined) await revealing;
+  const joining = runHooks(plan.join, operation);
+  if (joining !== undefined) await joining;
+  stripUnselected(operation);
+  if (plan.redact.length > 0) await runHooks(plan.redact, operation);
+}
+
+/** What is committed stays, whatever listeners do. */
+async function announce(plan: OperationPlan, operation: MutableOperation, scope: GateScope): Promise<void> {
+  operation.scope = scope;
+  for (const hook of plan.committed) {
+    try {
+      await runHooks([hook], operation);
+    } catch (error) {
+      const { entity, kind } = operation;
+      scope.log.error("A hook failed after the commit", {
+        plugin: hook.plugin,
+        hook: hook.name,
+        entity: entity.name,
+        kind,
+        requestId: scope.requestId,
+        ...describeError(error),
+      });
+    }
+  }
+}

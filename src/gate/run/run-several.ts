@@ -1,0 +1,39 @@
+import { InternalError } from "../../kernel/index.ts";
+import { newOperation } from "../operation/new-operation.ts";
+import type { Operation, OperationInput } from "../operation/operation.ts";
+import type { GateScope } from "../operation/runtime.ts";
+import { runOperation } from "./run-operation.ts";
+import { ONE_BY_ONE } from "./write-several.ts";
+
+/**
+ * Runs an operation on several records: as one where nobody on the way has to look at each of them, else one after the
+ * other in a transaction, in the order of their ids, in which whoever locks several of them locks them, too.
+ * @throws InternalError when it is no update or delete
+ */
+export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
+  const { entity, plans } = scope.runtime.find(input.entity);
+  if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
+  const distinct = [...new Set(ids)].sort();
+  const isPlain = input.set === undefined && (input.precondition ?? scope.precondition) === undefined;
+  const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
+  const isSafe = !concurrentTransactions || locksInOrder === true;
+  if (distinct.length > 1 && isPlain && isSafe && plans[input.kind].takesSeveral) {
+    try {
+      return await runOperation(scope, { ...input, ids: distinct, ifFound: true });
+    } catch (error) {
+      if (error !== ONE_BY_ONE) throw error;
+    }
+  }
+  return scope.transaction(async (inner) => {
+    const all = newOperation(scope, entity, { ...input, ids: distinct });
+    const ignored = new Set<string>();
+    all.total = 0;
+    for (const id of distinct) {
+      const one = await inner.run({ ...input, ids: undefined, id, ifFound: true });
+      if (one.applied && (input.kind === "delete" || Object.keys(one.data).length > 0)) all.total++;
+      for (const name of one.ignored) ignored.add(name);
+    }
+    all.ignored.push(...ignored);
+    return all;
+  });
+}

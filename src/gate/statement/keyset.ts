@@ -1,0 +1,121 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { BadRequestError } from "../../kernel/index.ts";
+import { and, type Condition, compare, NEVER, not, or } from "../condition/condition.ts";
+import type { Row } from "../condition/where.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import type { SortKey } from "./driver.ts";
+import type { Execute, Find } from "./statement.ts";
+
+/**
+ * The order with `id` as its last key, so that it is total.
+ * @param entity whose hidden columns are no keys: a cursor holds the values of its keys
+ * @throws BadRequestError
+ */
+export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEntity): readonly SortKey[] {
+  const keys = sort ?? [];
+  const hidden = keys.find(({ field }) => entity?.hidden.includes(field))?.field;
+  if (hidden !== undefined) throw new BadRequestError(`${entity?.name} cannot be sorted by "${hidden}"`);
+  return keys.some((key) => key.field === "id") ? keys : [...keys, { field: "id", direction: "asc" }];
+}
+
+function signature(order: readonly SortKey[]): string {
+  return order.map(({ field, direction }) => (direction === "desc" ? `-${field}` : field)).join(",");
+}
+
+/** Longer cursors would fit neither a header nor the URL they are sent back in. */
+const MAX_CURSOR = 2_048;
+
+/**
+ * The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by;
+ * undefined when those are too long to travel.
+ */
+export function encodeCursor(order: readonly SortKey[], row: Row): string | undefined {
+  const values = order.map(({ field }) => {
+    const value = row[field];
+    return value instanceof Date ? value.toISOString() : (value ?? null);
+  });
+  const cursor = Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");
+  return cursor.length <= MAX_CURSOR ? cursor : undefined;
+}
+
+/**
+ * Values of a cursor, one per key of the order.
+ * @throws BadRequestError when it was not made for this order, or not by us
+ */
+export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], cursor: string): readonly unknown[] {
+  const values = readJson(cursor);
+  if (!Array.isArray(values) || values.length !== order.length + 1 || values[0] !== signature(order))
+    throw new BadRequestError("The cursor does not belong to this list; start again without it");
+  return order.map(({ field }, index) => {
+    const value: unknown = values[index + 1];
+    const column = entity.columns[field] as ColumnDefinition;
+    if (value === null && column.optional) return null;
+    const read = typeof value === "string" ? column.kind.parse(value) : { ok: column.kind.accepts(value), value };
+    if (!read.ok) throw new BadRequestError("The cursor does not belong to this list; start again without it");
+    return (read as { value: unknown }).value;
+  });
+}
+
+function readJson(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Records strictly after a position. Null sorts as the smallest value. */
+export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], values: readonly unknown[]): Condition {
+  const branches: Condition[] = [];
+  const equal: Condition[] = [];
+  order.forEach(({ field, direction }, index) => {
+    const column = entity.columns[field] as ColumnDefinition;
+    const after = afterValue(column, direction, values[index]);
+    if (after !== undefined) branches.push(and([...equal, after]));
+    equal.push(compare(column, "eq", values[index]));
+  });
+  return or(branches);
+}
+
+function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Condition | undefined {
+  const isNull = compare(column, "eq", null);
+  if (value === null) return direction === "asc" ? not(isNull) : undefined;
+  if (direction === "asc") return beyond(column, "gt", value);
+  const smaller = beyond(column, "lt", value);
+  return column.optional ? or([smaller, isNull]) : smaller;
+}
+
+function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown): Condition {
+  const { kind } = column;
+  if (kind.operators.has(test)) return compare(column, test, value);
+  const sign = test === "gt" ? 1 : -1;
+  const values = (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0);
+  return values.length === 0 ? NEVER : compare(column, "in", values);
+}
+
+/** Bytes of a batch at most. */
+const BATCH_BYTES = 8_388_608;
+
+/** The records of a `find` in batches: one page after another, by keyset. */
+export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 1_000): AsyncIterable<Row[]> {
+  const { entity, select, where } = find;
+  const order = totalOrder(find.sort);
+  const extra = order.map(({ field }) => field).filter((field) => select?.includes(field) === false);
+  const columns = select && [...select, ...extra];
+  let left = find.limit ?? Number.POSITIVE_INFINITY;
+  let page = find;
+  while (left > 0) {
+    const limit = Math.min(batchSize, left);
+    const bytes = new ByteBudget(BATCH_BYTES);
+    const rows = await execute({ ...page, sort: order, limit, select: columns, bytes });
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    // Before the rows are handed over: what happens to them then must not move the position.
+    const position = order.map(({ field }) => last[field] ?? null);
+    for (const field of extra) for (const row of rows) delete row[field];
+    yield rows;
+    if (rows.length < limit && !bytes.isCut) return;
+    left -= rows.length;
+    page = { ...find, offset: undefined, where: and([where, keysetCondition(entity, order, position)]) };
+  }
+}

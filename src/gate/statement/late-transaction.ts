@@ -1,0 +1,64 @@
+import { DatabaseError } from "../../kernel/index.ts";
+import type { Driver } from "./driver.ts";
+import { isRead } from "./statement.ts";
+import { withMiddleware } from "./with-middleware.ts";
+
+/** What a late transaction takes. */
+export interface LateTransaction<T> {
+  /** Runs on a driver; again, on that of a new transaction, when the database rolled back and the driver tries again. */
+  readonly work: (driver: Driver, isLate: boolean) => Promise<T>;
+  /** Stands around the transaction, from before it begins until it has ended. @default nothing does */
+  readonly around?: ((transaction: () => Promise<T>) => Promise<T>) | undefined;
+}
+
+/**
+ * Runs work in a transaction that begins with its first write, or with the first transaction inside it. Reads before that go
+ * to the database as they would without a transaction, so that work which waits for something else first holds nothing.
+ */
+export async function lateTransaction<T>(
+  base: Driver,
+  { work, around = (run) => run() }: LateTransaction<T>,
+): Promise<T> {
+  let current: Driver = base;
+  let beginning: Promise<Driver> | undefined;
+  let ended: Promise<T> | undefined;
+  let isOver = false;
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+
+  function begin(): Promise<Driver> {
+    if (isOver) return Promise.reject(new DatabaseError("The transaction is over"));
+    beginning ??= new Promise((resolve, reject) => {
+      let isFirst = true;
+      const transaction = (): Promise<T> =>
+        base.transaction((driver) => {
+          if (!isFirst) return work(driver, false);
+          isFirst = false;
+          current = driver;
+          resolve(driver);
+          return outcome;
+        });
+      ended = around(transaction);
+      ended.catch((error: unknown) => {
+        reject(error);
+        fail(error);
+      });
+    });
+    return beginning;
+  }
+
+  const late = withMiddleware(
+    base,
+    async (statement) => (isRead(statement) ? current : await begin()).execute(statement),
+    {
+      joins: true,
+      transaction: async (inner, options) => (await begin()).transaction((driver) => inner(driver.execute), options),
+    },
+  );
+  const outcome = Promise.resolve().then(() => work(late, true));
+  await Promise.race([outcome, failed]).catch(() => {}); // the transaction says how it ended
+  isOver = true;
+  return ended ?? outcome;
+}

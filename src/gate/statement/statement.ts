@@ -1,0 +1,156 @@
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import type { Condition } from "../condition/condition.ts";
+import type { Row } from "../condition/where.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import type { SortKey } from "./driver.ts";
+
+/** Reads records. */
+export interface Find {
+  readonly kind: "find";
+  readonly entity: AnyEntity;
+  readonly where: Condition;
+  /** Columns to return. @default all */
+  readonly select?: readonly string[] | undefined;
+  /** @default by id */
+  readonly sort?: readonly SortKey[] | undefined;
+  /** @default all records */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+  /**
+   * Bytes that the records may have. Records that do not fit are not read: the driver asks `take` how many fit, which also
+   * notes that some were left out. A driver that ignores it holds as many bytes in memory as the records have.
+   * @default any number
+   */
+  readonly bytes?: ByteBudget | undefined;
+  /** Relations to read along; only for drivers with the capability `joins`. @default none */
+  readonly joins?: readonly JoinedFind[] | undefined;
+  /**
+   * Whether moments may be ISO 8601 texts, as JSON has them, for callers that only write the records out. Making dates of
+   * texts, only to write texts again, is a good part of what a list costs. @default false
+   */
+  readonly textMoments?: boolean | undefined;
+  /**
+   * Locks the record until the transaction is over, so that only this transaction changes it. The condition names one id,
+   * and is decided after the lock is held. @default false
+   */
+  readonly lock?: boolean | undefined;
+}
+
+/** A belongsTo relation whose record is read along: each row has it, or null, under the relation's name. */
+export interface JoinedFind {
+  readonly relation: ResolvedRelation;
+  /** A related record that does not meet it is null. */
+  readonly where: Condition;
+}
+
+/** Counts records. */
+export interface Count {
+  readonly kind: "count";
+  readonly entity: AnyEntity;
+  readonly where: Condition;
+}
+
+/** Stores complete records, ids included: all, or none. */
+export interface Insert {
+  readonly kind: "insert";
+  readonly entity: AnyEntity;
+  readonly rows: readonly Row[];
+  /**
+   * Condition on the one new record and on the database as it is without it, decided in the statement that stores it: a
+   * relation of the record leads to records that are stored already, and none of them refers to it. When it does not hold,
+   * nothing is stored, no constraint is looked at, and the count is 0. Only for drivers with the capability
+   * `conditionalInserts`. @default none
+   */
+  readonly where?: Condition | undefined;
+  /** Whether the stored record is returned; for one row. @default false */
+  readonly returning?: boolean | undefined;
+}
+
+/** Changes the records that match. Data has no id. An entity's version is counted, whatever data says of it. */
+export interface Update {
+  readonly kind: "update";
+  readonly entity: AnyEntity;
+  readonly where: Condition;
+  readonly data: Row;
+  /** Whether the changed record is returned; for a condition that names one id. @default false */
+  readonly returning?: boolean | undefined;
+}
+
+/** Deletes the records that match. */
+export interface Delete {
+  readonly kind: "delete";
+  readonly entity: AnyEntity;
+  readonly where: Condition;
+}
+
+/** Reads pairs of a manyToMany relation, ordered by source, then target. */
+export interface FindPairs {
+  readonly kind: "pairs";
+  readonly relation: ResolvedRelation;
+  /** Sources of the pairs. */
+  readonly ids: readonly string[];
+  /** Condition on the records at the other end. */
+  readonly where: Condition;
+  /** Pairs at most; when there are more, the driver chooses which. @default all */
+  readonly limit?: number | undefined;
+}
+
+/** Adds pairs ("link"), where those that exist stay, or removes them ("unlink"), where those that do not exist are ignored. */
+export interface ChangePairs {
+  readonly kind: "link" | "unlink";
+  readonly relation: ResolvedRelation;
+  /** The source of the pairs. */
+  readonly id: string;
+  /** Each once. */
+  readonly targets: readonly string[];
+}
+
+/** All that a driver is asked to do with data. */
+export type Statement = Find | Count | Insert | Update | Delete | FindPairs | ChangePairs;
+
+/** A pair of a manyToMany relation, as one side sees it. */
+export interface Pair {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** What a statement wrote. */
+export interface Written {
+  /** How many records. */
+  readonly count: number;
+  /** The record, where the statement asked for it and wrote one. */
+  readonly rows: readonly Row[];
+}
+
+/** What a statement is answered with. */
+export type ResultOf<S extends Statement> = S extends Find
+  ? Row[]
+  : S extends Count
+    ? number
+    : S extends FindPairs
+      ? Pair[]
+      : S extends ChangePairs
+        ? undefined
+        : Written;
+
+/** Runs a statement. */
+export type Execute = <S extends Statement>(statement: S) => Promise<ResultOf<S>>;
+
+/** The entity that a statement is about: the source of pairs. */
+export function entityOf(statement: Statement): AnyEntity {
+  return "entity" in statement ? statement.entity : statement.relation.source;
+}
+
+/** Whether a statement changes nothing and locks nothing. */
+export function isRead(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "find":
+      return statement.lock !== true;
+    case "count":
+    case "pairs":
+      return true;
+    default:
+      return false;
+  }
+}

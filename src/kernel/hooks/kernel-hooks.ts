@@ -1,0 +1,67 @@
+import type { KernelRequest, KernelResponse } from "../request/messages.ts";
+import type { Scope } from "../request/scope.ts";
+import type { KernelRoute, KernelRouteContext } from "../routes/route.ts";
+
+/** A request on its way through the kernel. */
+export interface KernelRequestEvent {
+  readonly request: KernelRequest;
+  readonly requestId: string;
+  readonly route: KernelRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** An answer on its way out; `route` and `params` are undefined when no route matched. */
+export interface KernelResponseEvent extends Omit<KernelRequestEvent, "route" | "params"> {
+  readonly route: KernelRoute | undefined;
+  readonly params: Readonly<Record<string, string>> | undefined;
+  readonly response: KernelResponse;
+}
+
+/** A request whose route and caller are known. */
+export interface KernelRouteCall extends KernelRouteContext {
+  /**
+   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is given:
+   * the call's, or one of its transactions. A hook may put a function of its own in its place that calls this one, or
+   * does not; the function of the plugin that was set up last is called first.
+   */
+  respond(scope: Scope): Promise<KernelResponse>;
+}
+
+/** May this caller use this route? Denied until a hook sets `allowed`. */
+export interface KernelRouteAuthorization {
+  readonly route: KernelRoute;
+  readonly rules: readonly string[];
+  readonly scope: Scope;
+  allowed: boolean;
+}
+
+/** Every hook that the kernel runs, by the payload of its functions. */
+export interface KernelHooks {
+  /** A route was found; nothing is known about the caller yet. A throw answers the request. */
+  "request:start": KernelRequestEvent;
+  /** Any answer is ready, once per request; headers may still change. A throw on an error answer is only logged. */
+  "request:end": KernelResponseEvent;
+  /**
+   * The caller is known; nothing was asked of any rule, and no body was read. A throw answers the request; `respond` may be
+   * replaced, to run the handler in a transaction, to see the response before that commits, or to give another one.
+   */
+  "route:around": KernelRouteCall;
+  /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */
+  "route:authorize": KernelRouteAuthorization;
+}
+
+const NAMES: Readonly<Record<keyof KernelHooks, true>> = {
+  "request:start": true,
+  "request:end": true,
+  "route:around": true,
+  "route:authorize": true,
+};
+
+/** The names of the kernel's hooks. */
+export const KERNEL_HOOKS: readonly string[] = Object.freeze(Object.keys(NAMES));
+
+/** How a hook function runs. */
+export interface KernelHookOptions {
+  /** Milliseconds an asynchronous run may take; 0 = no limit but the request's. @default limits.hookMs */
+  readonly timeout?: number | undefined;
+}

@@ -1,0 +1,48 @@
+import { isKeelsonError, type KeelsonError } from "../../entity/keelson-error.ts";
+import { InternalError } from "../errors/errors.ts";
+import { type ErrorContent, errorContent } from "../request/present.ts";
+
+/** An error as status, headers and body. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What `handleError` is told about the request. */
+export interface ErrorReplyOptions {
+  /** Goes into the body, so that a report can be matched with the log. */
+  readonly requestId?: string | undefined;
+  /** RFC 9457 members beside ours. @default false */
+  readonly problemJson?: boolean | undefined;
+  /** Path of the request, for RFC 9457's `instance`. */
+  readonly instance?: string | undefined;
+  /** What the error says of itself, masked for its caller. @default what it says, without the records in it */
+  readonly content?: ErrorContent | undefined;
+}
+
+/** Keelson errors whose message is for the log only: it names settings and keys. */
+const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
+
+/**
+ * Turns anything thrown into a reply (spec section 7 rule 1). Any other error becomes a 500 that says
+ * nothing; so do errors whose text is for the log, which keep their code.
+ */
+export function handleError(error: unknown, options: ErrorReplyOptions = {}): ErrorReply {
+  const known: KeelsonError = isKeelsonError(error) && !FOR_THE_LOG.has(error.code) ? error : new InternalError();
+  const code = isKeelsonError(error) ? error.code : known.code;
+  const { requestId, problemJson, instance } = options;
+  const content = (known === error ? options.content : undefined) ?? errorContent(known);
+  const shared = { ...content, code, ...(requestId === undefined ? {} : { requestId }) };
+  const type = problemJson ? "application/problem+json" : "application/json; charset=utf-8";
+  const body = problemJson
+    ? {
+        type: `urn:keelson:error:${code}`,
+        title: code,
+        detail: known.message,
+        ...(instance === undefined ? {} : { instance }),
+        ...shared,
+      }
+    : shared;
+  return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
+}

@@ -1,0 +1,4 @@
+/** Tells the time; replaced in tests. */
+export interface Clock {
+  now(): Date;
+}

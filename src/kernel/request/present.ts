@@ -1,0 +1,75 @@
+import type { KeelsonError } from "../../entity/keelson-error.ts";
+import { InternalError } from "../errors/errors.ts";
+
+/**
+ * Key of a mark: an object that has it is shown by whoever marked it, and by nothing else. Enumerable where it is set, so that
+ * `{ ...record }` keeps it; a symbol, so that JSON never shows it.
+ */
+export const kMarked: unique symbol = Symbol("keelson.record");
+
+/** How a value is shown. */
+export interface Presenter {
+  /** Whether moments become ISO 8601 text, as JSON has them; for callers in the process they stay `Date`s. */
+  readonly wire: boolean;
+  /** Shows an object with a mark. @default it is left out */
+  marked?(value: object, depth: number): unknown;
+}
+
+/** Deeper results are refused before they overflow the stack; circular ones end here too. */
+const MAX_DEPTH = 64;
+
+/** @throws InternalError */
+export function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
+}
+
+/**
+ * A value as plain JSON data, in which every object with a mark, at any depth, is what the presenter makes of it.
+ * @throws InternalError for what is nested too deeply, or circular
+ */
+export function presentPlain(value: unknown, presenter: Presenter, depth = 0): unknown {
+  if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
+  if (typeof value !== "object" || value === null) return value;
+  checkDepth(depth);
+  if (Array.isArray(value)) return presentAll(value, presenter, depth);
+  if ((value as { readonly [kMarked]?: unknown })[kMarked] !== undefined) return presenter.marked?.(value, depth);
+  if (value instanceof Date)
+    return presenter.wire ? (Number.isNaN(value.getTime()) ? null : value.toISOString()) : value;
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function")
+    return presentPlain((value as { toJSON(): unknown }).toJSON(), presenter, depth + 1);
+  if (value instanceof Map) return presentPlain(Object.fromEntries(value), presenter, depth + 1);
+  if (value instanceof Set) return presentPlain([...value], presenter, depth + 1);
+  const plain: Record<string, unknown> = {};
+  for (const name of Object.keys(value))
+    plain[name] = presentPlain((value as Record<string, unknown>)[name], presenter, depth + 1);
+  return plain;
+}
+
+function presentAll(items: readonly unknown[], presenter: Presenter, depth: number): unknown[] {
+  const all = new Array<unknown>(items.length);
+  for (let i = 0; i < items.length; i++) all[i] = presentPlain(items[i], presenter, depth + 1);
+  return all;
+}
+
+/** What an error says of itself, as plain JSON data. */
+export type ErrorContent = Readonly<Record<string, unknown>>;
+
+/** What a Keelson error says, without the objects in it that have a mark. One that cannot be told says only what it is. */
+export function errorContent(error: KeelsonError): ErrorContent {
+  try {
+    return tellable(presentPlain(error.toJSON(), { wire: true }));
+  } catch {
+    return bareContent(error);
+  }
+}
+
+/** @throws TypeError for what cannot be written as JSON */
+export function tellable(plain: unknown): ErrorContent {
+  JSON.stringify(plain);
+  return plain as ErrorContent;
+}
+
+/** The least that an error says. */
+export function bareContent({ code, message, status }: KeelsonError): ErrorContent {
+  return { code, message, status };
+}

@@ -1,0 +1,90 @@
+import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
+import { jsonShapeProblem } from "./json-shape.ts";
+import type { Limits } from "./limits.ts";
+import type { KernelBody, KernelRequest } from "./messages.ts";
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function single(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : value?.[0];
+}
+
+/**
+ * The JSON body of a request, read once and checked: type, encoding, size, UTF-8, depth, no `__proto__`. The strict
+ * content type also closes the door that cross-site forms come through.
+ * @throws BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError
+ */
+export async function readJsonBody(request: KernelRequest, limits: Limits): Promise<unknown> {
+  const { headers, body } = request;
+  if (!JSON_TYPE.test(single(headers["content-type"]) ?? "")) throw new UnsupportedMediaTypeError();
+  const encoding = single(headers["content-encoding"]);
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+    throw new UnsupportedMediaTypeError("Compressed bodies are not accepted; send the body without Content-Encoding");
+  if (Number(single(headers["content-length"])) > limits.bodyBytes) throw new PayloadTooLargeError(limits.bodyBytes);
+  if (body === undefined) throw new BadRequestError("The body is empty; send a JSON object");
+  const value = body.kind === "parsed" ? body.value : parseJson(await readText(body, limits.bodyBytes));
+  const problem = jsonShapeProblem(value, limits.jsonDepth, limits.jsonValues);
+  if (problem !== undefined) throw new BadRequestError(`The body ${problem}`);
+  return value;
+}
+
+/**
+ * A body that nobody has read yet, and that fails when it turns out to have more bytes than a limit.
+ * @throws PayloadTooLargeError at once for one in memory
+ */
+export function boundedBody(body: KernelBody, most: number): KernelBody {
+  if (body.kind === "stream") return { kind: "stream", stream: bounded(body.stream, most) };
+  if (body.kind === "bytes") within(body.bytes, most);
+  else if (body.kind === "text" && Buffer.byteLength(body.text) > most) throw new PayloadTooLargeError(most);
+  return body;
+}
+
+async function* bounded(stream: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > most) throw new PayloadTooLargeError(most);
+    yield chunk;
+  }
+}
+
+async function readText(
+  body: Exclude<KernelRequest["body"], undefined | { kind: "parsed" }>,
+  limit: number,
+): Promise<string> {
+  if (body.kind === "text") {
+    if (Buffer.byteLength(body.text) > limit) throw new PayloadTooLargeError(limit);
+    return body.text;
+  }
+  return decode(body.kind === "bytes" ? within(body.bytes, limit) : await collect(body.stream, limit));
+}
+
+function within(bytes: Uint8Array, limit: number): Uint8Array {
+  if (bytes.byteLength > limit) throw new PayloadTooLargeError(limit);
+  return bytes;
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bounded(stream, limit)) chunks.push(chunk);
+  return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new BadRequestError("The body is not valid UTF-8");
+  }
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === "") throw new BadRequestError("The body is empty; send a JSON object");
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body.
+    throw new BadRequestError("The body is not valid JSON");
+  }
+}

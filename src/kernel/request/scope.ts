@@ -1,0 +1,34 @@
+import type { ScopedContainer } from "../container/scoped-container.ts";
+import type { HttpExchange } from "./messages.ts";
+import type { ErrorContent } from "./present.ts";
+import type { Principal } from "./principal.ts";
+
+/** What a scope begins with. */
+export interface ScopeInit {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** @default none: work in the process */
+  readonly exchange?: HttpExchange | undefined;
+}
+
+/** What happens on behalf of one caller: a request, a job, a call in the process. */
+export interface Scope extends ScopeInit {
+  readonly exchange: HttpExchange | undefined;
+  /** Services; the scope is created on first use. */
+  readonly services: ScopedContainer;
+}
+
+/** A scope that whoever has opened it closes, with its services. */
+export interface OpenScope extends Scope {
+  /** Never rejects: what it was for is done. */
+  close(): Promise<void> | undefined;
+}
+
+/** How an app makes scopes, and what leaves it through them. The gate brings its own. */
+export interface Scopes {
+  open(init: ScopeInit): OpenScope;
+  /** A value as JSON text; undefined for what JSON cannot say. */
+  toJson(value: unknown, scope: Scope): string | undefined | Promise<string | undefined>;
+  /** What an error says to the caller; undefined for one that says nothing. */
+  presentError(error: unknown, scope: Scope): Promise<ErrorContent | undefined>;
+}
