@@ -16,6 +16,7 @@ import { entitiesOf } from "./entity-schema.ts";
 import { missingFeatures } from "./features.ts";
 import { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
 import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
+import type { Policy } from "./operation/policy.ts";
 import type { Route } from "./operation/route.ts";
 import { compileRuntime } from "./operation/runtime.ts";
 import type { OperationScope } from "./operation/scope.ts";
@@ -54,7 +55,7 @@ export interface Records {
 /** What plugins may declare where there are records. */
 export const GATE_SHAPES = {
   plugin: { schema: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
-  hook: { appliesTo: "function", textMoments: "boolean", plainLists: "boolean", severalRecords: "boolean" },
+  hook: { appliesTo: "function" },
   endpoint: { describe: "function", transactional: "boolean" },
   route: { access: "string", obeys: undefined, call: "function" },
 } as const;
@@ -74,6 +75,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnTyp
   const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
   for (const sentence of [...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model)])
     problem(sentence);
+  const policies: Policy[] = [];
   const bindClients = compileClients(model.entities, ground.routes as () => readonly Route[]);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => ground.run(principal, work as never));
@@ -87,12 +89,13 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnTyp
   const defaultRules = options.defaultRules ?? {};
   const config: PluginConfig = Object.freeze({ ...ground.config, defaultRules });
   return {
-    context: {
+    contextOf: (plugin, inSetup) => ({
       entities: model,
       driver,
       config,
+      records: policyDoor(policies, inSetup, (sentence) => problem(`plugin "${plugin.id}": ${sentence}`)),
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
-    },
+    }),
     hookNames: HOOK_NAMES,
     shapes: GATE_SHAPES,
     complete(contexts) {
@@ -106,6 +109,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnTyp
         clock: options.clock ?? { now: () => new Date() },
         ids: options.ids ?? defaultIds,
         container,
+        policies,
         hooks: ground.hooks as unknown as HookRegistry<HookMap>,
         tracer: tracerOf(container),
       });
@@ -120,6 +124,23 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnTyp
         connect: () => driver.connect({ model, log, production }),
         disconnect: () => driver.disconnect(),
       };
+    },
+  };
+}
+
+/** Where a plugin declares policies. */
+export function policyDoor(
+  policies: Policy[],
+  inSetup: (call: string) => void,
+  problem: (sentence: string) => void,
+): PluginContext["records"] {
+  return {
+    policy(policy) {
+      inSetup(`records.policy("${policy?.name}")`);
+      const { name, allows, visible } = policy;
+      if (typeof name !== "string" || (allows === undefined && visible === undefined))
+        problem("records.policy takes a name and at least one of `allows` and `visible`");
+      else policies.push(policy);
     },
   };
 }

@@ -35,7 +35,7 @@ export { type App, type AppOptions, createApp } from "./create-app.ts";
 export { layerDriver } from "./driver-layers.ts";
 export { type EntitySchema, type EntitySchemaEntry, entitiesOf, schemaFromEntities } from "./entity-schema.ts";
 export { featuresOf } from "./features.ts";
-export { GATE_SHAPES, type GateOptions, gate, type Records } from "./gate.ts";
+export { GATE_SHAPES, type GateOptions, gate, policyDoor, type Records } from "./gate.ts";
 export { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
 export {
   HOOK_NAMES,
@@ -58,6 +58,7 @@ export type {
   OperationKind,
   OperationQuery,
 } from "./operation/operation.ts";
+export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Precondition, RequestConditions } from "./operation/precondition.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
 export type {

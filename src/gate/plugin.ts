@@ -12,6 +12,7 @@ import {
 import type { EntityClient } from "./client/in-process-client.ts";
 import type { EntitySchema } from "./entity-schema.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
+import type { Policy } from "./operation/policy.ts";
 import type { Route, RouteContext, RouteInput } from "./operation/route.ts";
 import type { OperationScope } from "./operation/scope.ts";
 import type { Driver } from "./statement/driver.ts";
@@ -44,6 +45,10 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   readonly config: PluginConfig;
   /** The base driver, without rules; connected when `start` runs. */
   readonly driver: Driver;
+  /** What the plugin says about the records of all surfaces. */
+  readonly records: {
+    policy(policy: Policy): void;
+  };
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
   /**

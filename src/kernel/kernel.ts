@@ -143,7 +143,7 @@ export function createKernel(options: KernelOptions): Kernel {
       runAs: (who, work, when) => calls.run(() => principalOf(who, identity), work, when),
       problem: declaring.problem,
     };
-    const context = Object.freeze({ ...own, ...base.context });
+    const context = Object.freeze({ ...own, ...base.contextOf(plugin, declaring.inSetup) });
     contexts.set(plugin, context);
     attempt(() => declarations.declare(plugin, context), `plugin "${plugin.id}"`);
   }

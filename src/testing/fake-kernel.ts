@@ -15,6 +15,8 @@ import {
   type OperationScope,
   type Plugin,
   type PluginContext,
+  type Policy,
+  policyDoor,
   RequestScope,
   type Route,
   type RouteInput,
@@ -97,6 +99,7 @@ export function createFakeKernel(): FakeKernel {
   const instances = new Map<string, unknown>();
   const declared: string[] = [];
   const hooks = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
+  const policies: Policy[] = [];
   const hookNames = new Set<HookName>();
   const routes: Route[] = [];
   const problems: string[] = [];
@@ -151,7 +154,7 @@ export function createFakeKernel(): FakeKernel {
   const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
     // Unless the plugin under test makes decisions, the test itself stands in for the rules.
     const open = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
-    const undecided = hooks.list("operation:authorize").length === 0;
+    const undecided = hooks.list("operation:authorize").length === 0 && !policies.some(({ allows }) => allows);
     if (undecided)
       open.on("test", "operation:authorize", ({ decision }: Operation) => {
         decision.allowed = true;
@@ -169,6 +172,7 @@ export function createFakeKernel(): FakeKernel {
       ids: defaultIds,
       container: source,
       hooks: open,
+      policies,
     });
     return new RequestScope(runtime, { principal: caller, requestId: "test", exchange });
   };
@@ -226,6 +230,7 @@ export function createFakeKernel(): FakeKernel {
         get driver() {
           return driver ?? missingDriver;
         },
+        records: policyDoor(policies, declaring.inSetup, declaring.problem),
         clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
         runAs: (who, work) => work(scope(who === "system" ? SYSTEM : principal(who))),
         problem: declaring.problem,

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import ts from "typescript";
+
 import { describe, expect, it } from "vitest";
 import * as keelson from "../../src/index.ts";
 import { PLUGIN_FAULTS } from "../support/plugin-faults.ts";
 import { sourceFiles } from "../support/source-files.ts";
+import { hookNames } from "./concepts/members-of.ts";
 
 /** First cells of a page's table, without back-ticks. */
 function column(page: string, index = 1): string[] {
@@ -48,19 +49,9 @@ describe("docs/reference/errors.md", () => {
   });
 });
 
-/** Names of an interface's members, from its source. */
-function membersOf(file: string, name: string): string[] {
-  const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
-  return (found as ts.InterfaceDeclaration).members.map(
-    (member) => (member.name as ts.StringLiteral | ts.Identifier).text,
-  );
-}
-
 describe("docs/reference/hooks.md", () => {
   it("lists every hook, and no other", () => {
-    expect(column("hooks.md").sort()).toEqual(membersOf("src/gate/operation/hook-map.ts", "HookMap").sort());
+    expect(column("hooks.md").sort()).toEqual(hookNames().sort());
   });
 });
 

@@ -7,6 +7,7 @@ import { createTestApp } from "../../src/testing/index.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";
+import { hookNames, pluginContext, pluginOptions } from "./concepts/members-of.ts";
 
 const page = openPage("guides/write-a-plugin");
 let app: { api: Keelson };
@@ -33,23 +34,16 @@ function rowsOf(head: string): string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([\w.:-]+)/g)].map(([, name]) => name as string));
 }
 
-/** Names that an interface of the kernel declares. */
-function membersOf(file: string, name: string): string[] {
-  const source = readFileSync(join(repositoryRoot, "src/kernel", file), "utf8");
-  const body = source.slice(source.indexOf(`export interface ${name} {`)).split("\n}\n", 1)[0] as string;
-  return [...body.matchAll(/^ {2}(?:readonly )?"?([\w:]+)"?\??(?=[:(<])/gm)].map(([, member]) => member as string);
-}
-
 describe("docs/guides/write-a-plugin.md", () => {
   it("names all parts of a plugin, and all that it is given", () => {
-    expect(rowsOf("| part |").sort()).toEqual(membersOf("plugin/plugin.ts", "PluginOptions").sort());
-    expect(rowsOf("| of the context |").sort()).toEqual(membersOf("plugin/plugin.ts", "PluginContext").sort());
+    expect(rowsOf("| part |").sort()).toEqual(pluginOptions().sort());
+    expect(rowsOf("| of the context |").sort()).toEqual(pluginContext().sort());
   });
 
   it("says for every hook what it is good for", () => {
     const table = page.text.slice(page.text.indexOf("| to do |")).split("\n\n", 1)[0] as string;
     const named = [...table.matchAll(/`([a-z]+:[a-z]+)`/g)].map(([, name]) => name as string);
-    expect(named.sort()).toEqual(membersOf("hooks/hook-map.ts", "HookMap").sort());
+    expect(named.sort()).toEqual(hookNames().sort());
   });
 
   it("names services that there are", () => {

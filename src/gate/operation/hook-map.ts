@@ -66,6 +66,10 @@ export interface HookMap extends KernelHooks {
    * and so for the system, too. Runs when the query is known; not on create.
    */
   "operation:narrow": Operation;
+  /**
+   * The query is known and narrowed to what the caller may ask: says what the statement reads along (`joins`). Lists.
+   */
+  "operation:plan": Operation;
   /** Drops what the caller may not write; trims; sets defaults. Create and update. */
   "operation:normalize": Operation;
   /** Checks values, cross-field rules and references. Create and update. */
@@ -76,7 +80,7 @@ export interface HookMap extends KernelHooks {
   "operation:execute": Operation;
   /** The records are there, in clear and tagged: decides what each of them shows. */
   "operation:reveal": Operation;
-  /** Adds related records. */
+  /** Adds related records. Moments may be ISO 8601 texts here. Where nothing is included, a function leaves the records alone. */
   "operation:join": Operation;
   /** Removes what the caller may not read. */
   "operation:redact": Operation;
@@ -88,6 +92,7 @@ const NAMES: Readonly<Record<Exclude<keyof HookMap, keyof KernelHooks>, true>> =
   "access:mask": true,
   "operation:authorize": true,
   "operation:narrow": true,
+  "operation:plan": true,
   "operation:normalize": true,
   "operation:validate": true,
   "operation:protect": true,
@@ -110,22 +115,4 @@ export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | P
 export interface HookOptions extends KernelHookOptions {
   /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */
   readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;
-  /**
-   * Whether the function may find ISO 8601 texts in place of the `Date`s of records, as lists for JSON have them then. Only
-   * where all functions from `operation:execute` to `operation:redact` take them do they come. @default false
-   */
-  readonly textMoments?: boolean | undefined;
-  /**
-   * Whether all that the function does with a list that includes nothing is in its decision and in `require`, and is the same
-   * whatever the list asks for. Where all functions of an entity's lists say so, its records can
-   * be read in the statement of a list that includes them. @default false
-   */
-  readonly plainLists?: boolean | undefined;
-  /**
-   * Whether the function takes updates and deletes of several records in one operation: `id` is undefined then, `ids` is
-   * set, `records` stays empty, and where it needs to know which record it is about, it sets `apart`. Where one of an
-   * entity's functions does not say so, each record is an operation of its own; those of `operation:reveal`, `:join` and
-   * `:redact` are not asked, as there is nothing to show. @default false
-   */
-  readonly severalRecords?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
-import type { Principal } from "../../kernel/index.ts";
+import { InternalError, type Principal } from "../../kernel/index.ts";
 import type { Row } from "../condition/where.ts";
 import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
 import type { Precondition } from "./precondition.ts";
@@ -25,6 +25,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   precondition: Precondition | undefined;
   readonly requirements: Requirement[];
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
+  readonly writtenListeners: readonly (() => void | Promise<void>)[];
   readonly ifFound: boolean;
   toJSON(): readonly Row[];
 };
@@ -32,6 +33,14 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
 /** An operation that nobody has allowed yet. */
 export function newOperation(scope: GateScope, entity: AnyEntity, input: OperationInput): MutableOperation {
   return new GateOperation(scope, entity, input);
+}
+
+/** Ends an operation on several records that need one each. Never leaves the gate. */
+export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
+
+/** A hook that asks for the one record of an operation on several has to see each. */
+function refuseOneId(): never {
+  throw ONE_BY_ONE;
 }
 
 class GateOperation implements MutableOperation {
@@ -49,6 +58,7 @@ class GateOperation implements MutableOperation {
   precondition: Precondition | undefined;
   readonly requirements: Requirement[] = [];
   readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
+  readonly writtenListeners: (() => void | Promise<void>)[] = [];
   readonly ifFound: boolean;
   joins: Operation["joins"] = undefined;
   bytes: Operation["bytes"];
@@ -71,6 +81,7 @@ class GateOperation implements MutableOperation {
     this.scope = scope;
     this.id = input.id;
     this.ids = input.ids;
+    if (input.ids !== undefined) Object.defineProperty(this, "id", { get: refuseOneId, enumerable: false });
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.bytes = input.bytes;
@@ -81,5 +92,8 @@ class GateOperation implements MutableOperation {
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {
     this.heldListeners.push(listener);
+  }
+  whenWritten(listener: () => void | Promise<void>): void {
+    this.writtenListeners.push(listener);
   }
 }

@@ -73,7 +73,10 @@ export interface Operation {
   readonly principal: Principal;
   /** The request (or job) this belongs to: driver, services, log, nested operations. */
   readonly scope: OperationScope;
-  /** The record, for read, update and delete. */
+  /**
+   * The record, for read, update and delete. A hook that asks an operation on several records for it has each of them get an
+   * operation of its own; one that can do with `ids` asks for these first.
+   */
   readonly id?: string | undefined;
   /** The records in place of it, where one operation changes several. */
   readonly ids?: readonly string[] | undefined;
@@ -95,8 +98,10 @@ export interface Operation {
    * is locked from then on, or with the new one, which is not stored yet. For further attempts, too. Create, update, delete.
    */
   whenHeld(listener: (record: Row) => void | Promise<void>): void;
+  /** Calls back after the statement and before `operation:execute`, in the same transaction. For further attempts, too. */
+  whenWritten(listener: () => void | Promise<void>): void;
   /**
-   * What is included by the statement itself, where the driver can: set by `operation:narrow`, and absent after the
+   * What is included by the statement itself, where the driver can: set by `operation:plan`, and absent after the
    * statement when the driver cannot. Lists only.
    */
   joins?: readonly JoinedFind[] | undefined;
@@ -107,8 +112,8 @@ export interface Operation {
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
   /**
-   * Set by a hook of an operation on several records that has to know which one it is about: then it is not carried out, and
-   * each of them gets an operation of its own.
+   * Set by a hook of an operation on several records that has to look at each of them: then it is not carried out, and each
+   * gets an operation of its own.
    */
   apart: boolean;
   /** Whether the statement was run; not when `when` or `ifFound` left the record alone. */

@@ -7,13 +7,19 @@ import type { IdGenerator } from "./default-ids.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
 import type { Operation, OperationKind } from "./operation.ts";
+import type { Policy } from "./policy.ts";
 import type { OperationScope } from "./scope.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
 export interface OperationPlan {
+  /** Those that say who may do what. */
+  readonly policies: readonly Policy[];
+  /** Those that say which records there are. */
+  readonly visibility: readonly Policy[];
   readonly authorize: readonly Hook<Operation>[];
   readonly narrow: readonly Hook<Operation>[];
+  readonly plan: readonly Hook<Operation>[];
   readonly normalize: readonly Hook<Operation>[];
   readonly validate: readonly Hook<Operation>[];
   readonly protect: readonly Hook<Operation>[];
@@ -56,6 +62,7 @@ export interface OperationRuntime {
   readonly ids: IdGenerator;
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
+  readonly policies: readonly Policy[];
   /** What sees the app's work. @default nobody does */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */
@@ -83,9 +90,10 @@ export interface GateScope extends OperationScope {
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
   const hooks = hooksOf(parts.hooks, parts.tracer);
+  const policies = parts.policies.map((policy) => traced(policy, parts.tracer));
   const compiled = new Map<EntityRef, CompiledEntity>();
   for (const entity of all) {
-    const own = compileEntity(hooks, entity, parts.model);
+    const own = compileEntity(hooks, entity, { model: parts.model, policies });
     compiled.set(entity, own).set(entity.name, own);
   }
   // Nearly all who ask have the app's own definition; another one of the same name means it.
@@ -103,40 +111,64 @@ type HooksFor = <N extends keyof HookMap>(
 /** Functions of hooks as a tracer sees them, where there is one. */
 function hooksOf(hooks: HookRegistry<HookMap>, tracer: Tracer | undefined): HooksFor {
   return (name, entity, kind) => {
-    const found = hooks.list(name).filter((hook) => optionsOf(hook).appliesTo?.(entity, kind) ?? true);
+    const found = hooks.list(name).filter((hook) => (hook.options as HookOptions).appliesTo?.(entity, kind) ?? true);
     if (tracer === undefined) return found;
     return found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
   };
 }
 
-const optionsOf = (hook: Hook<never>): HookOptions => hook.options;
+/** A policy as a tracer sees it, where there is one. */
+function traced(policy: Policy, tracer: Tracer | undefined): Policy {
+  if (tracer === undefined) return policy;
+  const hook = { name: "policy", plugin: policy.name };
+  const { allows, visible } = policy;
+  return {
+    ...policy,
+    ...(allows && { allows: (question) => tracer.hook(hook, () => allows.call(policy, question)) }),
+    ...(visible && { visible: (question) => tracer.hook(hook, () => visible.call(policy, question)) }),
+  };
+}
 
-function compileEntity(hooksFor: HooksFor, entity: AnyEntity, model: EntityModel): CompiledEntity {
+type Phase = "authorize" | "narrow" | "execute" | "reveal" | "redact" | "committed";
+
+function compileEntity(
+  hooksFor: HooksFor,
+  entity: AnyEntity,
+  { model, policies }: Pick<OperationRuntime, "model" | "policies">,
+): CompiledEntity {
   const takes = (kind: OperationKind): boolean =>
     kind === "update" || (kind === "delete" && !reachesOwnKind(model, entity));
-  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooksFor, entity, kind, takes(kind));
+  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooksFor, policies, entity, kind, takes(kind));
   const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
   const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
   const maskHooks = hooksFor("access:mask", entity, "read");
   return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
 }
 
-function compilePlan(hooksFor: HooksFor, entity: AnyEntity, kind: OperationKind, takesSeveral: boolean): OperationPlan {
+function compilePlan(
+  hooksFor: HooksFor,
+  policies: readonly Policy[],
+  entity: AnyEntity,
+  kind: OperationKind,
+  takesSeveral: boolean,
+): OperationPlan {
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
-  const of = (
-    ...phases: readonly Exclude<keyof OperationPlan, "isRead" | "textMoments" | "isPlain" | "takesSeveral">[]
-  ) => phases.flatMap((phase) => hooksFor(`operation:${phase}`, entity, kind));
-  const seeing = of("execute", "reveal", "join", "redact");
-  const deciding = of("authorize", "narrow");
-  const changing = of("authorize", "narrow", "normalize", "validate", "protect", "execute", "committed");
+  const own = policies.filter(({ appliesTo }) => appliesTo?.(entity, kind) ?? true);
+  const hasHooks = (...phases: readonly Phase[]): boolean =>
+    phases.some((phase) => hooksFor(`operation:${phase}`, entity, kind).length > 0);
   // A rule for a field compares what was read.
-  const isRuled = Object.values(entity.fields).some(({ readable }) => readable !== undefined);
+  const isAsRead =
+    !hasHooks("execute", "reveal", "redact") &&
+    Object.values(entity.fields).every(({ readable }) => readable === undefined);
   return Object.freeze({
     isRead: !changes,
-    textMoments: !isRuled && seeing.every((hook) => optionsOf(hook).textMoments === true),
-    takesSeveral: takesSeveral && changing.every((hook) => optionsOf(hook).severalRecords === true),
-    isPlain: !isRuled && [...deciding, ...seeing].every((hook) => optionsOf(hook).plainLists === true),
+    textMoments: isAsRead,
+    takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
+    isPlain: isAsRead && !hasHooks("authorize", "narrow"),
+    policies: own.filter(({ allows }) => allows !== undefined),
+    visibility: kind === "create" ? [] : own.filter(({ visible }) => visible !== undefined),
+    plan: kind === "list" ? hooksFor("operation:plan", entity, kind) : [],
     authorize: hooksFor("operation:authorize", entity, kind),
     narrow: kind === "create" ? [] : hooksFor("operation:narrow", entity, kind),
     normalize: stores ? hooksFor("operation:normalize", entity, kind) : [],

@@ -10,7 +10,7 @@ import { NOTHING_DONE } from "./nothing-done.ts";
 export function deniedError(operation: Operation, production: boolean): Error {
   const { entity, principal, access, decision } = operation;
   if (principal.kind === "anonymous") return new AuthenticationError();
-  if (entity.hideForbidden && (operation.id ?? operation.ids) !== undefined) return new EntityNotFoundError();
+  if (entity.hideForbidden && (operation.ids ?? operation.id) !== undefined) return new EntityNotFoundError();
   const { rules = [], reason } = decision;
   const details = { entity: entity.name, access, rules, ...(reason === undefined ? {} : { reason }) };
   return new AuthorizationError(undefined, production ? {} : { details });

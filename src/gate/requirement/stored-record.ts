@@ -1,8 +1,8 @@
-import { runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
 import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
+import { askAllowed } from "../operation/policy.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import { asItPasses } from "./passes.ts";
 
@@ -30,7 +30,9 @@ export async function storedRecord(operation: Operation): Promise<Row | null> {
  */
 export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
   if (operation.principal.kind === "system") return where;
-  const decision = readDecisionOf(operation as MutableOperation, String(operation.id));
+  // Whether rules let the caller read all or some of several records does not depend on which.
+  const id = operation.ids === undefined ? String(operation.id) : "";
+  const decision = readDecisionOf(operation as MutableOperation, id);
   return !(decision instanceof Promise) && readsAll(decision) ? where : narrowed(operation, where, decision);
 }
 
@@ -38,13 +40,13 @@ const readsAll = ({ allowed, predicate, guard }: Decision): boolean =>
   allowed && predicate === undefined && guard === undefined;
 
 async function narrowed(operation: Operation, where: Where, asked: Decision | Promise<Decision>): Promise<Where> {
-  const { entity, id, ids, scope } = operation as MutableOperation;
+  const { entity, scope } = operation as MutableOperation;
   const decision = await asked;
   if (readsAll(decision)) return where;
-  if (ids !== undefined) operation.apart = true;
-  if (!decision.allowed || ids !== undefined) return NO_RECORD;
+  if (operation.ids !== undefined) operation.apart = true;
+  if (!decision.allowed || operation.ids !== undefined) return NO_RECORD;
   if (decision.guard === undefined) return allOf(where, decision.predicate);
-  const row = await scope.store.findOne(entity, { id });
+  const row = await scope.store.findOne(entity, { id: operation.id });
   const passing = row && (await asItPasses(operation as MutableOperation, decision, row));
   return passing ? where : NO_RECORD;
 }
@@ -52,6 +54,6 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
 /** What the rules say about reading a record whose id is known. */
 export function readDecisionOf({ entity, scope }: MutableOperation, id: string): Decision | Promise<Decision> {
   const asked = newOperation(scope, entity, { kind: "read", entity, id });
-  const asking = runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
+  const asking = askAllowed(scope.runtime.find(entity).plans.read, asked);
   return asking === undefined ? asked.decision : asking.then(() => asked.decision);
 }

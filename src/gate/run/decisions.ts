@@ -3,21 +3,23 @@ import { runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import { newOperation } from "../operation/new-operation.ts";
 import type { Decision, OperationInput } from "../operation/operation.ts";
+import { askAllowed, askVisible } from "../operation/policy.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import type { GateScope } from "../operation/runtime.ts";
 
 /** What the rules of one entity say about an operation, without running it. */
 export async function decide(scope: GateScope, input: OperationInput): Promise<Decision> {
   const { entity, plans } = scope.runtime.find(input.entity);
-  const { authorize, narrow } = plans[input.kind];
+  const plan = plans[input.kind];
   const operation = newOperation(scope, entity, input);
   const { decision } = operation;
   if (typeof input.query === "object") operation.query = input.query;
   if (scope.principal.kind === "system") decision.allowed = true;
-  else await runHooks(authorize, operation);
+  else await askAllowed(plan, operation);
   decision.forSome = decision.predicate !== undefined || decision.guard !== undefined;
-  if (!decision.allowed || narrow.length === 0) return decision;
-  await runHooks(narrow, operation);
+  if (!decision.allowed || plan.visibility.length + plan.narrow.length === 0) return decision;
+  await askVisible(plan.visibility, operation);
+  await runHooks(plan.narrow, operation);
   const exists = conditionUpTo(operation.requirements, "missing");
   if (exists !== undefined) decision.predicate = allOf(decision.predicate, exists);
   return decision;

@@ -2,6 +2,7 @@ import { ConflictError, describeError, RecordChangedError, runHooks, Unavailable
 import { inTransaction } from "../operation/in-transaction.ts";
 import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationInput, OperationKind } from "../operation/operation.ts";
+import { askAllowed, askVisible } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { includesOwn } from "../record/includes-own.ts";
 import { stripUnselected } from "../record/strip-unselected.ts";
@@ -40,7 +41,10 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
 
   const isSystem = scope.principal.kind === "system";
   if (isSystem) operation.decision.allowed = true;
-  else if (plan.authorize.length > 0) await runHooks(plan.authorize, operation);
+  else {
+    const asked = askAllowed(plan, operation);
+    if (asked !== undefined) await asked;
+  }
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
 
   const masking = isSystem ? undefined : scope.maskReady(entity);
@@ -55,7 +59,9 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.query = checked instanceof Promise ? await checked : checked;
   }
   if (operation.query.textMoments && !plan.textMoments) operation.query = { ...operation.query, textMoments: false };
+  if (plan.visibility.length > 0) await askVisible(plan.visibility, operation);
   if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
+  if (plan.plan.length > 0) await runHooks(plan.plan, operation);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };
 
   if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
@@ -117,6 +123,7 @@ async function execute(plan: OperationPlan, operation: MutableOperation, told?: 
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
     await EXECUTORS[operation.kind](operation);
+    for (const listener of operation.writtenListeners) await listener();
     if (plan.execute.length > 0) await runHooks(plan.execute, operation);
     if (operation.transactional) await recheck(operation);
   } catch (error) {

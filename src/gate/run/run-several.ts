@@ -1,9 +1,8 @@
 import { InternalError } from "../../kernel/index.ts";
-import { newOperation } from "../operation/new-operation.ts";
+import { newOperation, ONE_BY_ONE } from "../operation/new-operation.ts";
 import type { Operation, OperationInput } from "../operation/operation.ts";
 import type { GateScope } from "../operation/runtime.ts";
 import { runOperation } from "./run-operation.ts";
-import { ONE_BY_ONE } from "./write-several.ts";
 
 /**
  * Runs an operation on several records: as one where nobody on the way has to look at each of them, else one after the

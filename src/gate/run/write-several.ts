@@ -1,11 +1,7 @@
-import { InternalError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { dependsOn, looksAt } from "../condition/condition.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
+import { type MutableOperation, ONE_BY_ONE } from "../operation/new-operation.ts";
 import { conditionUpTo, isRequired } from "../operation/requirement.ts";
-
-/** Ends an operation on several records that need one each. Never leaves the gate. */
-export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
 
 /**
  * Changes or deletes several records in one statement that carries the rule, where that gives what one after the other
@@ -32,7 +28,10 @@ export async function writeSeveral(operation: MutableOperation, ids: readonly st
 }
 
 function needsEach(operation: MutableOperation): boolean {
-  const { decision, requirements, heldListeners } = operation;
-  const isSeen = decision.guard !== undefined || heldListeners.length > 0 || isRequired(requirements, "changed");
+  const { decision, requirements, heldListeners, writtenListeners } = operation;
+  const isSeen =
+    decision.guard !== undefined ||
+    heldListeners.length + writtenListeners.length > 0 ||
+    isRequired(requirements, "changed");
   return isSeen || isRequired(requirements, "asked") || operation.apart || operation.transactional;
 }

@@ -30,8 +30,11 @@ export interface Ground {
 
 /** What the first plugin of an app adds to the kernel, for the plugins after it. */
 export interface Base {
-  /** Members of each plugin's context besides the kernel's; those of the same name take its place. */
-  readonly context: object;
+  /**
+   * Members of a plugin's context besides the kernel's; those of the same name take its place.
+   * @param inSetup throws once setup is over; what declares calls it, with what was called
+   */
+  contextOf(plugin: KernelPlugin, inSetup: (call: string) => void): object;
   /** Names of hooks that it runs. */
   readonly hookNames: readonly string[];
   /** What it reads of plugins, hooks, endpoints and routes besides what the kernel does. */
@@ -69,7 +72,7 @@ export function plainBase({ container }: Ground): Base {
     presentError: async (error) => (isKeelsonError(error) ? errorContent(error) : undefined),
   };
   return {
-    context: {},
+    contextOf: () => ({}),
     hookNames: [],
     shapes: NO_SHAPES,
     complete: () => ({ scopes, rulesOf: () => [], connect: async () => {}, disconnect: async () => {} }),

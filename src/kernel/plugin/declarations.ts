@@ -30,6 +30,8 @@ export interface DeclaringContext {
   readonly problem: KernelPluginContext["problem"];
   readonly register: KernelPluginContext["services"]["register"];
   readonly addRoute: KernelPluginContext["routes"]["add"];
+  /** @throws ConfigurationError once setup is over */
+  inSetup(call: string): void;
 }
 
 /** What plugins declare: open during setup, closed for good afterwards. */
@@ -56,7 +58,6 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   let isOpen = true;
 
   function contextOf({ id: plugin }: KernelPlugin): DeclaringContext {
-    /** @throws ConfigurationError once setup is over */
     function inSetup(call: string): void {
       if (isOpen) return;
       const sentence = `Plugin "${plugin}" called ${call} after setup, when it would have no effect; call it in setup()`;
@@ -68,6 +69,7 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       return sentences.length > 0;
     }
     return {
+      inSetup,
       hooks: {
         on(name, fn, options) {
           inSetup(`hooks.on("${String(name)}")`);

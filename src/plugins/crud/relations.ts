@@ -14,12 +14,7 @@ export function relations(): Plugin {
 /** What reads related records along, and what stores links. */
 export function addRelations({ hooks, entities }: PluginContext): void {
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:narrow", joinInStatement, { appliesTo: canJoin, timeout: 0, plainLists: true });
-  hooks.on("operation:join", joinRelations, {
-    appliesTo: givesRelations,
-    timeout: 0,
-    textMoments: true,
-    plainLists: true,
-  });
+  hooks.on("operation:plan", joinInStatement, { appliesTo: canJoin, timeout: 0 });
+  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
   addLinkHooks(hooks, entities);
 }

@@ -100,7 +100,6 @@ function setUpPasswords(
     {
       appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"),
       timeout: 0, // the queue has a limit of its own; waiting in it is no fault of the hook
-      severalRecords: true,
     },
   );
   return columns;
@@ -121,7 +120,6 @@ function setUpFieldRules({ entities, hooks, services, problem }: PluginContext):
     appliesTo: (entity, kind) =>
       (kind === "create" || kind === "update") && plans.get(entity)?.some(({ writable }) => writable) === true,
     timeout: 0,
-    severalRecords: true,
   });
   hooks.on("operation:reveal", judgeRecords, {
     appliesTo: (entity) => plans.get(entity)?.some(({ readable }) => readable) === true,

@@ -46,7 +46,6 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
         timeout: 0, // a stitch has a deadline of its own
-        plainLists: true,
       });
     },
     start: checkRelations, // services may be registered until then

@@ -1,4 +1,4 @@
-import { allOf, type Guard, type Operation, type Where } from "../../gate/index.ts";
+import { allOf, type Guard, type PolicyQuestion, type Where } from "../../gate/index.ts";
 import { type Ask, type Findings, gather, type Outcome } from "./outcome.ts";
 
 /** What an entity's rules come to for one access. */
@@ -13,7 +13,7 @@ export interface AccessPlan {
  * Decides an operation: any rule that passes allows it; rules that pass for some records narrow it to those. Returns
  * a promise only when a rule did.
  */
-export function decide(plan: AccessPlan, operation: Operation): void | Promise<void> {
+export function decide(plan: AccessPlan, operation: PolicyQuestion): void | Promise<void> {
   const { decision } = operation;
   decision.rules = plan.names;
   if (plan.open) {
@@ -32,7 +32,7 @@ export function decide(plan: AccessPlan, operation: Operation): void | Promise<v
 
 async function decideRest(
   { asks }: AccessPlan,
-  operation: Operation,
+  operation: PolicyQuestion,
   findings: Findings,
   first: Promise<Outcome>,
   next: number,
@@ -48,7 +48,7 @@ async function decideRest(
 }
 
 /** Writes the decision down: without findings everything is allowed, with empty ones nothing. */
-function conclude({ decision }: Operation, findings: Findings | undefined): void {
+function conclude({ decision }: PolicyQuestion, findings: Findings | undefined): void {
   if (findings !== undefined) {
     const { wheres, guards } = findings;
     if (wheres.length === 0 && guards.length === 0) return;

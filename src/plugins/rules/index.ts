@@ -1,6 +1,6 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5.
-import type { Operation, RouteRules } from "../../gate/index.ts";
+import type { PolicyQuestion, RouteRules } from "../../gate/index.ts";
 import { createPlugin, type Plugin, type PluginContext, type RouteAuthorization } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
@@ -21,7 +21,7 @@ export { filterWritableFields, type WritableFieldsOptions } from "./filter-writa
 export { filteringDriver } from "./filtering-driver.ts";
 export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, RuleResult } from "./rule.ts";
 
-// Hooks: operation:authorize (decides, or narrows to a predicate), route:authorize (endpoints with rules),
+// Policy: rules of entities and actions. Hooks: route:authorize (endpoints with rules),
 // operation:normalize (the owner's column on create and update).
 
 /** Options of the `rules` plugin. */
@@ -48,7 +48,7 @@ export function rules(options: RulesOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["rules"],
     setup(context) {
-      const { hooks, log, problem, services } = context;
+      const { hooks, log, problem, records, services } = context;
       refuseSharedIds(context);
       for (const sentence of unknownKeys(options, ["rules"])) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
@@ -57,19 +57,18 @@ export function rules(options: RulesOptions = {}): Plugin {
       const lists = createRuleLists(context, table);
       services.register(FIELDS_SERVICE, () => fieldRules);
       services.register(LISTS_SERVICE, () => lists);
-      const authorize = (operation: Operation): void | Promise<void> => {
+      const allows = (operation: PolicyQuestion): void | Promise<void> => {
         const { rules: own, entity, access } = operation;
         const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
         return plan === undefined ? undefined : decide(plan, operation);
       };
-      hooks.on("operation:authorize", authorize, { plainLists: true, severalRecords: true }); // it says all in the decision
+      records.policy({ name: "rules", allows });
       const authorizeRoute = createRouteAuthorizer(table, log);
       services.register(ROUTES_SERVICE, () => routeRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
         timeout: 0, // it may ask read rules, which have limits of their own
-        severalRecords: true,
       });
     },
   });

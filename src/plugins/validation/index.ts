@@ -29,7 +29,7 @@ export function validation(): Plugin {
       const plans = new Map(entities.entities.map((entity) => [entity, compileInputPlan(entities, entity, problem)]));
       const planOf = ({ entity }: Operation): InputPlan => plans.get(entity) as InputPlan;
       const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => plans.has(entity) && isWrite(kind);
-      const options = { appliesTo, severalRecords: true };
+      const options = { appliesTo };
       hooks.on("operation:normalize", (operation) => normalizeInput(planOf(operation), operation), options);
       hooks.on("operation:validate", (operation) => validate(planOf(operation), operation), options);
     },

@@ -17,3 +17,24 @@ export function membersOf(file: string, name: string): string[] {
   );
   return [...new Set(names)];
 }
+
+const GATE = "src/gate/plugin.ts";
+const KERNEL = "src/kernel/plugin/plugin.ts";
+const both = (own: string, kernels: string): string[] => [
+  ...new Set([...membersOf(GATE, own), ...membersOf(KERNEL, kernels)]),
+];
+
+/** What plugins are made of: in the kernel's type only the gate lays a base. */
+export const pluginOptions = (): string[] =>
+  both("PluginOptions", "KernelPluginOptions").filter((one) => one !== "base");
+
+/** What plugins are given. */
+export const pluginContext = (): string[] => both("PluginContext", "KernelPluginContext");
+
+/** All hooks. */
+export const hookNames = (): string[] => [
+  ...new Set([
+    ...membersOf("src/gate/operation/hook-map.ts", "HookMap"),
+    ...membersOf("src/kernel/hooks/kernel-hooks.ts", "KernelHooks"),
+  ]),
+];

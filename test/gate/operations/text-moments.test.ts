@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPlugin, datetime, entity, type HookOptions, keelson, type Row, string } from "../../../src/index.ts";
+import { createPlugin, datetime, entity, keelson, type Row, string } from "../../../src/index.ts";
 import { noopLogger } from "../../../src/kernel/index.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
 
@@ -7,7 +7,7 @@ const AT = "2024-05-31T12:00:00.120Z";
 
 describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_name, open) => {
   /** What a hook finds in a record on the way, and what the caller gets. */
-  async function watched(options: HookOptions | undefined, readable?: "everyone") {
+  async function watched(phase: "operation:redact" | "operation:join", readable?: "everyone") {
     const database = await open();
     const found: unknown[] = [];
     const at = readable === undefined ? datetime : datetime.readable(readable);
@@ -15,9 +15,8 @@ describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_
     const watch = createPlugin({
       id: "watch",
       setup({ hooks }) {
-        if (options === undefined) return;
         const note = ({ records }: { readonly records: readonly Row[] }): void => void found.push(records[0]?.at);
-        hooks.on("operation:redact", note, options);
+        hooks.on(phase, note);
       },
     });
     const { driver } = database;
@@ -36,22 +35,22 @@ describe.each(SQL_DATABASES)("moments of records that become JSON, from %s,", (_
     return { found: found.slice(0, 2), answers, inProcess };
   }
 
-  it("are dates to a hook that has said nothing", async () => {
-    const { found, answers, inProcess } = await watched({});
+  it("are dates to a hook that looks at records", async () => {
+    const { found, answers, inProcess } = await watched("operation:redact");
     expect(found).toEqual([new Date(AT), new Date(AT)]);
     expect(answers).toEqual([AT, AT]);
     expect(inProcess).toEqual(new Date(AT));
   });
 
-  it("are texts to hooks that take them, and dates to callers in the process", async () => {
-    const { found, answers, inProcess } = await watched({ textMoments: true });
+  it("are texts to a hook that joins records, and dates to callers in the process", async () => {
+    const { found, answers, inProcess } = await watched("operation:join");
     expect(found).toEqual([AT, AT]);
     expect(answers).toEqual([AT, AT]);
     expect(inProcess).toEqual(new Date(AT));
   });
 
   it("are dates where the rule of a field has to look at records", async () => {
-    const { found, answers } = await watched({ textMoments: true }, "everyone");
+    const { found, answers } = await watched("operation:join", "everyone");
     expect(found).toEqual([new Date(AT), new Date(AT)]);
     expect(answers).toEqual([AT, AT]);
   });

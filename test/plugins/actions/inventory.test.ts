@@ -40,7 +40,7 @@ const task = entity("task", {
 });
 
 describe("the plugin by itself", () => {
-  it("declares a route per action, and a hook that hides what is softly deleted", async () => {
+  it("declares a route per action, and a policy that hides what is softly deleted", async () => {
     const all = task.actions({
       softDelete: softDeleteAction,
       restore: restoreAction,
@@ -62,7 +62,7 @@ describe("the plugin by itself", () => {
     const kernel = await boot().withEntities(all).use(actions());
     expect(kernel.seen).toEqual({
       services: [],
-      hooks: ["operation:narrow"],
+      hooks: [],
       routes: [
         "DELETE /tasks/:id/soft",
         "DELETE /tasks/bulk",

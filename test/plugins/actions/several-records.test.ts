@@ -429,27 +429,27 @@ describe("several records in one request", () => {
     expect(seen).toEqual(["task-0", "task-1"]);
   });
 
-  it("are one operation for plugins that take several: it has their ids, and no records", async () => {
+  it("are one operation for a hook that asks for their ids, and each one for a hook that asks for an id", async () => {
     const seen: unknown[] = [];
     let context: PluginContext | undefined;
-    const counting = createPlugin({
-      id: "counting",
-      version: "1.0.0",
+    let asksForId = false;
+    const watching = createPlugin({
+      id: "watching",
       setup(given) {
         context = given;
         const appliesTo = ({ name }: AnyEntity, kind: OperationKind) => name === "task" && kind === "update";
-        const note: HookFunction<"operation:committed"> = ({ kind, id, ids: of, total, records }) =>
-          void seen.push({ kind, id, of, total, records });
-        given.hooks.on("operation:committed", note, { severalRecords: true, appliesTo });
+        const note: HookFunction<"operation:validate"> = (operation) =>
+          void seen.push(operation.ids === undefined || asksForId ? operation.id : operation.ids);
+        given.hooks.on("operation:validate", note, { appliesTo });
       },
     });
-    await started("owner", counting);
+    await started("everyone", watching);
     const input = { kind: "update", entity: task, ids: ["task-1", "missing", "task-0", "task-0"] } as const;
     const run = (scope: OperationScope) => scope.run({ ...input, data: { title: "By code" } });
-    const done = await context?.runAs("system", run);
-    expect(done?.total).toBe(2);
-    const of = ["missing", "task-0", "task-1"];
-    expect(seen).toEqual([{ kind: "update", id: undefined, of, total: 2, records: [] }]);
+    const counts: unknown[] = [];
+    for (asksForId of [false, true]) counts.push((await context?.runAs("system", run))?.total);
+    expect(counts).toEqual([2, 2]);
+    expect(seen).toEqual([["missing", "task-0", "task-1"], "missing", "task-0", "task-1"]);
   });
 
   it("are an operation each when a plugin says so while it looks at one", async () => {
@@ -457,9 +457,7 @@ describe("several records in one request", () => {
       id: "set-apart",
       version: "1.0.0",
       setup: ({ hooks }) =>
-        hooks.on("operation:validate", (operation) => void (operation.ids !== undefined && (operation.apart = true)), {
-          severalRecords: true,
-        }),
+        hooks.on("operation:validate", (operation) => void (operation.ids !== undefined && (operation.apart = true))),
     });
     const { ask } = await started("everyone", setApart);
     expect(await ask({ ids: ["task-0", "task-1"], data: { size: 1 } })).toEqual(["update task", "update task"]);

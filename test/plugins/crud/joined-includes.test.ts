@@ -186,7 +186,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
   });
 
   it.each<[string, Parameters<typeof createPlugin>[0]["hooks"]]>([
-    ["looks at such records", { "operation:join": () => {} }],
+    ["looks at such records", { "operation:redact": () => {} }],
     [
       "has conditions of its own",
       {

@@ -143,28 +143,6 @@ describe("built-in rules", () => {
     expect(driver.statements).toEqual(["find note"]);
   });
 
-  it("decide without a promise", async () => {
-    for (const rule of ["everyone", "authenticated", "owner", "admin", "ownerOrAdmin"]) {
-      const { kernel } = await boot([notesWith(rule)]);
-      let pending: unknown = "not asked";
-      const note = kernel.model.get("note");
-      const { scope } = kernel.as({ id: "ann" });
-      const decision = { allowed: false };
-      const operation = {
-        kind: "list",
-        access: "read",
-        entity: note,
-        principal: scope().principal,
-        scope: scope(),
-        decision,
-      };
-      pending = kernel.run("operation:authorize", operation as never);
-      // Only the runner of the fake kernel is asynchronous; the decision is there before it returns.
-      expect(decision.allowed).toBe(rule !== "admin");
-      await pending;
-    }
-  });
-
   it("never take a strange id for an owner's", async () => {
     const { outcome } = await boot([notesWith("owner")]);
     for (const id of [null, undefined, "", 7, ["ann"], { not: "x" }, Number.NaN, "a\u0000b"])

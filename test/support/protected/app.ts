@@ -29,6 +29,7 @@ const HOOKS: Readonly<Record<HookName, true>> = {
   "access:mask": true,
   "operation:authorize": true,
   "operation:narrow": true,
+  "operation:plan": true,
   "operation:normalize": true,
   "operation:validate": true,
   "operation:protect": true,

@@ -1,11 +1,10 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import {
   allOf,
-  type HookFunction,
-  type Operation,
   type OperationInput,
   type OperationQuery,
   type PluginContext,
+  type PolicyQuestion,
   type Where,
 } from "../../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, BadRequestError } from "../../../kernel/index.ts";
@@ -25,12 +24,12 @@ const NONE: Where = Object.freeze({ id: { in: [] } });
  * and counts that want them get those that their caller may restore; whether updates and deletes reach them is up to code.
  * @param actions all actions of the app; those that restore bring the rules for it
  */
-export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly CompiledAction[]): void {
+export function addSoftDeleteScope({ records }: PluginContext, actions: readonly CompiledAction[]): void {
   const restores = new Map<AnyEntity, Restore[]>();
   for (const action of actions)
     if (action.definition.restores === true)
       restores.set(action.entity, [...(restores.get(action.entity) ?? []), action]);
-  const narrow: HookFunction<"operation:narrow"> = (operation) => {
+  const visible = (operation: PolicyQuestion): void | Promise<void> => {
     const { entity, query } = operation;
     if (query === ANY) return;
     const field = fieldOf(entity);
@@ -45,15 +44,11 @@ export function addSoftDeleteScope({ hooks }: PluginContext, actions: readonly C
         throw new BadRequestError('"deleted" takes the values with and only.');
     }
   };
-  hooks.on("operation:narrow", narrow, {
-    appliesTo: ({ softDelete }) => softDelete !== undefined,
-    plainLists: true,
-    severalRecords: true,
-  });
+  records.policy({ name: "soft-delete", appliesTo: ({ softDelete }) => softDelete !== undefined, visible });
 }
 
 /** A deleted record is there only for callers whom the rules let change it: others are not told of it. */
-function requireReached(operation: Operation, field: string): void {
+function requireReached(operation: PolicyQuestion, field: string): void {
   if (operation.query.deleted === "only") operation.require({ [field]: { null: false } });
   const { predicate, guard } = operation.decision;
   if (predicate !== undefined && guard === undefined) operation.require({ OR: [{ [field]: null }, predicate] });
@@ -67,7 +62,7 @@ function fieldOf({ softDelete }: AnyEntity): string {
  * Shows what any of the actions restores.
  * @throws AuthenticationError, AuthorizationError to those who may restore nothing
  */
-async function showRestorable(operation: Operation, restores: readonly Restore[]): Promise<void> {
+async function showRestorable(operation: PolicyQuestion, restores: readonly Restore[]): Promise<void> {
   const { entity, query } = operation;
   const field = fieldOf(entity);
   const parts: (Where | undefined)[] = [];
@@ -87,7 +82,7 @@ async function showRestorable(operation: Operation, restores: readonly Restore[]
 }
 
 /** The records that one action restores; undefined for all. */
-async function restorableBy({ entity, scope }: Operation, { access, rules }: Restore): Promise<Where | undefined> {
+async function restorableBy({ entity, scope }: PolicyQuestion, { access, rules }: Restore): Promise<Where | undefined> {
   const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
   // Rules that would have to see each record say yes to none of them here, as they do in lists.
   return predicate ?? (guard === undefined ? undefined : NONE);

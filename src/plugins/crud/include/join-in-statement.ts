@@ -15,7 +15,7 @@ import { seesRelation } from "../query/shape.ts";
  * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules
  * on the related records are one predicate, and no plugin looks at such records. All others are joined afterwards.
  */
-export const joinInStatement: HookFunction<"operation:narrow"> = (operation) => {
+export const joinInStatement: HookFunction<"operation:plan"> = (operation) => {
   const { include } = operation.query;
   if (include !== undefined) return chooseJoins(operation, include);
 };

@@ -93,7 +93,6 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     model.entities.map((entity) => [entity, linkKeys(model, entity)]),
   );
   const waiting = new WeakMap<Operation, readonly Links[]>();
-  const decided = new WeakMap<Operation, readonly Changes[]>();
   const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
     (kind === "create" || kind === "update") && (keys.get(entity)?.size ?? 0) > 0;
 
@@ -111,25 +110,23 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     }
     waiting.set(operation, taken);
     operation.transactional = true;
+    let changes: readonly Changes[] | undefined;
     operation.whenHeld(async (record) => {
-      decided.set(operation, await decideChanges(operation, record, taken));
+      changes = await decideChanges(operation, record, taken);
+    });
+    operation.whenWritten(() => {
+      if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+      return storeChanges(operation, changes);
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
     const taken = waiting.get(operation);
     return taken === undefined ? undefined : checkTargets(operation.scope, taken);
   };
-  const store: HookFunction<"operation:execute"> = (operation) => {
-    if (!waiting.has(operation)) return;
-    const changes = decided.get(operation);
-    if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
-    return storeChanges(operation, changes);
-  };
 
-  hooks.on("operation:normalize", take, { appliesTo, severalRecords: true });
+  hooks.on("operation:normalize", take, { appliesTo });
   // Statements like the operation's own: the request's time limit counts, not the one for hooks.
-  hooks.on("operation:validate", check, { appliesTo, timeout: 0, severalRecords: true });
-  hooks.on("operation:execute", store, { appliesTo, timeout: 0, severalRecords: true });
+  hooks.on("operation:validate", check, { appliesTo, timeout: 0 });
 }
 
 function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, ResolvedRelation> {
