@@ -1,4 +1,4 @@
-// keelson/kernel: everything that first-party plugins and drivers import, for authors of others. Re-exports only.
+// keelson/kernel: what first-party plugins and drivers import, for authors of others. Re-exports only.
 export {
   type $Infer,
   type Access,

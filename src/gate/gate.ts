@@ -1,5 +1,6 @@
 import { type AnyEntity, createModel, type EntityLike, type EntityModel, type EntityRules } from "../entity/index.ts";
 import {
+  type Base,
   type Clock,
   type Ground,
   type HookRegistry,
@@ -68,7 +69,7 @@ export function gate(options: GateOptions): KernelPlugin {
   return makePlugin<KernelPluginOptions>({ id: "gate", base: (ground) => layGate(options, ground) });
 }
 
-function layGate({ driver, ...options }: GateOptions, ground: Ground): ReturnType<NonNullable<KernelPlugin["base"]>> {
+function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   const { container, log, problem } = ground;
   const { production, limits } = ground.config;
   const plugins = ground.plugins as unknown as readonly Plugin[];

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { HttpExchange, Limits, Logger, Principal, ScopedContainer } from "../../kernel/index.ts";
+import type { HttpExchange, Limits, Logger, Scope } from "../../kernel/index.ts";
 import type { EntityRef } from "../condition/where.ts";
 import type { Driver } from "../statement/driver.ts";
 import type { FieldMask } from "./mask.ts";
@@ -31,9 +31,7 @@ export interface ScopeTransactionOptions {
 }
 
 /** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
-export interface OperationScope {
-  readonly principal: Principal;
-  readonly requestId: string;
+export interface OperationScope extends Scope {
   /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
   readonly driver: Driver;
   /** Whether it is one transaction's: what waits for somebody else's writes would wait for itself. */
@@ -54,8 +52,6 @@ export interface OperationScope {
   shown: ShownRecords | undefined;
   /** The app's time. */
   now(): Date;
-  /** Services; the scope is created on first use. */
-  readonly services: ScopedContainer;
   /** Runs an operation through the gate, as this caller. */
   run(input: OperationInput): Promise<Operation>;
   /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
