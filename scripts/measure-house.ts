@@ -3,12 +3,11 @@
  * request are counted by a probe at the beginning of each function of the compiled source: a call counts where it enters
  * another file than the one before.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { codeLines } from "../test/support/code-lines.ts";
 import { repositoryRoot, sourceFiles } from "../test/support/source-files.ts";
+import { walk } from "../test/support/ways.ts";
 
 const files = sourceFiles("src").filter(({ path }) => path.endsWith(".ts"));
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -148,114 +147,15 @@ function doorFile(door: string): string {
   return found;
 }
 
-/** A call of the probe at the beginning of each function. */
-function withProbes(path: string): ts.TransformerFactory<ts.SourceFile> {
-  const { factory } = ts;
-  const probe = (): ts.Expression =>
-    factory.createCallExpression(factory.createIdentifier("globalThis.__entered"), undefined, [
-      factory.createStringLiteral(path),
-    ]);
-  return (context) => {
-    const visit = (node: ts.Node): ts.Node => {
-      const seen = ts.visitEachChild(node, visit, context);
-      if (ts.isArrowFunction(seen) && !ts.isBlock(seen.body)) {
-        const body = factory.createParenthesizedExpression(factory.createComma(probe(), seen.body));
-        const { modifiers, typeParameters, parameters, type, equalsGreaterThanToken } = seen;
-        return factory.updateArrowFunction(
-          seen,
-          modifiers,
-          typeParameters,
-          parameters,
-          type,
-          equalsGreaterThanToken,
-          body,
-        );
-      }
-      if (ts.isBlock(seen) && ts.isFunctionLike(node.parent) && !ts.isConstructorDeclaration(node.parent))
-        return factory.updateBlock(seen, [factory.createExpressionStatement(probe()), ...seen.statements]);
-      return seen;
-    };
-    return (source) => ts.visitNode(source, visit, ts.isSourceFile);
-  };
-}
-
-/** The source as JavaScript with probes, in a folder of its own. */
-async function compileWithProbes(): Promise<string> {
-  const folder = await mkdtemp(join(repositoryRoot, ".cache/house-"));
-  for (const { path, text } of files) {
-    const { outputText } = ts.transpileModule(text, {
-      fileName: path,
-      compilerOptions: {
-        module: ts.ModuleKind.ESNext,
-        target: ts.ScriptTarget.ES2022,
-        rewriteRelativeImportExtensions: true,
-        verbatimModuleSyntax: true,
-        experimentalDecorators: true,
-      },
-      transformers: { before: [withProbes(path)] },
-    });
-    const out = join(folder, path.replace(/\.ts$/, ".js"));
-    await mkdir(dirname(out), { recursive: true });
-    await writeFile(out, outputText);
-  }
-  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  return folder;
-}
-
-interface Entered {
-  readonly files: number;
-  readonly calls: number;
-}
-
 /** Files and calls of a request that was made before, when everything is compiled and cached. */
 async function requests(): Promise<string> {
-  await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
-  const folder = await compileWithProbes();
-  try {
-    let order: string[] = [];
-    Object.assign(globalThis, { __entered: (path: string) => void order.push(path) });
-    const library = (await import(
-      pathToFileURL(join(folder, "src/index.js")).href
-    )) as typeof import("../src/index.ts");
-    const { belongsTo, entity, hasMany, int, keelson, memoryDriver, noopLogger, string } = library;
-    const user = entity("user", { name: string, posts: hasMany(() => post) })
-      .ownedBy("id")
-      .rules({ read: ["everyone"] });
-    const post = entity("post", { title: string, views: int.default(0), author: belongsTo(() => user) })
-      .ownedBy("author")
-      .rules({ read: ["everyone"], update: ["owner"] });
-    const api = keelson({
-      entities: [user, post],
-      driver: memoryDriver(),
-      logger: noopLogger,
-      getUser: () => ({ id: "ann" }),
-    });
-    await api.ready;
-    await api.asSystem().user.create({ id: "ann", name: "Ann" });
-    await api.asSystem().post.create({ id: "p", title: "One", authorId: "ann" });
-    const body = JSON.stringify({ title: "Two", views: 1 });
-    const put = { method: "PUT", body, headers: { "content-type": "application/json" } };
-    const ask = async (path: string, init?: RequestInit): Promise<Entered> => {
-      for (let round = 0; round < 3; round += 1) {
-        order = [];
-        const response = await api.fetch(new Request(`http://house.invalid${path}`, init));
-        if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-        await response.text();
-      }
-      const calls = order.filter((file, index) => file !== order[index - 1]).length;
-      return { files: new Set(order).size, calls };
-    };
-    const row = (name: string, { files: entered, calls }: Entered): (string | number)[] => [name, entered, calls];
-    const rows = [
-      row("GET one", await ask("/api/posts/p")),
-      row("list with include", await ask("/api/posts?include=author")),
-      row("PUT under owner", await ask("/api/posts/p", put)),
-    ];
-    await api.close();
-    return table(["request", "files", "calls between files"], rows);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const ways = await walk();
+  const rows = Object.entries(ways).map(([name, entered]) => {
+    const order = entered.map(({ file }) => file);
+    const calls = order.filter((file, index) => file !== order[index - 1]).length;
+    return [name, new Set(order).size, calls];
+  });
+  return table(["request", "files", "calls between files"], rows);
 }
 
 const circles = cycles();
