@@ -37,7 +37,7 @@ it("a kernel without the gate boots, serves endpoints and stops", async () => {
   await kernel.ready;
   expect(await ask(kernel, "/greet/Bo")).toEqual([200, "Hello, Bo (user)"]);
   const [status, body] = await ask(kernel, "/fail");
-  expect([status, body]).toMatchObject([500, { code: "INTERNAL_ERROR" }]);
+  expect([status, body]).toMatchObject([500, { code: "INTERNAL" }]);
   expect(JSON.stringify(body)).not.toContain("secret");
   expect((await ask(kernel, "/api/things"))[0]).toBe(404);
   await kernel.close();
