@@ -143,7 +143,7 @@ module.exports = {
         "Adapters translate in, call the app, translate out; what they share with the kernel is in its door. Hosts built on node:http may use what that adapter shares with them, and those that speak Request and Response what is theirs.",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },
-      to: { path: "^src/", pathNot: [DOORS, "^src/adapters/$1/", "^src/adapters/(node|web)/host\\.ts$"] },
+      to: { path: "^src/", pathNot: [DOORS, "^src/adapters/$1/", "^src/adapters/(node/node|web/web)-host\\.ts$"] },
     },
     {
       name: "driver-uses-the-doors",

@@ -119,7 +119,7 @@ const kinds: readonly PageKind[] = [
     title: "Plugins, hooks and routes",
     intro: "What a plugin is made of, and what it is given.",
     of: "keelson",
-    files: ["plugins/", "gate/", "kernel/plugin/", "kernel/hooks/", "kernel/routes/", "kernel/kernel.ts"],
+    files: ["plugins/", "gate/", "kernel/plugin/", "kernel/hooks/", "kernel/routes/", "kernel/create-kernel.ts"],
   },
   {
     id: "services",

@@ -1,10 +1,10 @@
 import type { ClientList } from "../entity/index.ts";
-import type { Answer } from "./answer.ts";
 import type { CallOptions } from "./client-options.ts";
 import type { Outgoing, Send } from "./create-sender.ts";
 import { expectJson } from "./expect-json.ts";
 import type { KeelsonClientError } from "./keelson-client-error.ts";
 import { type ModifyOptions, modify } from "./modify.ts";
+import type { Answer } from "./read-answer.ts";
 import { segmentOf } from "./segment-of.ts";
 import { type ListQuery, type ListWhere, serializeListQuery } from "./serialize-list-query.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";

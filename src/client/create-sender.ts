@@ -1,7 +1,7 @@
-import type { Answer } from "./answer.ts";
 import { badCall } from "./bad-call.ts";
 import type { CallOptions, ClientOptions } from "./client-options.ts";
 import { type ClientErrorContent, KeelsonClientError } from "./keelson-client-error.ts";
+import type { Answer } from "./read-answer.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";
 
 /** A request below the API's root. */

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./read-answer.ts";
 import { unexpectedAnswer } from "./unexpected-answer.ts";
 
 /** @throws KeelsonClientError for another body: a page of the site, when the address is not the API's */

@@ -1,7 +1,7 @@
-import type { Answer } from "./answer.ts";
 import type { CallOptions } from "./client-options.ts";
 import type { Send } from "./create-sender.ts";
 import { expectJson } from "./expect-json.ts";
+import type { Answer } from "./read-answer.ts";
 import { segmentOf } from "./segment-of.ts";
 
 /** What the API reports of a run, to the user who started it and to administrators. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../entity/index.ts";
 import { isPromiseLike } from "../kernel/index.ts";
-import type { OperationScope } from "./operation/scope.ts";
+import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Plugin, PluginContext } from "./plugin.ts";
 import type { Driver } from "./statement/driver.ts";
 

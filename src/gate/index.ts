@@ -58,6 +58,7 @@ export type {
   OperationKind,
   OperationQuery,
 } from "./operation/operation.ts";
+export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operation/operation-scope.ts";
 export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Precondition, RequestConditions } from "./operation/precondition.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
@@ -72,7 +73,6 @@ export type {
   RouteReader,
 } from "./operation/route-description.ts";
 export { compileRuntime, type OperationRuntime } from "./operation/runtime.ts";
-export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operation/scope.ts";
 export { type RecordUse, ShownRecords } from "./operation/shown-records.ts";
 export { type TracedStep, type Tracer, tracerOf } from "./operation/tracer.ts";
 export {

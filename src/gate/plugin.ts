@@ -12,9 +12,9 @@ import {
 import type { EntityClient } from "./client/in-process-client.ts";
 import type { EntitySchema } from "./entity-schema.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
+import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Policy } from "./operation/policy.ts";
 import type { Route, RouteContext, RouteInput } from "./operation/route.ts";
-import type { OperationScope } from "./operation/scope.ts";
 import type { Driver } from "./statement/driver.ts";
 
 /** The part of the app's configuration that plugins may read. */

@@ -14,6 +14,7 @@ export {
   type ServiceLifecycle,
   type ServiceOptions,
 } from "./container/service-container.ts";
+export { createKernel, type Kernel, type KernelOptions } from "./create-kernel.ts";
 export {
   conflictError,
   forbiddenError,
@@ -66,7 +67,6 @@ export { type ErrorReply, type ErrorReplyOptions, handleError } from "./http/han
 export { refusal } from "./http/refusal.ts";
 export type { TrustedOrigins } from "./http/refuse-forged.ts";
 export type { RequestTracer } from "./http/traced-handle.ts";
-export { createKernel, type Kernel, type KernelOptions } from "./kernel.ts";
 export { describeError, stackFrames } from "./log/describe-error.ts";
 export {
   consoleLogger,
@@ -82,7 +82,7 @@ export { makePlugin, makePluginFactory } from "./plugin/create-plugin.ts";
 export { createDeclarations } from "./plugin/declarations.ts";
 export { declarationShapes } from "./plugin/declared-problems.ts";
 export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
-export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/plugin.ts";
+export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/kernel-plugin.ts";
 export { baseHeaders } from "./request/base-headers.ts";
 export { cancelBody } from "./request/cancel-body.ts";
 export type { Clock } from "./request/clock.ts";
@@ -111,13 +111,13 @@ export { type QueryParameters, readParameters, shownName } from "./request/query
 export { boundedBody } from "./request/read-body.ts";
 export type { Scope, ScopeInit } from "./request/scope.ts";
 export { type CanonicalUrl, canonicalize } from "./routes/canonicalize.ts";
-export { matchRoute } from "./routes/match-route.ts";
 export {
   type KernelRouteContext,
   type KernelRouteInput,
   Reply,
   type RouteListing,
-} from "./routes/route.ts";
+} from "./routes/kernel-route.ts";
+export { matchRoute } from "./routes/match-route.ts";
 export {
   camelCase,
   capitalize,

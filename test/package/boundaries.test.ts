@@ -111,12 +111,12 @@ const ALLOWED: readonly (readonly [file: string, line: string])[] = [
   ["src/plugins/workflows/dbos/load.ts", 'import "@dbos-inc/dbos-sdk";'],
   [
     "src/adapters/express/index.ts",
-    'import type { Request } from "express";\nimport "../../kernel/index.ts";\nimport "../node/host.ts";\nexport type R = Request;',
+    'import type { Request } from "express";\nimport "../../kernel/index.ts";\nimport "../node/node-host.ts";\nexport type R = Request;',
   ],
   ["src/adapters/hono/index.ts", 'import "hono";'],
   ["src/adapters/next/index.ts", 'import "../../entity/index.ts";'],
   ["src/adapters/node/index.ts", 'import "node:http";'],
-  ["src/adapters/node/host.ts", 'import "node:http";'],
+  ["src/adapters/node/node-host.ts", 'import "node:http";'],
   ["src/drivers/prisma/index.ts", 'import "@prisma/client";\nimport "./embedded/index.ts";'],
   [
     "src/drivers/prisma/embedded/index.ts",

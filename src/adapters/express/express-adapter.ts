@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { answer, type HandlingApp, originForm, pathBelow } from "../node/host.ts";
+import { answer, type HandlingApp, originForm, pathBelow } from "../node/node-host.ts";
 import { type ExpressRequest, expressBody } from "./express-body.ts";
 import { type Take, withShortcut } from "./shortcut.ts";
 

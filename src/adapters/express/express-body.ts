@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { KernelBody } from "../../kernel/index.ts";
-import { announcesBody, unreadBody } from "../node/host.ts";
+import { announcesBody, unreadBody } from "../node/node-host.ts";
 
 /** What the adapter uses of Express's request. */
 export interface ExpressRequest extends IncomingMessage {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type HostView, originForm, pathBelow } from "../node/host.ts";
+import { type HostView, originForm, pathBelow } from "../node/node-host.ts";
 import type { ExpressHandler } from "./express-adapter.ts";
 import { type ExpressRequest, expressBody } from "./express-body.ts";
 

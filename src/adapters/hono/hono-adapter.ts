@@ -1,5 +1,5 @@
-import type { HandlingApp } from "../node/host.ts";
-import { answerWebRequest, WebRequest } from "../web/host.ts";
+import type { HandlingApp } from "../node/node-host.ts";
+import { answerWebRequest, WebRequest } from "../web/web-host.ts";
 import { addressOf, type HonoContext, viewOf } from "./hono-view.ts";
 
 /** Options of `honoAdapter`. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { originForm } from "../node/host.ts";
-import { pathOf, placeOf, type WebView } from "../web/host.ts";
+import { originForm } from "../node/node-host.ts";
+import { pathOf, placeOf, type WebView } from "../web/web-host.ts";
 
 /** What the adapter uses of Hono's context. */
 export interface HonoContext {

@@ -1,5 +1,5 @@
-import { basePath, type HandlingApp } from "../node/host.ts";
-import { answerWebRequest, pathOf, placeOf, WebRequest } from "../web/host.ts";
+import { basePath, type HandlingApp } from "../node/node-host.ts";
+import { answerWebRequest, pathOf, placeOf, WebRequest } from "../web/web-host.ts";
 
 /** Options of `toNextHandler`. */
 export interface NextHandlerOptions<TRequest extends Request = Request> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { KeelsonError } from "../../entity/index.ts";
 import { BadRequestError, refusal } from "../../kernel/index.ts";
-import { answer } from "./answer.ts";
+import { answer } from "./answer-request.ts";
 import type { NodeHandler } from "./to-node-handler.ts";
 
 /**

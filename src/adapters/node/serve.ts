@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { isKeelsonError } from "../../entity/index.ts";
-import type { HandlingApp } from "./answer.ts";
+import type { HandlingApp } from "./answer-request.ts";
 import { type GracefulOptions, gracefully } from "./gracefully.ts";
 import { listen } from "./listen.ts";
 import { refuseMalformed } from "./refuse-malformed.ts";

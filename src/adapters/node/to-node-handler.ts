@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EntityNotFoundError, refusal } from "../../kernel/index.ts";
-import { answer, type HandlingApp } from "./answer.ts";
+import { answer, type HandlingApp } from "./answer-request.ts";
 import { basePath } from "./base-path.ts";
 import { originForm, pathBelow } from "./request-target.ts";
 

@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
-import { pathBelow } from "../node/host.ts";
+import { pathBelow } from "../node/node-host.ts";
 import { WebBody } from "./web-body.ts";
 
 /** How the host sees a request, where that differs from what the request says. */

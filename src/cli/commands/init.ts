@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { kebabCase } from "../../kernel/index.ts";
 import { chooseHost } from "../init/choose-host.ts";
-import { HOST_NAMES } from "../init/host.ts";
+import { HOST_NAMES } from "../init/init-host.ts";
 import { scaffold } from "../init/scaffold.ts";
 import { defineCommand } from "../shell/command.ts";
 

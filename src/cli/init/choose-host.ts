@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Terminal } from "../shell/terminal.ts";
-import { HOST_NAMES, HOSTS, type HostName } from "./host.ts";
+import { HOST_NAMES, HOSTS, type HostName } from "./init-host.ts";
 
 /** Asks what is to serve the API; without a person, Keelson's own server. Undefined when the question was cancelled. */
 export async function chooseHost({ interactive, stdin, stderr }: Terminal): Promise<HostName | undefined> {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { ConfigurationError } from "../../entity/index.ts";
 import { generateEncryptionKey } from "../../index.ts";
 import { packageManifest, packageRoot } from "../shell/package-root.ts";
-import { HOSTS, type HostName } from "./host.ts";
+import { HOSTS, type HostName } from "./init-host.ts";
 
 /** Packages of the embedded default: SQLite, and what makes its tables. */
 const DATABASE = [

@@ -1,8 +1,8 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { type Execute, type Find, type ResultOf, type Row, rowBytes, type Statement } from "../../gate/index.ts";
 import { EntityNotFoundError } from "../../kernel/index.ts";
+import { filterRows, holdsForNew, selectedColumns, sortRows } from "./filter-rows.ts";
 import { copyRow, takeIn } from "./rows.ts";
-import { filterRows, holdsForNew, selectedColumns, sortRows } from "./select-rows.ts";
 import { change, insert, link, linksOf, remove, unlink } from "./statements.ts";
 import type { Store } from "./store.ts";
 

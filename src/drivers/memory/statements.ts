@@ -2,8 +2,8 @@ import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity
 import { ALWAYS, type Condition, type FindPairs, isAlways, type Pair, type Row } from "../../gate/index.ts";
 import { ConflictError } from "../../kernel/index.ts";
 import { applyChanges, danglingReference, deletion } from "./changes.ts";
+import { filterRows } from "./filter-rows.ts";
 import { changedRow, newRow } from "./rows.ts";
-import { filterRows } from "./select-rows.ts";
 import { linkKey, linkTableOf, type Store } from "./store.ts";
 
 // Each function is one statement: it changes everything it should, or throws and changes nothing.

@@ -15,8 +15,8 @@ import type {
 import { AuthorizationError, BadRequestError, didYouMean, Reply } from "../../kernel/index.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
-import type { OperationScope } from "../operation/scope.ts";
 import { presentSettled } from "../record/serialize.ts";
 import { versionIs } from "../run/take-precondition.ts";
 import type { SortKey } from "../statement/driver.ts";

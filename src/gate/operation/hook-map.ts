@@ -11,8 +11,8 @@ import {
 } from "../../kernel/index.ts";
 import type { FieldMask } from "./mask.ts";
 import type { Operation, OperationKind } from "./operation.ts";
+import type { OperationScope } from "./operation-scope.ts";
 import type { Route, RouteContext } from "./route.ts";
-import type { OperationScope } from "./scope.ts";
 
 /** A request on its way through the kernel. */
 export interface RequestEvent extends KernelRequestEvent {

@@ -5,9 +5,9 @@ import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import type { Guard } from "./mask.ts";
+import type { OperationScope } from "./operation-scope.ts";
 import type { Precondition } from "./precondition.ts";
 import type { Otherwise } from "./requirement.ts";
-import type { OperationScope } from "./scope.ts";
 
 /** The kinds of operations on records. */
 export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";

@@ -1,6 +1,6 @@
 import type { AnyEntity, FieldDefinition, JsonSchema } from "../../entity/index.ts";
+import type { OperationScope } from "./operation-scope.ts";
 import type { Route } from "./route.ts";
-import type { OperationScope } from "./scope.ts";
 
 /** A parameter of a route besides those of its path. */
 export interface ParameterDescription {

@@ -1,7 +1,7 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { KernelRouteContext, KernelRouteInput } from "../../kernel/index.ts";
+import type { OperationScope } from "./operation-scope.ts";
 import type { DescribeRoute } from "./route-description.ts";
-import type { OperationScope } from "./scope.ts";
 
 /** What a route handler gets. */
 export interface RouteContext extends KernelRouteContext {

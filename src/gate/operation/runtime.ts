@@ -7,8 +7,8 @@ import type { IdGenerator } from "./default-ids.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
 import type { Operation, OperationKind } from "./operation.ts";
+import type { OperationScope } from "./operation-scope.ts";
 import type { Policy } from "./policy.ts";
-import type { OperationScope } from "./scope.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */

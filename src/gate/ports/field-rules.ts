@@ -2,7 +2,7 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type { Principal } from "../../kernel/index.ts";
 import type { RowAccess } from "../operation/mask.ts";
 import type { OperationKind } from "../operation/operation.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 
 /** Who asks about a field, and for what. */
 export interface FieldQuestion {

@@ -1,7 +1,7 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { OperationQuery } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import type { ParameterDescription } from "../operation/route-description.ts";
-import type { OperationScope } from "../operation/scope.ts";
 
 /**
  * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds

@@ -1,4 +1,4 @@
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 
 /** A run of an action's workflow that has begun. */
 export interface ActionRun {

@@ -1,6 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import { bareContent, type ErrorContent, tellable } from "../../kernel/index.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { presentSettled } from "./serialize.ts";
 
 /** What a Keelson error says, with every record in it masked for the caller; undefined for any other error. */

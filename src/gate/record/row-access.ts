@@ -3,7 +3,7 @@ import { compileWhere } from "../condition/compile-where.ts";
 import { matchesAlone, needsOnly } from "../condition/matches.ts";
 import type { Row } from "../condition/where.ts";
 import type { RowAccess } from "../operation/mask.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { knownOf, noteShown } from "./tag-record.ts";
 
 /** Whom a note is for. All anonymous callers are one principal, and yet not one caller. */

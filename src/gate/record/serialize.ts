@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { type Presenter, presentPlain } from "../../kernel/index.ts";
 import type { Row } from "../condition/where.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { shapeOf } from "./record-shape.ts";
 import { showsField } from "./row-access.ts";
 import { entityOfRecord } from "./tag-record.ts";

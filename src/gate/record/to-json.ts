@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { checkDepth } from "../../kernel/index.ts";
 import type { Row } from "../condition/where.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { shapeOf } from "./record-shape.ts";
 import { showsField } from "./row-access.ts";
 import { present } from "./serialize.ts";

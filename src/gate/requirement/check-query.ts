@@ -4,7 +4,7 @@ import { type AskingRights, checkWhereShape, compileWhere, LOGIC } from "../cond
 import type { Condition } from "../condition/condition.ts";
 import type { Where } from "../condition/where.ts";
 import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { explainRemote } from "./explain-remote.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;

@@ -3,8 +3,8 @@ import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { matchesAlone } from "../condition/matches.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { Decision } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import type { GateScope } from "../operation/runtime.ts";
-import type { OperationScope } from "../operation/scope.ts";
 import { observe } from "./observe.ts";
 
 type Asking = Pick<OperationScope, "model" | "driver">;

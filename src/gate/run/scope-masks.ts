@@ -2,8 +2,8 @@ import type { AnyEntity } from "../../entity/index.ts";
 import { runHooks } from "../../kernel/index.ts";
 import type { MaskDraft } from "../operation/hook-map.ts";
 import type { FieldMask } from "../operation/mask.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import type { CompiledEntity } from "../operation/runtime.ts";
-import type { OperationScope } from "../operation/scope.ts";
 
 interface Entry {
   readonly draft: MaskDraft;

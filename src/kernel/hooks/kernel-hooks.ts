@@ -1,6 +1,6 @@
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { Scope } from "../request/scope.ts";
-import type { KernelRoute, KernelRouteContext } from "../routes/route.ts";
+import type { KernelRoute, KernelRouteContext } from "../routes/kernel-route.ts";
 
 /** A request on its way through the kernel. */
 export interface KernelRequestEvent {

@@ -1,5 +1,5 @@
 import type { Scope } from "../request/scope.ts";
-import type { KernelRoute } from "../routes/route.ts";
+import type { KernelRoute } from "../routes/kernel-route.ts";
 import { type HookRegistry, runHooks } from "./hook-registry.ts";
 import type { KernelRouteAuthorization } from "./kernel-hooks.ts";
 

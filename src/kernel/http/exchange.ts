@@ -4,7 +4,7 @@ import { isStream } from "../request/cancel-body.ts";
 import { endWith } from "../request/end-with.ts";
 import type { HttpExchange, KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { ErrorContent } from "../request/present.ts";
-import type { KernelRoute } from "../routes/route.ts";
+import type { KernelRoute } from "../routes/kernel-route.ts";
 
 /** Bytes of the large answers of an app that are under way. */
 export interface LargeAnswers {

@@ -22,7 +22,7 @@ import { ANONYMOUS } from "../request/principal.ts";
 import { readJsonBody } from "../request/read-body.ts";
 import type { Scope, Scopes } from "../request/scope.ts";
 import { canonicalize, decodeParams } from "../routes/canonicalize.ts";
-import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/route.ts";
+import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/kernel-route.ts";
 import type { RouteRegistry } from "../routes/route-registry.ts";
 import { Exchange, type LargeAnswers } from "./exchange.ts";
 import { fromWebResponse, isWebResponse } from "./fetch.ts";

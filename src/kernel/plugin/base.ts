@@ -6,10 +6,10 @@ import type { Logger } from "../log/logger.ts";
 import { errorContent, presentPlain } from "../request/present.ts";
 import type { Principal } from "../request/principal.ts";
 import type { Scopes } from "../request/scope.ts";
-import type { KernelRoute } from "../routes/route.ts";
+import type { KernelRoute } from "../routes/kernel-route.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { DeclarationShapes } from "./declared-problems.ts";
-import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin.ts";
+import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
 /** What the base of an app is laid on: the kernel, when its plugins are in order and none is set up. */
 export interface Ground {

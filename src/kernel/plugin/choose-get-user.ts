@@ -1,5 +1,5 @@
 import type { IdentityOptions } from "../http/find-principal.ts";
-import type { KernelPlugin, KernelPluginContext } from "./plugin.ts";
+import type { KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
 type GetUser = IdentityOptions["getUser"];
 

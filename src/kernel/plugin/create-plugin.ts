@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
-import type { KernelPlugin, KernelPluginOptions } from "./plugin.ts";
+import type { KernelPlugin, KernelPluginOptions } from "./kernel-plugin.ts";
 
 const ID = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*)?$/;
 

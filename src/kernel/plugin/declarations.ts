@@ -2,7 +2,7 @@ import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promise-like.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
-import type { KernelRouteInput } from "../routes/route.ts";
+import type { KernelRouteInput } from "../routes/kernel-route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import {
   type DeclarationShapes,
@@ -11,7 +11,7 @@ import {
   pluginProblems,
   routeProblems,
 } from "./declared-problems.ts";
-import type { KernelPlugin, KernelPluginContext } from "./plugin.ts";
+import type { KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
 /** Where declarations go. */
 export interface DeclarationTargets {

@@ -1,5 +1,5 @@
 import { isMadePlugin, isPluginFactory } from "./create-plugin.ts";
-import type { KernelPlugin } from "./plugin.ts";
+import type { KernelPlugin } from "./kernel-plugin.ts";
 
 /** What a value is, as far as plugin lists are concerned. */
 export function detectPluginType(value: unknown): "plugin" | "factory" | "unknown" {

@@ -4,7 +4,7 @@ import type { ServiceContainer } from "../container/service-container.ts";
 import { UnavailableError } from "../errors/errors.ts";
 import { describeError } from "../log/describe-error.ts";
 import type { Logger } from "../log/logger.ts";
-import type { KernelPlugin, KernelPluginContext } from "./plugin.ts";
+import type { KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
 /** Milliseconds between attempts to start while the database is away. */
 const RETRY_MS = 1_000;

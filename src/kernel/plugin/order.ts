@@ -1,6 +1,6 @@
 import { didYouMean } from "../text/did-you-mean.ts";
 import { isValidPlugin } from "./inspect.ts";
-import type { KernelPlugin } from "./plugin.ts";
+import type { KernelPlugin } from "./kernel-plugin.ts";
 
 /**
  * Orders plugins so that each comes after what it requires, otherwise as listed. Problems (duplicates, missing and

@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import { kebabCase } from "../text/case.ts";
 import { pluralize, routeSegment } from "../text/plural.ts";
-import type { KernelRoute, KernelRouteInput, RouteListing } from "./route.ts";
+import type { KernelRoute, KernelRouteInput, RouteListing } from "./kernel-route.ts";
 
 /** What a look-up found: a route, other methods on the same path, or nothing. */
 export type RouteMatch =

@@ -10,7 +10,7 @@ import { describeAction } from "./action/describe-action.ts";
 import { clientCall, routeHandler } from "./action/run-action.ts";
 import { addSoftDeleteScope } from "./action/soft-delete-scope.ts";
 
-export { ActionBuilder, action } from "./action/action.ts";
+export { ActionBuilder, action } from "./action/action-builder.ts";
 export type { ActionContext, ActionRecord } from "./action/action-context.ts";
 export type { ActionDefinition } from "./action/action-definition.ts";
 export type { FailedRow, ImportResult } from "./import/import-tally.ts";

@@ -2,9 +2,9 @@
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 import type { FindConditions } from "./answer-with-record.ts";
-import { createQueryParser } from "./query/query-parser.ts";
+import { addCrudRoutes } from "./crud-routes.ts";
+import { createQueryParser } from "./query/create-query-parser.ts";
 import { addRelations } from "./relations.ts";
-import { addCrudRoutes } from "./routes.ts";
 
 export { relations } from "./relations.ts";
 

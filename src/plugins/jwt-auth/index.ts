@@ -4,7 +4,7 @@
 import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { AuthenticationError, isUserId } from "../../kernel/index.ts";
 import { bearerToken } from "./bearer-token.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions } from "./check-jwt-options.ts";
 import { createVerifier } from "./create-verifier.ts";
 import { defaultUser } from "./default-user.ts";
 import type { JwtAuthOptions } from "./jwt-auth-options.ts";

@@ -12,7 +12,7 @@ import {
 import type { KernelRequest } from "../../kernel/index.ts";
 import { clientAddress } from "./address/client-address.ts";
 import { trustedProxies } from "./address/trusted-proxies.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions } from "./check-rate-limits.ts";
 import { countRequest } from "./count-request.ts";
 import { addLimitHeaders, type Usage } from "./limit-headers.ts";
 import { noteOf } from "./note-of.ts";

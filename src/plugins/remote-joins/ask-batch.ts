@@ -1,13 +1,13 @@
 import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
 import type { RemoteService, Tracer } from "../../gate/index.ts";
+import type { Gate } from "./admission.ts";
 import { type Answer, checkRecords } from "./check-records.ts";
-import type { Deadline } from "./deadline.ts";
 import { failAll } from "./fail-all.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
-import type { Gate } from "./gate.ts";
 import { RemoteFailure, toFailure } from "./http-service/remote-failure.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { StitchContext } from "./stitch-context.ts";
+import type { Deadline } from "./stitch-deadline.ts";
 
 /** What is asked of a service, whatever the ids. */
 export interface Question {

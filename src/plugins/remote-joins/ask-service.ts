@@ -2,16 +2,16 @@ import DataLoader from "dataloader";
 import { LRUCache } from "lru-cache";
 import { ConfigurationError } from "../../entity/index.ts";
 import { type RemoteService, tracerOf } from "../../gate/index.ts";
+import { createGate, type Gate } from "./admission.ts";
 import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
 import type { Answer } from "./check-records.ts";
 import { chunksOf } from "./chunks-of.ts";
-import { createDeadline } from "./deadline.ts";
 import { failAll } from "./fail-all.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
-import { createGate, type Gate } from "./gate.ts";
 import { RemoteFailure, toFailure } from "./http-service/remote-failure.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import type { StitchContext } from "./stitch-context.ts";
+import { createDeadline } from "./stitch-deadline.ts";
 
 /** Asks a service for records by id; one answer per id, in their order. Never rejects. */
 export type AskService = (

@@ -1,11 +1,11 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { IncludeTree, Row } from "../../gate/index.ts";
 import { createAskService } from "./ask-service.ts";
-import { createDeadline } from "./deadline.ts";
 import { createFailures, type Failures } from "./failures.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
 import { stitchRecords } from "./stitch.ts";
 import type { StitchContext } from "./stitch-context.ts";
+import { createDeadline } from "./stitch-deadline.ts";
 
 /** What a stitch is about, and on whose behalf it is done. */
 export interface StitchInput extends Pick<StitchContext, "model" | "services" | "viewer" | "caller" | "memo"> {

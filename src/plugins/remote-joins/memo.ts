@@ -1,5 +1,5 @@
+import type { Gate } from "./admission.ts";
 import type { Answer } from "./check-records.ts";
-import type { Gate } from "./gate.ts";
 
 /** Answers that one request keeps of one question; more are forgotten, so that long work stays flat in memory. */
 const MOST = 10_000;

@@ -3,10 +3,10 @@ import type { EntityModel } from "../../entity/index.ts";
 import type { RemoteCaller } from "../../gate/index.ts";
 import type { AskService } from "./ask-service.ts";
 import type { Answer } from "./check-records.ts";
-import type { Deadline } from "./deadline.ts";
 import type { Failures } from "./failures.ts";
 import type { Memo } from "./memo.ts";
 import type { JoinSettings } from "./remote-joins-options.ts";
+import type { Deadline } from "./stitch-deadline.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** Where services are found by name. */

@@ -5,10 +5,10 @@ import { createPlugin, type Plugin, type PluginContext, type RouteAuthorization 
 import { unknownKeys } from "../../kernel/index.ts";
 import { createRouteAuthorizer } from "./authorize-route.ts";
 import { compilePlans } from "./compile-plans.ts";
+import { createFieldRules } from "./create-field-rules.ts";
+import { createRuleLists } from "./create-rule-lists.ts";
 import { decide } from "./decide.ts";
-import { createFieldRules } from "./field-rules.ts";
 import type { Rule } from "./rule.ts";
-import { createRuleLists } from "./rule-lists.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 

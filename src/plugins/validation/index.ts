@@ -6,7 +6,7 @@ import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { checkCrossFields } from "./check-cross-fields.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
 import { checkValues } from "./check-values.ts";
-import { fieldChecks } from "./field-checks.ts";
+import { fieldChecks } from "./create-field-checks.ts";
 import { compileInputPlan, type InputPlan } from "./input-plan.ts";
 import { normalizeInput } from "./normalize-input.ts";
 

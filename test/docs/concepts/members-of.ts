@@ -19,7 +19,7 @@ export function membersOf(file: string, name: string): string[] {
 }
 
 const GATE = "src/gate/plugin.ts";
-const KERNEL = "src/kernel/plugin/plugin.ts";
+const KERNEL = "src/kernel/plugin/kernel-plugin.ts";
 const both = (own: string, kernels: string): string[] => [
   ...new Set([...membersOf(GATE, own), ...membersOf(KERNEL, kernels)]),
 ];

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import type { OperationScope } from "../../../gate/index.ts";
+import type { UniqueKey, UniqueKeys } from "./import-keys.ts";
 import type { ImportTally } from "./import-tally.ts";
-import type { UniqueKey, UniqueKeys } from "./unique-keys.ts";
 
 /** One run of an import. */
 export interface ImportJob {

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import { allOf, type Driver, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
-import type { UniqueKey, UniqueKeys } from "./unique-keys.ts";
+import type { UniqueKey, UniqueKeys } from "./import-keys.ts";
 
 /** Values that one query asks for; conditions of several fields are as long as that. */
 const VALUES = 500;

@@ -1,6 +1,6 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import { didYouMean } from "../../../kernel/index.ts";
-import { isSameKey, type UniqueKey } from "./unique-keys.ts";
+import { isSameKey, type UniqueKey } from "./import-keys.ts";
 
 /** What keeps fields from telling records apart, as the end of a sentence; undefined when nothing does. */
 export function upsertProblem(entity: AnyEntity, key: UniqueKey): string | undefined {

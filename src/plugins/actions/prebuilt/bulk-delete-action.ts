@@ -1,4 +1,4 @@
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { describeBulk, readBulk } from "./bulk-input.ts";
 
 interface BulkDeleteInput {

@@ -1,5 +1,5 @@
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { describeBulk, readBulk } from "./bulk-input.ts";
 
 interface BulkUpdateInput {

@@ -1,5 +1,5 @@
 import type { ParseQuery, QueryParser, Where } from "../../../gate/index.ts";
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { answerWith } from "../action/answer-with.ts";
 
 /** `GET /count` counts the records that the caller may read, with the filters of the list (spec 4.2 rule 4). */

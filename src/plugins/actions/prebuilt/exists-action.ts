@@ -1,4 +1,4 @@
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { answerWith } from "../action/answer-with.ts";
 
 /** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */

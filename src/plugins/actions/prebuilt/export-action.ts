@@ -1,7 +1,7 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
 import type { OperationQuery, QueryParser, Row } from "../../../gate/index.ts";
 import { Reply } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { createBatchReader } from "../export/create-batch-reader.ts";
 import { describeExport, FORMAT } from "../export/describe-export.ts";

@@ -1,14 +1,14 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import type { OperationScope } from "../../../gate/index.ts";
 import { AuthorizationError, BadRequestError, didYouMean, Reply, shownName } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { describeImport } from "../import/describe-import.ts";
+import { isSameKey, type UniqueKey, uniqueKeysOf } from "../import/import-keys.ts";
 import { importRows } from "../import/import-rows.ts";
 import { type ImportResult, ImportTally } from "../import/import-tally.ts";
 import { readRows } from "../import/read-rows.ts";
 import { rowsOfInput } from "../import/rows-of-input.ts";
-import { isSameKey, type UniqueKey, uniqueKeysOf } from "../import/unique-keys.ts";
 import { upsertProblem } from "../import/upsert-problem.ts";
 
 /** Options of `importAction`. */

@@ -1,4 +1,4 @@
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { SUCCESS } from "../action/answer-with.ts";
 import { maySet } from "../action/usable-action.ts";
 import { columnProblem } from "./column-problem.ts";

@@ -1,7 +1,7 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { AuthorizationError, UnavailableError } from "../../../kernel/index.ts";
-import { ActionBuilder, type PlainShape } from "../action/action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import type { ActionContext } from "../action/action-context.ts";
 import { answerWith } from "../action/answer-with.ts";
 import { mayReadSome, maySet } from "../action/usable-action.ts";

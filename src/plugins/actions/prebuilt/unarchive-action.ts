@@ -1,4 +1,4 @@
-import type { ActionBuilder } from "../action/action.ts";
+import type { ActionBuilder } from "../action/action-builder.ts";
 import { type SetFlagShape, setFlag } from "./set-flag.ts";
 
 /** `POST /:id/unarchive` clears the bool field `archived`, by the rules of update (spec 4.2). */

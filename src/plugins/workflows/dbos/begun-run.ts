@@ -1,5 +1,5 @@
 import type { WorkflowResult } from "../definition/workflow-result.ts";
-import type { Codec } from "../engine/codec.ts";
+import type { Codec } from "../engine/journal-codec.ts";
 import type { SameRun } from "../engine/same-run.ts";
 import type { Caller } from "../engine/workflow-engine.ts";
 import type { SagaState } from "../saga/saga-runtime.ts";

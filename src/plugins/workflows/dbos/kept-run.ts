@@ -1,6 +1,6 @@
 import type { Driver, Row } from "../../../gate/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { Codec } from "../engine/codec.ts";
+import type { Codec } from "../engine/journal-codec.ts";
 import { STEP } from "../engine/journal-entities.ts";
 import { stateOf } from "../engine/stored-run.ts";
 import type { Phase, SagaState } from "../saga/saga-runtime.ts";

@@ -2,7 +2,7 @@ import type { Driver, OperationScope, Row } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import type { Journal, Outcome, Phase } from "../saga/saga-runtime.ts";
-import type { Codec } from "./codec.ts";
+import type { Codec } from "./journal-codec.ts";
 import { RUN, STEP } from "./journal-entities.ts";
 import { errorText } from "./stored-error.ts";
 

@@ -5,7 +5,7 @@ import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
 import { sagaResult } from "../saga/saga-result.ts";
-import type { Codec } from "./codec.ts";
+import type { Codec } from "./journal-codec.ts";
 import { RUN } from "./journal-entities.ts";
 import { loadState, UNFINISHED } from "./stored-run.ts";
 import type { EngineHost } from "./workflow-engine.ts";

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
 import { definitionHash } from "../definition/workflow-definition.ts";
-import type { Codec } from "./codec.ts";
 import type { Lease } from "./database-journal.ts";
+import type { Codec } from "./journal-codec.ts";
 import type { Caller, EngineHost, RunRequest } from "./workflow-engine.ts";
 
 /** Names of credentials. */

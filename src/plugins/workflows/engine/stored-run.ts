@@ -3,7 +3,7 @@ import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowStatus } from "../definition/workflow-result.ts";
 import type { Outcome, SagaState } from "../saga/saga-runtime.ts";
 import { StepInterruptedError } from "../saga/step-interrupted-error.ts";
-import { type Codec, hasGone } from "./codec.ts";
+import { type Codec, hasGone } from "./journal-codec.ts";
 import { STEP } from "./journal-entities.ts";
 import { errorOf } from "./stored-error.ts";
 

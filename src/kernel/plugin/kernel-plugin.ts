@@ -5,7 +5,7 @@ import type { Limits } from "../request/limits.ts";
 import type { RequestInfo } from "../request/messages.ts";
 import type { User } from "../request/principal.ts";
 import type { Scope } from "../request/scope.ts";
-import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/route.ts";
+import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
 import type { Base, Ground } from "./base.ts";
 
 /** The part of the app's configuration that plugins may read. */

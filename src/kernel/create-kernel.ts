@@ -15,13 +15,13 @@ import { createCallRunner } from "./plugin/call-runner.ts";
 import { chooseGetUser } from "./plugin/choose-get-user.ts";
 import { createDeclarations } from "./plugin/declarations.ts";
 import { declarationShapes } from "./plugin/declared-problems.ts";
+import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin/kernel-plugin.ts";
 import { createLifecycle } from "./plugin/lifecycle.ts";
 import { orderPlugins } from "./plugin/order.ts";
-import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin/plugin.ts";
 import { completeLimits, type Limits } from "./request/limits.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./request/messages.ts";
 import type { User } from "./request/principal.ts";
-import type { RouteListing } from "./routes/route.ts";
+import type { RouteListing } from "./routes/kernel-route.ts";
 import { RouteRegistry } from "./routes/route-registry.ts";
 
 /** What a kernel is made of. */
