@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ENGINE_VERSION } from "../../src/drivers/prisma/embedded/schema-engine.ts";
+import { ENGINE_VERSION } from "../../src/drivers/prisma/engine/schema-engine.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";
 
 const read = (path: string) => JSON.parse(readFileSync(join(repositoryRoot, path), "utf8"));

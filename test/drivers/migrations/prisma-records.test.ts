@@ -5,7 +5,7 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import * as utils from "@prisma/driver-adapter-utils";
 import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
 import { describe, expect, it } from "vitest";
-import { type SchemaEngine, withSchemaEngine } from "../../../src/drivers/prisma/embedded/schema-engine.ts";
+import { type SchemaEngine, withSchemaEngine } from "../../../src/drivers/prisma/engine/schema-engine.ts";
 import { toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
 import { entity, int, string } from "../../../src/entity/index.ts";
 import { MIGRATION_PLACES, type MigrationPlace } from "../../support/migration-databases.ts";

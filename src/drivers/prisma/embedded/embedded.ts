@@ -5,19 +5,16 @@ import { pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
-import { createPrismaDriver } from "../create-prisma-driver.ts";
-import { DIALECTS } from "../dialect.ts";
-import { PrismaFailure } from "../prisma-failure.ts";
+import { createDatabaseDriver, DIALECTS, findMisfits, PrismaFailure, SQL_PATH } from "../../sql/index.ts";
+import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
+import { loadPeers } from "../engine/load-peers.ts";
+import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "../engine/schema-engine.ts";
+import { sqliteTables } from "../engine/sqlite-tables.ts";
+import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
+import { runStatement } from "../engine/tables.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { findMisfits } from "../sql/find-misfits.ts";
-import { SQL_PATH } from "../sql/sql-path.ts";
-import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
-import { loadPeers } from "./load-peers.ts";
-import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "./schema-engine.ts";
-import { openSqlite, run, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
-import { sqliteTables } from "./sqlite-tables.ts";
-import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
+import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Counts up when what is compared with what changes here. */
@@ -28,7 +25,10 @@ const FORM = 1;
  * hand or another file in this one's place changes the hash.
  */
 async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
-  const { rows } = await run(connection, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name");
+  const { rows } = await runStatement(
+    connection,
+    "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name",
+  );
   return createHash("sha256")
     .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
     .digest("hex");
@@ -104,7 +104,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
     checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
   }
 
-  return createPrismaDriver(
+  return createDatabaseDriver(
     {
       name: "embedded",
       capabilities: Object.freeze({ concurrentTransactions: false, durable: true }),

@@ -4,20 +4,24 @@ import type { Pool, PoolClient } from "pg";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
 import type { Logger } from "../../../kernel/index.ts";
-import { createPrismaDriver } from "../create-prisma-driver.ts";
-import { DIALECTS } from "../dialect.ts";
+import {
+  BOOLEAN,
+  createDatabaseDriver,
+  DIALECTS,
+  findMisfits,
+  isTrue,
+  type NamedQuery,
+  PreparedQuery,
+  SQL_PATH,
+} from "../../sql/index.ts";
+import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
+import { loadPeers } from "../engine/load-peers.ts";
+import { openingError } from "../engine/opening-error.ts";
+import { postgresTables } from "../engine/postgres-tables.ts";
+import { ENGINE_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
+import { schemaOf } from "../engine/schema-of.ts";
+import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { findMisfits } from "../sql/find-misfits.ts";
-import { SQL_PATH } from "../sql/sql-path.ts";
-import type { NamedQuery } from "../sql/statement-cache.ts";
-import { checkSchema, SCHEMA_PACKAGES } from "./check-schema.ts";
-import { loadPeers } from "./load-peers.ts";
-import { openingError } from "./opening-error.ts";
-import { postgresTables } from "./postgres-tables.ts";
-import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
-import { ENGINE_PACKAGES, startSchemaEngine } from "./schema-engine.ts";
-import { schemaOf } from "./schema-of.ts";
-import { pendingChanges, pushSchema, type SchemaTarget } from "./sync-schema.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
 
 interface Rows {
@@ -130,7 +134,7 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
   let opened: SqlDriverAdapter | undefined;
 
-  return createPrismaDriver(
+  return createDatabaseDriver(
     {
       name: "postgres",
       capabilities: Object.freeze({

@@ -1,5 +1,6 @@
-import type { SqlDriverAdapter, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
-import { isSqliteBusy } from "../prisma-failure.ts";
+import type { SqlDriverAdapter, Transaction } from "@prisma/driver-adapter-utils";
+import { isSqliteBusy } from "../../sql/index.ts";
+import { runStatement } from "../engine/tables.ts";
 
 // Prisma's adapter opens a connection for each transaction that is never closed and lacks Keelson's settings, and it
 // makes reads wait until the transaction ends. This one keeps two connections: one reads, the other writes and runs
@@ -26,15 +27,10 @@ const SETTINGS = [
   "PRAGMA foreign_keys = ON",
 ];
 
-/** Runs a statement that has no parameters. */
-export function run(adapter: Pick<SqlDriverAdapter, "queryRaw">, sql: string): Promise<SqlResultSet> {
-  return adapter.queryRaw({ sql, args: [], argTypes: [] });
-}
-
 async function openConnection(factory: SqliteFactory): Promise<SqliteConnection> {
   const adapter = await factory.connect();
   try {
-    for (const setting of SETTINGS) await run(adapter, setting);
+    for (const setting of SETTINGS) await runStatement(adapter, setting);
   } catch (error) {
     await adapter.dispose();
     throw error;
@@ -76,7 +72,7 @@ class Connection {
 async function beginTransaction(connection: Connection): Promise<Transaction> {
   // IMMEDIATE: a transaction that begins by reading could not become a writer when another process wrote meanwhile.
   const begun = (adapter: SqliteConnection): Promise<SqliteConnection> =>
-    run(adapter, "BEGIN IMMEDIATE").then(() => adapter);
+    runStatement(adapter, "BEGIN IMMEDIATE").then(() => adapter);
   const writer = await connection.use(begun);
   return {
     provider: writer.provider,
@@ -85,11 +81,11 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
     options: { usePhantomQuery: true },
     queryRaw: (query) => writer.queryRaw(query),
     executeRaw: (query) => writer.executeRaw(query),
-    commit: async () => void (await run(writer, "COMMIT")),
-    rollback: async () => void (await run(writer, "ROLLBACK")),
-    createSavepoint: async (name) => void (await run(writer, `SAVEPOINT ${name}`)),
-    rollbackToSavepoint: async (name) => void (await run(writer, `ROLLBACK TO ${name}`)),
-    releaseSavepoint: async (name) => void (await run(writer, `RELEASE SAVEPOINT ${name}`)),
+    commit: async () => void (await runStatement(writer, "COMMIT")),
+    rollback: async () => void (await runStatement(writer, "ROLLBACK")),
+    createSavepoint: async (name) => void (await runStatement(writer, `SAVEPOINT ${name}`)),
+    rollbackToSavepoint: async (name) => void (await runStatement(writer, `ROLLBACK TO ${name}`)),
+    releaseSavepoint: async (name) => void (await runStatement(writer, `RELEASE SAVEPOINT ${name}`)),
   };
 }
 

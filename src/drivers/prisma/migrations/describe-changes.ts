@@ -1,7 +1,6 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import { type Difference, readOutline, type Sign } from "../embedded/differences.ts";
-import type { Catalog, ColumnShape } from "../schema/catalog.ts";
-import { columnTypeOf, isWidening } from "../schema/column-type.ts";
+import { type Catalog, type ColumnShape, columnTypeOf, isWidening } from "../../sql/index.ts";
+import { type Difference, readOutline, type Sign } from "../engine/differences.ts";
 import { defaultAttribute } from "../schema/default-attribute.ts";
 import type { Rename } from "../schema/rename.ts";
 import type { SchemaChange, SchemaChangeKind } from "./migrations.ts";

@@ -1,5 +1,5 @@
-import type { SchemaTarget } from "../embedded/sync-schema.ts";
-import type { Tables } from "../embedded/tables.ts";
+import type { SchemaTarget } from "../engine/sync-schema.ts";
+import type { Tables } from "../engine/tables.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 import type { MigrationRecord } from "./migration-history.ts";
 

@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import { PrismaFailure } from "../prisma-failure.ts";
-import { toKeelsonError } from "../to-keelson-error.ts";
+import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
 
 /** What the databases say when a script fails, by SQLSTATE or by their own words; the words may quote values. */
 const REASONS: readonly (readonly [RegExp, string])[] = [

@@ -1,9 +1,9 @@
 import { resolve as resolvePath } from "node:path";
 import { ConfigurationError, createModel, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
 import { noopLogger } from "../../../kernel/index.ts";
-import { jsonQuoter } from "../embedded/json-quoter.ts";
-import { openingError } from "../embedded/opening-error.ts";
-import { withSchemaEngine } from "../embedded/schema-engine.ts";
+import { jsonQuoter } from "../engine/json-quoter.ts";
+import { openingError } from "../engine/opening-error.ts";
+import { withSchemaEngine } from "../engine/schema-engine.ts";
 import {
   differenceOf,
   pendingChanges,
@@ -11,8 +11,8 @@ import {
   pushTables,
   type SchemaTarget,
   withTables,
-} from "../embedded/sync-schema.ts";
-import type { Tables } from "../embedded/tables.ts";
+} from "../engine/sync-schema.ts";
+import type { Tables } from "../engine/tables.ts";
 import { tableNames } from "../schema/relation-sides.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { deployMigrations } from "./deploy-migrations.ts";

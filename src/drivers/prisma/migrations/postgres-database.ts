@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { EntityModel } from "../../../entity/index.ts";
 import { ConfigurationError } from "../../../entity/index.ts";
-import { loadPeers } from "../embedded/load-peers.ts";
-import { postgresTables } from "../embedded/postgres-tables.ts";
-import { ENGINE_PACKAGES } from "../embedded/schema-engine.ts";
-import { schemaOf } from "../embedded/schema-of.ts";
-import type { Tables } from "../embedded/tables.ts";
+import { loadPeers } from "../engine/load-peers.ts";
+import { postgresTables } from "../engine/postgres-tables.ts";
+import { ENGINE_PACKAGES } from "../engine/schema-engine.ts";
+import { schemaOf } from "../engine/schema-of.ts";
+import type { Tables } from "../engine/tables.ts";
 import type { MigrationDatabase, Scratch } from "./migration-database.ts";
 import { postgresLedger } from "./postgres-ledger.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
-import { makeSchema, markTables } from "../embedded/postgres-tables.ts";
+import { makeSchema, markTables } from "../engine/postgres-tables.ts";
 import { tableNames } from "../schema/relation-sides.ts";
 import type { Ledger } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";

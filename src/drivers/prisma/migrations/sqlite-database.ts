@@ -5,12 +5,11 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
-import { loadPeers } from "../embedded/load-peers.ts";
-import { ENGINE_PACKAGES } from "../embedded/schema-engine.ts";
-import { run } from "../embedded/sqlite-adapter.ts";
-import { sqliteTables } from "../embedded/sqlite-tables.ts";
-import { isSqliteBusy } from "../prisma-failure.ts";
-import { BUSY_DELAYS, withRetries } from "../retry.ts";
+import { BUSY_DELAYS, isSqliteBusy, withRetries } from "../../sql/index.ts";
+import { loadPeers } from "../engine/load-peers.ts";
+import { ENGINE_PACKAGES } from "../engine/schema-engine.ts";
+import { sqliteTables } from "../engine/sqlite-tables.ts";
+import { runStatement } from "../engine/tables.ts";
 import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 import type { MigrationRecord } from "./migration-history.ts";
@@ -59,9 +58,9 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
     withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
 
   async function records(): Promise<readonly MigrationRecord[]> {
-    const found = await run(adapter, "SELECT 1 FROM sqlite_master WHERE name = '_prisma_migrations'");
+    const found = await runStatement(adapter, "SELECT 1 FROM sqlite_master WHERE name = '_prisma_migrations'");
     if (found.rows.length === 0) return [];
-    const { rows } = await run(
+    const { rows } = await runStatement(
       adapter,
       `SELECT "migration_name", "checksum", "finished_at" IS NOT NULL, "rolled_back_at" IS NOT NULL
        FROM "_prisma_migrations" ORDER BY ${STARTED}, "migration_name"`,
@@ -82,8 +81,8 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
     records,
     async exclusively(work) {
       // With it on, dropping a table to make it anew would delete what refers to its rows; a transaction cannot switch it.
-      await run(adapter, "PRAGMA foreign_keys = OFF");
-      await patiently(() => run(adapter, TABLE));
+      await runStatement(adapter, "PRAGMA foreign_keys = OFF");
+      await patiently(() => runStatement(adapter, TABLE));
       return work();
     },
     async apply(file) {
@@ -93,10 +92,10 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
         if (!(await isApplied(file))) throw error;
       }
     },
-    record: async (file) => void (await patiently(() => run(adapter, recording(file)))),
+    record: async (file) => void (await patiently(() => runStatement(adapter, recording(file)))),
     async resolve(name, as) {
       const column = as === "applied" ? "finished_at" : "rolled_back_at";
-      await run(
+      await runStatement(
         adapter,
         `UPDATE "_prisma_migrations" SET "${column}" = ${NOW}
          WHERE "migration_name" = ${quoted(name)} AND "finished_at" IS NULL AND "rolled_back_at" IS NULL`,

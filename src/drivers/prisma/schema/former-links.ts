@@ -6,9 +6,7 @@ import {
   type RelationDefinition,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import type { Catalog } from "./catalog.ts";
-import { linkTableName } from "./link-name.ts";
-import { type LinkTable, linkTable } from "./link-table.ts";
+import { type Catalog, type LinkTable, linkRelations, linkTable, linkTableName } from "../../sql/index.ts";
 
 /** A table that may hold the pairs of a relation, and the column that holds its own end there. */
 export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
@@ -22,14 +20,6 @@ const FORMER: readonly FormerNames[] = [
   { entities: true, relations: false },
   { entities: false, relations: true },
 ];
-
-/** One relation per table of pairs. */
-export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
-  const relations = model.entities
-    .flatMap((entity) => model.relationsOf(entity))
-    .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
-  return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
-}
 
 /** Prisma's default name for the only table of pairs between two models. */
 export function plainTableName({ source, target }: ResolvedRelation): string {

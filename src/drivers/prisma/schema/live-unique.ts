@@ -1,9 +1,6 @@
-import type { AnyEntity, EntityModel, Provider } from "../../../entity/index.ts";
-import { constraintName } from "./constraint-name.ts";
-import { printedUniqueKeys } from "./unique-keys.ts";
+import type { AnyEntity, Provider } from "../../../entity/index.ts";
+import { liveUniqueName } from "../../sql/index.ts";
 
-/** How names of such indexes end. */
-export const LIVE_SUFFIX = "_live_key";
 /** Prisma's name for indexes over some of the rows. */
 const PREVIEW_FEATURE = "partialIndexes";
 
@@ -20,20 +17,6 @@ export function liveUnique(entity: AnyEntity, columns: readonly string[], provid
   const { softDelete } = entity;
   if (softDelete === undefined || !isLiveUnique(entity, provider)) return undefined;
   return `where: { ${softDelete.field}: null }, map: "${liveUniqueName(entity, columns)}"`;
-}
-
-/** The name of the index that keeps columns unique among live records. */
-export function liveUniqueName(entity: AnyEntity, columns: readonly string[]): string {
-  return constraintName(entity, columns, LIVE_SUFFIX);
-}
-
-/** The names of all of them. */
-export function liveUniqueNames(model: EntityModel): readonly string[] {
-  return model.entities.flatMap((entity) =>
-    entity.softDelete === undefined
-      ? []
-      : printedUniqueKeys(model, entity).map((columns) => liveUniqueName(entity, columns)),
-  );
 }
 
 /** The features that Prisma's generator has to be told of. */

@@ -1,5 +1,5 @@
 import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { firstSide, linkName, linkTableName } from "./link-name.ts";
+import { firstSide, hiddenName, linkName, linkTableName, otherSideName } from "../../sql/index.ts";
 
 /** One relation field of a printed model. */
 export interface RelationField {
@@ -44,20 +44,6 @@ export function printedRelation(model: EntityModel, relation: ResolvedRelation):
 /** Whether Prisma knows a relation as a list: one that leads to a single live record may lead to deleted ones besides. */
 export function isPrintedAsList({ type, many, target }: ResolvedRelation): boolean {
   return many || (type === "hasOne" && target.softDelete !== undefined);
-}
-
-/** Names have no double underscores, so this one cannot clash with a declared field. */
-function hiddenName({ source, name }: ResolvedRelation): string {
-  return `${source.name}__${name}`;
-}
-
-/**
- * The name of the other side of a manyToMany relation, whether an entity declares it or not. Prisma's first column is for
- * the field that comes first where both are of one model, so there an undeclared side has to come last.
- */
-export function otherSideName(relation: ResolvedRelation): string {
-  const { source, target, name, inverse } = relation;
-  return inverse ?? (source === target ? `${name}___${source.name}` : hiddenName(relation));
 }
 
 function keyPair(model: EntityModel, key: ResolvedRelation): Pair {

@@ -7,18 +7,15 @@ import {
   type Provider,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import type { Catalog } from "./catalog.ts";
-import { shortName } from "./constraint-name.ts";
+import { type Catalog, linkRelations, linkTable, shortName } from "../../sql/index.ts";
 import {
   type FormerLink,
   formerLinks,
   formerModels,
   isAlongside,
-  linkRelations,
   ownColumnIn,
   plainTableName,
 } from "./former-links.ts";
-import { linkTable } from "./link-table.ts";
 import { tableNames } from "./relation-sides.ts";
 import { type Findings, type Rename, renameColumn, renameTable } from "./rename.ts";
 

@@ -8,10 +8,10 @@ import {
   type OnDelete,
   type Provider,
 } from "../../../entity/index.ts";
+import { printedUniqueKeys, uniqueColumnsOf } from "../../sql/index.ts";
 import { defaultAttribute } from "./default-attribute.ts";
 import { liveUnique, previewFeatures } from "./live-unique.ts";
 import { type RelationField, relationFields } from "./relation-sides.ts";
-import { printedUniqueKeys, uniqueColumnsOf } from "./unique-keys.ts";
 
 /**
  * "restrict" is printed as NoAction: it looks at the end of the statement, so that rows which go together may refer to

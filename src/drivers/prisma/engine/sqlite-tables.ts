@@ -1,0 +1,100 @@
+import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
+import { ConfigurationError } from "../../../entity/index.ts";
+import { BUSY_DELAYS, type Catalog, columnsQuery, isSqliteBusy, toCatalog, withRetries } from "../../sql/index.ts";
+import { jsonQuoter } from "./json-quoter.ts";
+import type { Tables } from "./tables.ts";
+import { runStatement } from "./tables.ts";
+
+/** A connection that keeps all others from writing until it is closed. */
+async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+  const adapter = await factory.connect();
+  try {
+    // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
+    // would delete what refers to its rows.
+    await runStatement(adapter, "PRAGMA foreign_keys = OFF");
+    await runStatement(adapter, "BEGIN IMMEDIATE");
+    return adapter;
+  } catch (error) {
+    await adapter.dispose();
+    throw error;
+  }
+}
+
+async function commit(adapter: SqlDriverAdapter): Promise<void> {
+  const { rows } = await runStatement(adapter, "PRAGMA foreign_key_check");
+  if (rows.length > 0)
+    throw new ConfigurationError(`${rows.length} rows would refer to records that do not exist; nothing was changed`);
+  await runStatement(adapter, "COMMIT");
+}
+
+/**
+ * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
+ * statements; the engine sends them one by one and would leave half of them behind when one fails.
+ */
+export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
+  let alone: SqlDriverAdapter | undefined;
+  const opened: SqlDriverAdapter[] = [];
+  async function connect(): Promise<SqlDriverAdapter> {
+    if (alone !== undefined) return kept(alone);
+    const adapter = await factory.connect();
+    opened.push(adapter);
+    return kept(adapter);
+  }
+  return {
+    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
+    foreign: () => Promise.resolve({ tables: [], enums: [] }),
+    catalog: async () => sqliteCatalog(await connect()),
+    run: async (statement) => void (await runStatement(await connect(), statement)),
+    preparations: async () => [],
+    async atomically(change, keep = true) {
+      const adapter = await withRetries(
+        () => openAlone(factory),
+        (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined),
+      );
+      alone = adapter;
+      try {
+        const result = await change();
+        if (keep) await commit(adapter);
+        else await runStatement(adapter, "ROLLBACK");
+        return result;
+      } catch (error) {
+        await runStatement(adapter, "ROLLBACK");
+        throw error;
+      } finally {
+        alone = undefined;
+        await adapter.dispose();
+      }
+    },
+    async close() {
+      for (const adapter of opened) await adapter.dispose();
+    },
+  };
+}
+
+/**
+ * The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
+ * them for text only when it was built to.
+ */
+function withText(query: SqlQuery): SqlQuery {
+  return { ...query, sql: query.sql.replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") };
+}
+
+/** The same connection with a `dispose` that does nothing, because the schema engine would close it too early. */
+function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
+  const quote = jsonQuoter();
+  const withQuotes = (query: SqlQuery): SqlQuery => ({ ...query, sql: quote(query.sql) });
+  return {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    queryRaw: (query) => adapter.queryRaw(withText(withQuotes(query))),
+    executeRaw: (query) => adapter.executeRaw(withQuotes(query)),
+    executeScript: (script) => adapter.executeScript(quote(script)),
+    startTransaction: (isolation) => adapter.startTransaction(isolation),
+    dispose: async () => {},
+  };
+}
+
+/** The tables of a SQLite file. */
+async function sqliteCatalog(adapter: SqlDriverAdapter): Promise<Catalog> {
+  return toCatalog((await runStatement(adapter, columnsQuery("sqlite", false))).rows);
+}

@@ -1,0 +1,187 @@
+import type { RawBuilder } from "kysely";
+import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
+import { linkTable } from "../tables/link-table.ts";
+import { codecOf } from "./column-codec.ts";
+import { askedOfRelated } from "./condition-shape.ts";
+import { type ListForm, listForm } from "./list-form.ts";
+import type { Places } from "./slot.ts";
+import type { SqlBuilder } from "./sql-builder.ts";
+
+type Joined = Condition & { readonly of: readonly Condition[] };
+type Expression = RawBuilder<boolean>;
+
+/** Writes the conditions of one statement. */
+export class ConditionBuilder {
+  readonly #builder: SqlBuilder;
+  readonly #slots: Places;
+  #tables = 0;
+
+  constructor(builder: SqlBuilder, slots: Places) {
+    this.#builder = builder;
+    this.#slots = slots;
+  }
+
+  /**
+   * A condition on the rows of a table.
+   * @param table What the statement calls the table
+   */
+  build(condition: Condition, table: string): Expression {
+    switch (condition.op) {
+      case "and":
+      case "or":
+        return this.#joined(condition, (part) => this.build(part, table));
+      case "not":
+        return condition.of.op === "related"
+          ? this.#related(condition.of, table, false)
+          : this.#complement(condition.of, table);
+      case "compare":
+        return this.#compare(condition, table);
+      case "related":
+        return this.#related(condition, table, true);
+      default:
+        return this.#constant(condition.op === "always");
+    }
+  }
+
+  /** What `askedOfStored` leaves of a condition on a row that is not stored; its keys are values of the statement. */
+  buildForNew(left: Condition): Expression {
+    const { sql, provider } = this.#builder;
+    if (left.op === "and" || left.op === "or") return this.#joined(left, (part) => this.buildForNew(part));
+    if (left.op === "always" || left.op === "never") return this.#constant(left.op === "always");
+    const asked = (left.op === "not" ? left.of : left) as Related;
+    const { relation } = asked;
+    const column = relation.source.columns[relation.foreignKey as string] as ColumnDefinition;
+    const key = sql`${this.#slots.next(codecOf(provider, column).type)}`;
+    const found = this.#rows(relation, "id", key, askedOfRelated(asked));
+    return left.op === "not" ? sql`not exists ${found}` : sql`exists ${found}`;
+  }
+
+  #constant(holds: boolean): Expression {
+    const { sql } = this.#builder;
+    return holds ? sql<boolean>`1 = 1` : sql<boolean>`1 = 0`;
+  }
+
+  #joined({ op, of }: Joined, build: (part: Condition) => Expression): Expression {
+    const { sql } = this.#builder;
+    const built = flat(op, of).map(build);
+    if (built.length < 2) return built[0] ?? this.#constant(op === "and");
+    return sql<boolean>`(${sql.join(built, op === "and" ? sql` and ` : sql` or `)})`;
+  }
+
+  #compare(condition: Compare, table: string): Expression {
+    const { sql } = this.#builder;
+    const column = sql.id(table, condition.column.name);
+    return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
+  }
+
+  #complement(condition: Compare, table: string): Expression {
+    const { sql } = this.#builder;
+    const column = sql.id(table, condition.column.name);
+    if (condition.value === null) return sql`${column} is not null`;
+    const plain = this.#plain(condition, column);
+    // SQL knows neither yes nor no about null; we do.
+    return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
+  }
+
+  #plain({ column, test, value }: Compare, name: RawBuilder<unknown>): Expression {
+    const { sql, provider } = this.#builder;
+    const { type } = codecOf(provider, column);
+    switch (test) {
+      case "in":
+        return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
+      case "eq":
+        return sql`${name} = ${this.#slots.next(type)}`;
+      case "gt":
+        return sql`${name} > ${this.#slots.next(type)}`;
+      case "gte":
+        return sql`${name} >= ${this.#slots.next(type)}`;
+      case "lt":
+        return sql`${name} < ${this.#slots.next(type)}`;
+      case "lte":
+        return sql`${name} <= ${this.#slots.next(type)}`;
+      default:
+        return this.#search(name, this.#slots.next(type));
+    }
+  }
+
+  /** Ignores case: PostgreSQL by a word of its own, SQLite (of A to Z) always, MySQL not, as its columns compare exactly. */
+  #search(name: RawBuilder<unknown>, pattern: unknown): Expression {
+    const { sql, provider } = this.#builder;
+    if (provider === "postgresql") return sql`${name} ilike ${pattern}`;
+    if (provider === "sqlite") return sql`${name} like ${pattern} escape '!'`;
+    return sql`lower(${name}) like lower(${pattern}) escape '!'`;
+  }
+
+  #in(column: ColumnDefinition, name: RawBuilder<unknown>, form: ListForm): Expression {
+    const { sql, provider } = this.#builder;
+    const { type, listType } = codecOf(provider, column);
+    if (form === "array") return sql`${name} = any(${this.#slots.next(listType)})`;
+    if (form === "json") return this.#inJson(name);
+    const values = Array.from({ length: form }, () => this.#slots.next(type));
+    return sql`${name} in (${sql.join(values)})`;
+  }
+
+  #inJson(name: RawBuilder<unknown>): Expression {
+    const { sql, collation } = this.#builder;
+    const list = this.#slots.next({ scalarType: "string", arity: "scalar" });
+    if (collation === undefined) return sql`${name} in (select value from json_each(${list}))`;
+    const texts = sql`json_table(${list}, '$[*]' columns (value varchar(768) path '$')) as list`;
+    return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;
+  }
+
+  #related(condition: Related, table: string, isSome: boolean): Expression {
+    const { sql } = this.#builder;
+    const { relation } = condition;
+    const where = askedOfRelated(condition);
+    if (relation.type === "belongsTo" && isAlways(where)) {
+      const key = sql.id(table, relation.foreignKey as string);
+      return isSome ? sql`${key} is not null` : sql`${key} is null`;
+    }
+    const found = this.#records(relation, where, table);
+    return isSome ? sql`exists ${found}` : sql`not exists ${found}`;
+  }
+
+  /** Something from the rows of a relation's target that have a value, and match. */
+  #rows(
+    { target }: ResolvedRelation,
+    column: string,
+    value: RawBuilder<unknown>,
+    where: Condition,
+  ): RawBuilder<unknown> {
+    const { sql, db } = this.#builder;
+    // Begins like no name of an entity or of its tables.
+    const name = `_${this.#tables++}`;
+    const query = db
+      .selectFrom(`${target.name} as ${name}`)
+      .select(sql.lit(1).as("one"))
+      .where(sql<boolean>`${sql.id(name, column)} = ${value}`)
+      .where(this.build(where, name));
+    return sql`${query}`;
+  }
+
+  /** Something from the related records that match. */
+  #records(relation: ResolvedRelation, where: Condition, table: string): RawBuilder<unknown> {
+    const { sql, db } = this.#builder;
+    const key = relation.foreignKey as string;
+    if (relation.type === "belongsTo") return this.#rows(relation, "id", sql.id(table, key), where);
+    if (relation.type !== "manyToMany") return this.#rows(relation, key, sql.id(table, "id"), where);
+    const near = `_${this.#tables++}`;
+    const link = linkTable(relation);
+    const pairs = db
+      .selectFrom(`${link.table} as ${near}`)
+      .select(sql.lit(1).as("one"))
+      .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, "id")}`);
+    if (isAlways(where)) return sql`${pairs}`;
+    // Joined rather than nested: the parser of SQLite takes so many levels and no more.
+    const far = `_${this.#tables++}`;
+    const isOther = sql<boolean>`${sql.id(far, "id")} = ${sql.id(near, link.other)}`;
+    const joined = pairs.innerJoin(`${relation.target.name} as ${far}`, (join) => join.on(isOther));
+    return sql`${joined.where(this.build(where, far))}`;
+  }
+}
+
+/** Conditions that are joined in the same way: without the parentheses of those inside, which nest. */
+function flat(op: Joined["op"], of: readonly Condition[]): readonly Condition[] {
+  return of.flatMap((part) => ((part.op === "and" || part.op === "or") && part.op === op ? flat(op, part.of) : [part]));
+}

@@ -1,0 +1,69 @@
+import type { Provider } from "../../../entity/index.ts";
+import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
+import { codecOf } from "./column-codec.ts";
+import { listForm, listValues } from "./list-form.ts";
+
+/** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
+const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
+  like: (text) => `%${text}%`,
+  starts: (text) => `${text}%`,
+  ends: (text) => `%${text}`,
+};
+
+/** What a condition asks of related records: nothing, when all of them meet it, whatever values it names. */
+export function askedOfRelated({ matches }: Related): Condition {
+  return isAlways(matches) ? ALWAYS : matches;
+}
+
+/**
+ * Takes a condition apart into what one statement can serve for all conditions of its kind, and the values of this one.
+ * @param values Receives the values, in the order in which `buildCondition` asks for slots
+ * @param row One that is not stored, with the keys that the condition's relations begin at. @default rows of a table
+ * @returns The same text for all conditions that differ in values only; names have no characters that it uses
+ */
+export function conditionShape(
+  condition: Condition,
+  provider: Provider,
+  values: unknown[],
+  row?: Readonly<Record<string, unknown>>,
+): string {
+  switch (condition.op) {
+    case "and":
+    case "or": {
+      let shape = condition.op === "and" ? "&(" : "|(";
+      for (const part of condition.of) shape += conditionShape(part, provider, values, row);
+      return `${shape})`;
+    }
+    case "not":
+      return `!${conditionShape(condition.of, provider, values, row)}`;
+    case "related": {
+      const { relation } = condition;
+      if (row !== undefined) values.push(row[relation.foreignKey as string]);
+      return `${relation.name}:(${conditionShape(askedOfRelated(condition), provider, values)})`;
+    }
+    case "compare":
+      return compareShape(condition, provider, values);
+    default:
+      return condition.op === "always" ? "1," : "0,";
+  }
+}
+
+function compareShape({ column, test, value }: Compare, provider: Provider, values: unknown[]): string {
+  const start = `${column.name}.${test}`;
+  if (value === null) return `${column.name}?,`;
+  if (test === "in") {
+    const list = value as readonly unknown[];
+    const form = listForm(provider, column, list.length);
+    for (const one of listValues(provider, column, list, form)) values.push(one);
+    return `${start}${form},`;
+  }
+  const pattern = PATTERNS[test];
+  values.push(
+    pattern === undefined ? codecOf(provider, column).encode(value) : pattern(escaped(value as string, provider)),
+  );
+  return `${start},`;
+}
+
+function escaped(text: string, provider: Provider): string {
+  return provider === "postgresql" ? text.replace(/[\\%_]/g, "\\$&") : text.replace(/[!%_]/g, "!$&");
+}

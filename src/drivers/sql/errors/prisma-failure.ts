@@ -1,0 +1,197 @@
+import { KeelsonError } from "../../../entity/index.ts";
+
+/** What a statement was about: all that its error may say. */
+export interface Statement {
+  /** Name of the entity; absent for what concerns the whole database. */
+  readonly model?: string;
+  readonly operation: string;
+}
+
+/** Parts of Prisma's errors that hold no values; its messages quote the arguments, passwords included. */
+interface Thrown {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly errorCode?: unknown;
+  readonly message?: unknown;
+  /** Of an adapter's error that nobody wrapped, which happens when a transaction cannot begin. */
+  readonly cause?: unknown;
+  readonly meta?: {
+    readonly target?: unknown;
+    readonly driverAdapterError?: { readonly cause?: AdapterCause };
+  };
+}
+
+interface AdapterCause {
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  /** Of Prisma's own adapters for SQLite. */
+  readonly extendedCode?: unknown;
+  readonly code?: unknown;
+  readonly originalMessage?: unknown;
+  readonly constraint?: { readonly fields?: unknown; readonly index?: unknown };
+}
+
+/** Which columns a constraint is about: by name, or by the name of its index. */
+export interface Constraint {
+  readonly fields?: readonly string[];
+  readonly index?: string;
+}
+
+/**
+ * What is kept of an error from Prisma or from below it: name, codes, model and operation; its message only where it is about
+ * the connection, and so quotes no values. It is the `cause` of our errors, for the log.
+ */
+export class PrismaFailure extends KeelsonError {
+  /** The database's own code: an SQLSTATE, or SQLite's number. */
+  readonly sqlState: string | undefined;
+  /** What to set, where the failure is a known one. */
+  readonly remedy: string | undefined;
+
+  constructor(error: unknown, { model, operation }: Statement) {
+    const thrown = asThrown(error);
+    const code = codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
+    const sqlState = sqlStateOf(thrown);
+    const what = model === undefined ? operation : `${model}.${operation}`;
+    const said = connectionSentence(thrown, code, sqlState);
+    const remedy = remedyFor(sqlState, said);
+    const facts = [what, text(thrown.name) ?? typeof error, code, sqlState].filter(Boolean).join(" ");
+    super(code, 500, [facts, said, remedy].filter(Boolean).join(": "));
+    this.sqlState = sqlState;
+    this.remedy = remedy;
+  }
+}
+
+function asThrown(error: unknown): Thrown {
+  return typeof error === "object" && error !== null ? (error as Thrown) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Codes for what adapters report; Prisma gives a raw statement's failure one that says no more than that (P2010). */
+const CODES: Readonly<Record<string, string>> = {
+  LengthMismatch: "P2000",
+  UniqueConstraintViolation: "P2002",
+  ForeignKeyConstraintViolation: "P2003",
+  RestrictViolation: "P2003",
+  NullConstraintViolation: "P2011",
+  ValueOutOfRange: "P2020",
+  TableDoesNotExist: "P2021",
+  ColumnNotFound: "P2022",
+  AuthenticationFailed: "P1000",
+  DatabaseNotReachable: "P1001",
+  DatabaseDoesNotExist: "P1003",
+  SocketTimeout: "P1008",
+  DatabaseAccessDenied: "P1010",
+  TlsConnectionError: "P1011",
+  ConnectionClosed: "P1017",
+  TooManyConnections: "P2037",
+  TransactionWriteConflict: "P2034",
+};
+
+/**
+ * MySQL's and MariaDB's numbers for what their adapter has no word for: a row that others changed or keep locked, a server
+ * that goes away, and connections that cannot be had.
+ */
+const MYSQL_CODES: Readonly<Record<string, string>> = {
+  1020: "P2034",
+  1053: "P1017",
+  1158: "P1017",
+  1205: "P2034",
+  1927: "P1017",
+  45009: "P1017",
+  45012: "P1001",
+  45013: "P1017",
+  45027: "P1017",
+  45028: "P2024",
+};
+
+/** SQLite's codes for a file that cannot be written: no room on the disk, a disk that fails, a file that is read-only. */
+const SQLITE_CODES: Readonly<Record<number, string>> = { 8: "NO_WRITES", 10: "NO_WRITES", 13: "NO_WRITES" };
+/** The last byte of an extended code is the code itself. */
+const SQLITE_CODE = 0xff;
+
+function codeOfKind(thrown: Thrown): string | undefined {
+  const cause = adapterCauseOf(thrown);
+  const kind = cause?.kind;
+  if (kind === "mysql") return MYSQL_CODES[String(cause?.originalCode)];
+  if (kind === "sqlite") return SQLITE_CODES[Number(cause?.extendedCode ?? cause?.originalCode) & SQLITE_CODE];
+  return typeof kind === "string" && Object.hasOwn(CODES, kind) ? CODES[kind] : undefined;
+}
+
+function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined {
+  if (name === "DriverAdapterError" && typeof cause === "object" && cause !== null) return cause;
+  return meta?.driverAdapterError?.cause;
+}
+
+function sqlStateOf(thrown: Thrown): string | undefined {
+  const cause = adapterCauseOf(thrown);
+  return text(cause?.originalCode) ?? text(cause?.code);
+}
+
+/**
+ * SQLSTATEs of failures that are about the connection: it breaks, is refused, is one too many, asks for another database or
+ * setting, is ended by the server, or does not know a prepared statement. Their sentences name users, databases and addresses, and no values.
+ */
+const CONNECTION_STATE = /^(08|28|3D|53|57P|26000$|42P05$|42704$|57014$)/;
+const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EAI_AGAIN|NO_CONNECTION|P1\d{3})$/;
+
+/** What the server or the network said of a failure of the connection. */
+function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
+  if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
+  const cause = adapterCauseOf(thrown);
+  // Prisma's own messages quote arguments; below them nothing does.
+  const said = text(cause?.originalMessage) ?? (text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message);
+  return text(said)?.split("\n", 1)[0]?.slice(0, 300);
+}
+
+/** Whether a statement nests more deeply than the database can read: SQLite names it in words only, PostgreSQL has a code. */
+export function isTooDeep(error: unknown): boolean {
+  const cause = adapterCauseOf(asThrown(error));
+  const said = text(cause?.originalMessage) ?? "";
+  return cause?.originalCode === "54001" || /parser stack overflow|Expression tree is too large/i.test(said);
+}
+
+/** What to set where a pooler stands between the app and the server. */
+function remedyFor(sqlState: string | undefined, said = ""): string | undefined {
+  if (/unsupported startup parameter|unrecognized configuration parameter/i.test(said))
+    return "a pooler such as PgBouncer refuses settings that come with a connection; let it ignore them (ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout), or set statementTimeout and idleTransactionTimeout to 0";
+  if (sqlState === "26000" || sqlState === "42P05")
+    return "a pooler in transaction mode shares connections, and with them prepared statements; set preparedStatements: false";
+  return undefined;
+}
+
+/** The name of the error when Prisma's query compiler panicked, which has no code. */
+const PANIC = "PrismaClientRustPanicError";
+/** The pool and its connections throw errors without a code; these mean that there is no connection. */
+const NO_CONNECTION =
+  /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|after calling end/;
+const NO_TRANSACTION = /Unable to start a transaction in the given time/;
+
+function plainFailure({ name, message }: Thrown): string | undefined {
+  if (name === PANIC) return "PANIC";
+  return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
+}
+
+/** Whether SQLite says that another connection is writing. */
+export function isSqliteBusy(error: unknown): boolean {
+  return codeOfKind(asThrown(error)) === "P1008";
+}
+
+/** Whether Prisma gave up waiting for a connection to begin a transaction on. */
+export function isTransactionStartTimeout(error: unknown): boolean {
+  return asThrown(error).code === "P2028" && NO_TRANSACTION.test(String(asThrown(error).message));
+}
+
+/** The constraint that an error names, if it does. */
+export function constraintOf(error: unknown): Constraint {
+  const thrown = asThrown(error);
+  const constraint = adapterCauseOf(thrown)?.constraint;
+  const fields = constraint?.fields ?? thrown.meta?.target;
+  const index = text(constraint?.index) ?? text(thrown.meta?.target);
+  return {
+    ...(Array.isArray(fields) ? { fields: fields.filter((field) => typeof field === "string") } : {}),
+    ...(index === undefined ? {} : { index }),
+  };
+}

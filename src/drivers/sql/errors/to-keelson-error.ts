@@ -1,0 +1,113 @@
+import { type AnyEntity, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  DatabaseError,
+  DatabaseUnavailableError,
+  ReferencedError,
+  ValidationFailedError,
+} from "../../../kernel/index.ts";
+import { constraintName } from "../tables/constraint-name.ts";
+import { liveUniqueName } from "../tables/live-unique-name.ts";
+import { printedUniqueKeys } from "../tables/printed-unique-keys.ts";
+import {
+  type Constraint,
+  constraintOf,
+  isTooDeep,
+  isTransactionStartTimeout,
+  PrismaFailure,
+  type Statement,
+} from "./prisma-failure.ts";
+
+/** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
+const UNAVAILABLE = new Set(
+  "P1001 P1002 P1008 P1017 P2024 P2037 NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN NO_WRITES 25006 25P03 57014 57P01 57P02 57P03".split(
+    " ",
+  ),
+);
+/** Connection exceptions and exhausted resources. */
+const UNAVAILABLE_CLASS = /^(08|53)/;
+const MISFITS = new Set(["P2021", "P2022"]);
+
+function isUnavailable({ code, sqlState }: PrismaFailure): boolean {
+  if (UNAVAILABLE.has(code)) return true;
+  return sqlState !== undefined && (UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState));
+}
+
+/** What a reference to a record that does not exist is answered with. */
+export function danglingReference(names: readonly string[], cause?: unknown): ValidationFailedError {
+  const errors = Object.fromEntries(names.map((name) => [name, "must refer to an existing record"]));
+  return new ValidationFailedError(names.length === 0 ? { _: "a reference leads to no record" } : errors, undefined, {
+    cause,
+  });
+}
+
+function referenceError(error: unknown, entity: AnyEntity | undefined, operation: string, cause: PrismaFailure): Error {
+  if (operation.startsWith("delete")) return new ReferencedError(undefined, { cause });
+  const column = entity && foreignKeyColumn(entity, constraintOf(error));
+  return danglingReference(column === undefined ? [] : [column], cause);
+}
+
+/**
+ * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
+ * @param statement what failed; its `operation` decides what a broken reference means
+ */
+export function toKeelsonError(error: unknown, statement: Statement, model?: EntityModel): Error {
+  if (isKeelsonError(error)) return error;
+  const cause = new PrismaFailure(error, statement);
+  const entity = statement.model === undefined ? undefined : model?.get(statement.model);
+  const { code } = cause;
+  if (code === "P2002") {
+    const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
+    return new ConflictError(undefined, { fields, cause });
+  }
+  if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
+  if (cause.sqlState === "54000")
+    return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
+  if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
+  if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
+  if (isUnavailable(cause) || isTransactionStartTimeout(error))
+    return new DatabaseUnavailableError(undefined, { cause });
+  if (code === "P2028") return new DatabaseError("The transaction is over", { cause });
+  if (MISFITS.has(code))
+    return new DatabaseError(`The tables do not fit the definition of ${statement.model ?? "an entity"}`, { cause });
+  return new DatabaseError(undefined, { cause });
+}
+
+/** Whether two transactions got in each other's way; the same work may succeed a moment later. */
+export function isWriteConflict(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P2034";
+}
+
+/** Whether another process is writing to the SQLite file. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P1008";
+}
+
+/** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
+function bareName(index: string): string {
+  return index.replace(/"/g, "").split(".").at(-1) as string;
+}
+
+/** The columns of a unique constraint; empty when the constraint was not made by Keelson. */
+function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
+  if (fields !== undefined) return fields.filter((field) => Object.hasOwn(entity.columns, field));
+  if (index === undefined) return [];
+  const name = bareName(index);
+  if (name === `${entity.name}_pkey` || name === "PRIMARY") return ["id"];
+  const namesOf = (columns: readonly string[]): readonly string[] => [
+    constraintName(entity, columns, "_key"),
+    liveUniqueName(entity, columns),
+  ];
+  return printedUniqueKeys(model, entity).find((columns) => namesOf(columns).includes(name)) ?? [];
+}
+
+/** The column of a foreign key constraint; undefined when it cannot be told. */
+function foreignKeyColumn(entity: AnyEntity, { fields, index }: Constraint): string | undefined {
+  const keys = Object.values(entity.columns).filter(({ role }) => role === "foreignKey");
+  const found = keys.find(
+    ({ name }) =>
+      fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index)),
+  );
+  return found?.name;
+}

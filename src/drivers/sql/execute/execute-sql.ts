@@ -1,0 +1,125 @@
+import type { ColumnDefinition } from "../../../entity/index.ts";
+import type {
+  ChangePairs,
+  DriverPort,
+  Execute,
+  FindPairs,
+  Insert,
+  Pair,
+  ResultOf,
+  Row,
+  Statement,
+  Update,
+  Written,
+} from "../../../gate/index.ts";
+import { ValidationFailedError } from "../../../kernel/index.ts";
+import { danglingReference } from "../errors/to-keelson-error.ts";
+import { writeTogether } from "../fast/write-together.ts";
+import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
+import type { SqlSession } from "../statement/sql-connection.ts";
+import { countRows, sqlFind } from "./sql-reads.ts";
+import { deleteRows, insertRow, insertRows, insertRowWhere, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+
+/** Pairs of one INSERT. */
+const PAIRS = 1_000;
+
+/** Pairs of a relation, ordered by source, then target. */
+async function selectLinks(session: SqlSession, statement: FindPairs): Promise<Pair[]> {
+  const { relation, ids, where, limit = Number.POSITIVE_INFINITY } = statement;
+  const sources = [...new Set(ids)];
+  if (sources.length === 0 || limit === 0) return [];
+  const query = linksQuery(session.connection(), relation, sources, where, limit);
+  const { rows } = await session.read({ model: relation.source.name, operation: "links" }, (client) =>
+    client.queryRaw(query),
+  );
+  const pairs = rows.map(([source, target]): Pair => ({ source: source as string, target: target as string }));
+  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
+  return pairs.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
+}
+
+/** Adds pairs. @throws ValidationFailedError when one end does not exist */
+async function addLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  const open = session.connection();
+  for (let start = 0; start < targets.length; start += PAIRS) {
+    const query = linkQuery(open, relation, id, targets.slice(start, start + PAIRS));
+    try {
+      await session.write({ model: relation.source.name, operation: "link" }, (client) => client.executeRaw(query));
+    } catch (error) {
+      if (!(error instanceof ValidationFailedError)) throw error;
+      throw danglingReference([`${relation.name}Ids`], error.cause);
+    }
+  }
+}
+
+/** Removes pairs; a record that does not exist has none. */
+async function removeLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  if (targets.length === 0) return;
+  const query = unlinkQuery(session.connection(), relation, id, targets);
+  await session.write({ model: relation.source.name, operation: "unlink" }, (client) => client.executeRaw(query));
+}
+
+/**
+ * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
+ * it do not matter while they wait for their turn.
+ */
+export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"]): Execute {
+  const find = sqlFind(session);
+  const together = writeTogether(session);
+
+  function insert(statement: Insert): Promise<Written> {
+    const plan = session.connection().planOf(statement.entity);
+    const { rows, where, returning } = statement;
+    if (returning === true || where !== undefined) {
+      const [data] = rows as readonly [Row];
+      if (where === undefined) return insertRow(session, together, plan, data).then(writtenOne);
+      return insertRowWhere(session, plan, data, where).then(writtenOne);
+    }
+    const portions = portionsOf(session, plan, rows);
+    if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions).then(writtenSeveral);
+    return transaction((execute) => execute(statement));
+  }
+
+  function update({ entity, where, data, returning }: Update): Promise<Written> {
+    const plan = session.connection().planOf(entity);
+    if (returning === true) return updateRow(session, together, plan, where, data).then(writtenOne);
+    return updateRows(session, plan, where, data).then(writtenSeveral);
+  }
+
+  function run(statement: Statement): Promise<ResultOf<Statement>> {
+    const open = session.connection();
+    switch (statement.kind) {
+      case "find":
+        return find(statement);
+      case "count":
+        return countRows(session, open.planOf(statement.entity), statement.where);
+      case "insert":
+        return insert(statement);
+      case "update":
+        return update(statement);
+      case "delete":
+        return deleteRows(session, open.planOf(statement.entity), statement.where).then(writtenSeveral);
+      case "pairs":
+        return selectLinks(session, statement);
+      case "link":
+        if (session.inTransaction || statement.targets.length <= PAIRS) return addLinks(session, statement);
+        return transaction((execute) => execute(statement));
+      default:
+        return removeLinks(session, statement);
+    }
+  }
+  return ((statement) => {
+    try {
+      return run(statement);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }) as Execute;
+}
+
+function writtenSeveral(count: number): Written {
+  return { count, rows: [] };
+}
+
+function writtenOne(row: Row | null): Written {
+  return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+}

@@ -1,0 +1,115 @@
+import { ConfigurationError } from "../../../entity/index.ts";
+import {
+  type Driver,
+  type DriverCapabilities,
+  type DriverContext,
+  type DriverPort,
+  type DriverSchema,
+  defineDriver,
+  type Execute,
+  type TransactionOptions,
+  withCapabilities,
+} from "../../../gate/index.ts";
+import { createSerialQueue } from "../../../kernel/index.ts";
+import { type Connection, notConnected } from "./connection.ts";
+import type { OpenedClient } from "./opened-client.ts";
+import { runTransaction, type Transact } from "./run-transaction.ts";
+import { databaseSession, type Session } from "./session.ts";
+
+const TRANSACTION_MS = 30_000;
+
+/** What the drivers of this family differ in. */
+export interface DriverParts<C> {
+  readonly name: string;
+  readonly capabilities: DriverCapabilities;
+  /** What keeps the tables in step, where the driver can do that itself. */
+  readonly schema?: (context: () => DriverContext) => DriverSchema;
+  /** Opens the database. A failure leaves nothing open, so that it can be tried again. */
+  open(context: DriverContext): Promise<OpenedClient<C>>;
+}
+
+/** A way for statements to the database: through a PrismaClient, or in SQL straight to its adapter. */
+export interface Path<S, C extends S, O extends Connection<C>> {
+  /** Compiles what statements need. @throws ConfigurationError */
+  prepare(opened: OpenedClient<C>, context: DriverContext): Promise<O>;
+  readonly transact: Transact<S, C>;
+  /** What it adds to the capabilities of a driver. */
+  readonly capabilities: Partial<DriverCapabilities>;
+  /** @param transaction runs work in a transaction, or in the session's own */
+  executor(session: Session<S, O>, transaction: DriverPort["transaction"]): Execute;
+  /** Asks the database for nothing. */
+  ping(client: S): Promise<unknown>;
+}
+
+/** The Driver port over Prisma. */
+export function createDatabaseDriver<S, C extends S, O extends Connection<C>>(
+  { name, capabilities, schema, open }: DriverParts<C>,
+  path: Path<S, C, O>,
+): Driver {
+  const turns = createSerialQueue();
+  let connecting: Promise<void> | undefined;
+  let context: DriverContext | undefined;
+  let connection: O | undefined;
+
+  async function connect(given: DriverContext): Promise<void> {
+    const opened = await open(given);
+    try {
+      connection = await path.prepare(opened, given);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  /** Statements of a session; work that needs a transaction joins the one of the session. */
+  function executor(session: Session<S, O>): Execute {
+    const execute: Execute = path.executor(session, (work) => work(execute));
+    return execute;
+  }
+
+  const tables = schema?.(() => {
+    if (context === undefined || connection === undefined) throw notConnected(name);
+    return context;
+  });
+  const session = databaseSession<C, O>(name, () => connection, turns) as Session<S, O>;
+
+  async function transaction<T>(
+    work: (execute: Execute) => Promise<T>,
+    { timeout = TRANSACTION_MS }: TransactionOptions = {},
+  ): Promise<T> {
+    const current = session.connection();
+    const run = () =>
+      runTransaction<T, S, C, O>(current, path.transact, async (inner) => work(executor(inner)), timeout);
+    return current.dialect.singleWriter ? turns(run) : run();
+  }
+
+  return defineDriver({
+    name,
+    capabilities: withCapabilities(capabilities, path.capabilities),
+    schema: tables && Object.freeze(tables),
+    async connect(given) {
+      if (connecting !== undefined && context?.model !== given.model)
+        throw new ConfigurationError(`the ${name} driver already serves another app; make one driver per app`);
+      context = given;
+      connecting ??= connect(given);
+      try {
+        await connecting;
+      } catch (error) {
+        connecting = undefined;
+        throw error;
+      }
+    },
+    async disconnect() {
+      await connecting?.catch(() => undefined); // whoever connects hears of a failure
+      const closing = connection;
+      connecting = undefined;
+      connection = undefined;
+      await closing?.close();
+    },
+    async ping() {
+      await session.read({ operation: "ping" }, path.ping);
+    },
+    execute: path.executor(session, transaction),
+    transaction,
+  });
+}

@@ -1,0 +1,99 @@
+import type { CompiledQuery } from "kysely";
+import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
+import { ConditionBuilder } from "../condition/build-condition.ts";
+import { conditionShape } from "../condition/condition-shape.ts";
+import { Slots } from "../condition/slot.ts";
+import { linkTable } from "../tables/link-table.ts";
+import type { SqlConnection } from "./sql-connection.ts";
+import { type NamedQuery, toStatement } from "./statement-cache.ts";
+
+const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
+const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
+/** What a statement calls the records at the other end; no entity has such a name. */
+const FAR = "_far";
+/** Pairs up to which an INSERT is kept: larger ones are rare, and long. */
+const MAX_KEPT_PAIRS = 4;
+
+/** A column of a table of pairs, where a condition takes one: it holds ids of an entity. */
+function endColumn({ source }: ResolvedRelation, name: string): ColumnDefinition {
+  return { ...(source.columns.id as ColumnDefinition), name };
+}
+
+function oneOf(relation: ResolvedRelation, column: string, ids: readonly string[]): Condition {
+  return compare(endColumn(relation, column), "in", ids);
+}
+
+/** The statement that reads pairs: the ids at the near end, then those at the far one. */
+export function linksQuery(
+  { builder, statements }: SqlConnection,
+  relation: ResolvedRelation,
+  ids: readonly string[],
+  condition: Condition,
+  limit: number,
+): NamedQuery {
+  const { db, sql, provider } = builder;
+  const { table, own, other } = linkTable(relation);
+  const near = oneOf(relation, own, ids);
+  const isBounded = Number.isFinite(limit);
+  const values: unknown[] = [];
+  const nearShape = conditionShape(near, provider, values);
+  const shape = `links ${table} ${nearShape} ${conditionShape(condition, provider, values)} ${isBounded}`;
+  if (isBounded) values.push(limit);
+  const write = (): CompiledQuery => {
+    const slots = new Slots();
+    const conditions = new ConditionBuilder(builder, slots);
+    let query = db.selectFrom(table).select([own, other]).where(conditions.build(near, table));
+    if (!isAlways(condition)) {
+      const far = db
+        .selectFrom(`${relation.target.name} as ${FAR}`)
+        .select(sql.lit(1).as("one"))
+        .where(sql<boolean>`${sql.id(FAR, "id")} = ${sql.id(table, other)}`)
+        .where(conditions.build(condition, FAR));
+      query = query.where(sql<boolean>`exists ${far}`);
+    }
+    if (isBounded) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+    return query.compile();
+  };
+  return statements.get(shape, write).query(values);
+}
+
+/** The statement that adds pairs; those that exist already stay. */
+export function linkQuery(
+  { builder, statements }: SqlConnection,
+  relation: ResolvedRelation,
+  id: string,
+  targets: readonly string[],
+): NamedQuery {
+  const { db, sql, provider } = builder;
+  const { table, own, other } = linkTable(relation);
+  const values = targets.flatMap((target) => [id, target]);
+  const write = (): CompiledQuery => {
+    const slots = new Slots();
+    const insert = db
+      .insertInto(table)
+      .columns([own, other])
+      .values(targets.map(() => ({ [own]: slots.next(TEXT), [other]: slots.next(TEXT) })));
+    // MySQL's "ignore" would ignore references that lead nowhere too.
+    if (provider === "mysql") return insert.onDuplicateKeyUpdate({ [own]: sql.id(own) }).compile();
+    return insert.onConflict((conflict) => conflict.doNothing()).compile();
+  };
+  if (targets.length > MAX_KEPT_PAIRS) return toStatement(write()).query(values);
+  return statements.get(`link ${table} ${own} ${targets.length}`, write).query(values);
+}
+
+/** The statement that removes pairs; those that do not exist are ignored. */
+export function unlinkQuery(
+  { builder, statements }: SqlConnection,
+  relation: ResolvedRelation,
+  id: string,
+  targets: readonly string[],
+): NamedQuery {
+  const { table, own, other } = linkTable(relation);
+  const condition = and([compare(endColumn(relation, own), "eq", id), oneOf(relation, other, targets)]);
+  const values: unknown[] = [];
+  const shape = `unlink ${table} ${conditionShape(condition, builder.provider, values)}`;
+  const write = (): CompiledQuery =>
+    builder.db.deleteFrom(table).where(new ConditionBuilder(builder, new Slots()).build(condition, table)).compile();
+  return statements.get(shape, write).query(values);
+}

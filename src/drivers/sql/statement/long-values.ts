@@ -1,0 +1,142 @@
+import type { AliasedRawBuilder, RawBuilder } from "kysely";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
+import type { SqlBuilder } from "../condition/sql-builder.ts";
+
+// A list whose values may be long is read in two steps. Its statement returns values up to a length that lets all of them
+// fit, and says how long the others are. Then it is known how many records fit, and those with long values are read by
+// their ids. So no more than fits is ever read, and lists of ordinary length are one statement.
+
+/** Columns whose values may have more bytes are asked how long they are. */
+const LONG = 4_096;
+/** The same where many short values together may be too many. */
+const SHORT = 64;
+/** The statement calls a record's size this; no field has such a name. */
+const SIZE = "_size";
+
+/** What the columns of a selection may have in bytes. */
+export interface SelectionSizes {
+  /** Of all columns that are not long, together. */
+  readonly short: number;
+  readonly long: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** Which columns a statement returns up to a length only. */
+export interface Inline {
+  readonly columns: readonly string[];
+  /** Bytes that a value may have. */
+  readonly most: number;
+}
+
+/** Rows as adapters return them. */
+export interface Rows {
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+export function sizesOf(entity: AnyEntity, names: readonly string[]): SelectionSizes {
+  const sizes = names.map((name) => [name, mostBytes(entity.columns[name] as ColumnDefinition)] as const);
+  const beyond = (most: number): string[] => sizes.filter(([, bytes]) => bytes > most).map(([name]) => name);
+  const short = sizes.reduce((sum, [, bytes]) => sum + (bytes > LONG ? 0 : bytes), 0);
+  return Object.freeze({ short, long: beyond(LONG), all: beyond(SHORT) });
+}
+
+/** What a list returns at once: half of what is left, shared by its records. Undefined where all values fit anyway. */
+export function inlineOf(
+  { names, sizes: { short, long, all } }: { readonly names: readonly string[]; readonly sizes: SelectionSizes },
+  limit: number | undefined,
+  { left }: ByteBudget,
+): Inline | undefined {
+  if (limit === undefined || !names.includes("id")) return undefined;
+  const columns = short * limit > left ? all : long;
+  if (columns.length === 0) return undefined;
+  // A power of two: few different statements.
+  const most = 2 ** Math.max(4, Math.floor(Math.log2(left / 2 / limit / columns.length)));
+  return { columns, most };
+}
+
+function length({ sql, provider }: SqlBuilder, { name: table }: AnyEntity, column: string): RawBuilder<number> {
+  const value = sql.id(table, column);
+  return provider === "postgresql" ? sql`octet_length(cast(${value} as text))` : sql`octet_length(${value})`;
+}
+
+/** A value that is not too long, or null. */
+export function shortValue(
+  builder: SqlBuilder,
+  entity: AnyEntity,
+  column: string,
+  most: number,
+): AliasedRawBuilder<unknown, string> {
+  const { sql } = builder;
+  const isShort = sql`${length(builder, entity, column)} <= ${sql.lit(most)}`;
+  return sql`case when ${isShort} then ${sql.id(entity.name, column)} end`.as(column);
+}
+
+/** How many bytes the values of a record have where one of them is too long, or null. */
+export function sizeOfLong(
+  builder: SqlBuilder,
+  entity: AnyEntity,
+  { columns, most }: Inline,
+): AliasedRawBuilder<number | null, string> {
+  const { sql } = builder;
+  const lengths = columns.map((column) => length(builder, entity, column));
+  const isLong = sql.join(
+    lengths.map((bytes) => sql`${bytes} > ${sql.lit(most)}`),
+    sql` or `,
+  );
+  const sum = sql.join(
+    lengths.map((bytes) => sql`coalesce(${bytes}, 0)`),
+    sql` + `,
+  );
+  return sql<number | null>`case when ${isLong} then ${sum} end`.as(SIZE);
+}
+
+/** What `rowsThatFit` works with. */
+interface Fitting {
+  readonly selection: { readonly names: readonly string[] };
+  readonly inline: Inline;
+  readonly bytes: ByteBudget;
+  /** Reads rows with all their values. */
+  readonly byIds: (ids: readonly string[]) => Promise<Rows>;
+}
+
+/** The rows of a list that fit, with all their values; those that have gone meanwhile are left out. */
+export async function rowsThatFit(
+  rows: Rows["rows"],
+  { selection: { names }, inline, bytes, byIds }: Fitting,
+): Promise<Rows["rows"]> {
+  const size = (rows[0]?.length ?? 0) - 1;
+  const columns = inline.columns.map((name) => names.indexOf(name));
+  const all = shownInAll(rows, size, columns);
+  if (all <= bytes.left) {
+    bytes.take([all]);
+    return rows;
+  }
+  const sizes = rows.map((row) => (row[size] === null ? shownBytes(row, columns) : Number(row[size])));
+  const kept = rows.slice(0, bytes.take(sizes));
+  const isLong = (row: readonly unknown[]): boolean => row[size] !== null;
+  if (!kept.some(isLong)) return kept;
+  const id = names.indexOf("id");
+  const { rows: whole } = await byIds(kept.filter(isLong).map((row) => row[id] as string));
+  const byId = new Map(whole.map((row) => [row[id], row]));
+  return kept.map((row) => (isLong(row) ? byId.get(row[id]) : row)).filter((row) => row !== undefined);
+}
+
+/** What all rows have, or infinitely much where one has a value that is too long; most lists end here. */
+function shownInAll(rows: Rows["rows"], size: number, columns: readonly number[]): number {
+  let bytes = 0;
+  for (const row of rows) {
+    if (row[size] !== null) return Number.POSITIVE_INFINITY;
+    bytes += shownBytes(row, columns);
+  }
+  return bytes;
+}
+
+function shownBytes(row: readonly unknown[], columns: readonly number[]): number {
+  let bytes = 0;
+  for (const column of columns) {
+    const value = row[column];
+    if (typeof value === "string") bytes += value.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,226 @@
+import type { CompiledQuery } from "kysely";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import {
+  ALWAYS,
+  and,
+  type Condition,
+  compare,
+  type Find,
+  type Row,
+  type SortKey,
+  totalOrder,
+} from "../../../gate/index.ts";
+import { BadRequestError } from "../../../kernel/index.ts";
+import { ConditionBuilder } from "../condition/build-condition.ts";
+import { conditionShape } from "../condition/condition-shape.ts";
+import { Slots } from "../condition/slot.ts";
+import type { SqlBuilder } from "../condition/sql-builder.ts";
+import type { EntityPlan } from "../session/entity-plan.ts";
+import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
+import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
+import type { SqlConnection } from "./sql-connection.ts";
+import type { NamedQuery } from "./statement-cache.ts";
+
+/** Columns that a statement returns. */
+export interface Selection {
+  readonly names: readonly string[];
+  /** The same text for the same columns in the same order. */
+  readonly key: string;
+  /** Whether moments are texts. */
+  readonly asText: boolean;
+  readonly decode: RowDecoder;
+  readonly sizes: SelectionSizes;
+}
+
+/** Records that are read along. */
+export interface Joined {
+  readonly relation: ResolvedRelation;
+  readonly selection: Selection;
+  /** What they have to be. */
+  readonly condition: Condition;
+}
+
+/** Which rows, in which order, and how many of them. */
+export interface RowsWanted {
+  readonly condition: Condition;
+  /** @default none */
+  readonly joined?: readonly Joined[] | undefined;
+  /** @default none: at most one row matches */
+  readonly order?: readonly SortKey[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  /** What is read of long values. @default all of them */
+  readonly inline?: Inline | undefined;
+  /** Whether the rows are locked until the transaction is over. @default false */
+  readonly lock?: boolean | undefined;
+}
+
+const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
+
+/**
+ * The columns that are asked for.
+ * @throws BadRequestError for names that are no columns
+ */
+export function selectionOf(
+  { builder: { provider }, selections }: SqlConnection,
+  { entity }: EntityPlan,
+  { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
+): Selection {
+  for (const name of select ?? [])
+    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  const key = select?.join() ?? "*";
+  const id = `${entity.name} ${asText} ${key}`;
+  const known = selections.get(id);
+  if (known !== undefined) return known;
+  const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
+  const selection = Object.freeze({
+    names,
+    key,
+    asText,
+    decode: rowDecoder(provider, entity, names, asText),
+    sizes: sizesOf(entity, names),
+  });
+  selections.set(id, selection);
+  return selection;
+}
+
+/**
+ * An order that is total by ending with the id.
+ * @throws BadRequestError for what is no sortable column
+ */
+export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
+  const order = totalOrder(sort);
+  for (const { field } of order) {
+    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
+    if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
+  }
+  return order;
+}
+
+/** The statement that reads rows. */
+export function selectQuery(
+  { builder, statements }: SqlConnection,
+  { entity }: EntityPlan,
+  selection: Selection,
+  wanted: RowsWanted,
+): NamedQuery {
+  const { condition, joined = [], order = [], limit, offset = 0, inline, lock = false } = wanted;
+  const values: unknown[] = [];
+  let joins = "";
+  for (const {
+    relation,
+    selection: { key },
+    condition: own,
+  } of joined)
+    joins += `${relation.name}:${key}(${conditionShape(own, builder.provider, values)})`;
+  const where = conditionShape(condition, builder.provider, values);
+  const isCut = offset > 0;
+  const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
+  const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
+  if (limit !== undefined) values.push(limit);
+  if (isCut) values.push(offset);
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? "lock" : ""}`;
+  return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
+}
+
+function writeSelect(
+  builder: SqlBuilder,
+  entity: AnyEntity,
+  names: readonly string[],
+  { condition, joined = [], order = [], limit, offset = 0, inline, lock = false }: RowsWanted,
+): CompiledQuery {
+  const { db, sql, provider } = builder;
+  const slots = new Slots();
+  const conditions = new ConditionBuilder(builder, slots);
+  let query = db
+    .selectFrom(entity.name)
+    .select(
+      names.map((name) =>
+        inline?.columns.includes(name) ? shortValue(builder, entity, name, inline.most) : `${entity.name}.${name}`,
+      ),
+    );
+  for (const [index, { relation, selection, condition: own }] of joined.entries()) {
+    // Begins like no name of an entity or of its tables, nor like those in conditions.
+    const near = `_j${index}`;
+    const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(entity.name, relation.foreignKey as string)}`;
+    const on = sql<boolean>`${isIt} and ${conditions.build(own, near)}`;
+    query = query
+      .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
+      .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
+  }
+  if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
+  query = query.where(conditions.build(condition, entity.name));
+  for (const { field, direction } of order)
+    query = query.orderBy(sql.id(entity.name, field), (by) => {
+      const directed = direction === "asc" ? by.asc() : by.desc();
+      // Elsewhere null is the smallest value by nature.
+      if (provider !== "postgresql" || entity.columns[field]?.optional !== true) return directed;
+      return direction === "asc" ? directed.nullsFirst() : directed.nullsLast();
+    });
+  if (limit !== undefined) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+  // No offset without a limit there.
+  else if (offset > 0 && provider !== "postgresql")
+    query = query.limit(sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}`);
+  if (offset > 0) query = query.offset(sql<number>`${slots.next(WHOLE_NUMBER)}`);
+  if (lock) query = query.modifyEnd(provider === "postgresql" ? sql`for no key update` : sql`for update`);
+  return query.compile();
+}
+
+/**
+ * The statement that reads records by their ids.
+ * @param rest What else they have to be. @default nothing
+ */
+export function selectByIdQuery(
+  connection: SqlConnection,
+  plan: EntityPlan,
+  selection: Selection,
+  ids: readonly string[],
+  rest: Condition = ALWAYS,
+  joined?: readonly Joined[],
+): NamedQuery {
+  const column = plan.entity.columns.id as ColumnDefinition;
+  const own = ids.length === 1 ? compare(column, "eq", ids[0]) : compare(column, "in", ids);
+  return selectQuery(connection, plan, selection, { condition: and([own, rest]), joined });
+}
+
+/** The statement that counts rows; it returns one number. */
+export function countQuery(
+  { builder, statements }: SqlConnection,
+  { entity }: EntityPlan,
+  condition: Condition,
+): NamedQuery {
+  const values: unknown[] = [];
+  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)}`;
+  const write = (): CompiledQuery => {
+    const { db, sql } = builder;
+    return db
+      .selectFrom(entity.name)
+      .select(sql<number>`count(*)`.as("count"))
+      .where(new ConditionBuilder(builder, new Slots()).build(condition, entity.name))
+      .compile();
+  };
+  return statements.get(shape, write).query(values);
+}
+
+/** The records of a result. */
+export function rowsOf({ decode }: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row[] {
+  return rows.map((values) => decode(values, 0));
+}
+
+/** The same with the records that were read along. */
+export function joinedRowsOf(
+  { names, decode }: Selection,
+  joined: readonly Joined[],
+  { rows }: { readonly rows: readonly (readonly unknown[])[] },
+): Row[] {
+  return rows.map((values) => {
+    const row = decode(values, 0);
+    let first = names.length;
+    for (const { relation, selection } of joined) {
+      const id = first + selection.names.indexOf("id");
+      row[relation.name] = values[id] === null ? null : selection.decode(values, first);
+      first += selection.names.length;
+    }
+    return row;
+  });
+}

@@ -1,0 +1,280 @@
+import type { CompiledQuery, RawBuilder } from "kysely";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import { type Condition, looksAt } from "../../../gate/index.ts";
+import { ConditionBuilder } from "../condition/build-condition.ts";
+import { codecOf } from "../condition/column-codec.ts";
+import { conditionShape } from "../condition/condition-shape.ts";
+import { PlacesOf, type Slot, Slots } from "../condition/slot.ts";
+import type { SqlBuilder } from "../condition/sql-builder.ts";
+import { countsVersion } from "../session/entity-plan.ts";
+import type { Selection } from "./select-query.ts";
+import type { SqlConnection } from "./sql-connection.ts";
+import { type NamedQuery, type Statement, toStatement } from "./statement-cache.ts";
+
+/** Values of a row as they travel, by column. */
+export type Encoded = ReadonlyMap<string, unknown>;
+
+/** Rows up to which an INSERT is kept: larger ones are rare, and long. */
+const MAX_KEPT_ROWS = 4;
+
+function slotsFor(
+  { provider }: SqlBuilder,
+  { columns }: AnyEntity,
+  names: readonly string[],
+  slots: Slots,
+): Record<string, Slot> {
+  return Object.fromEntries(
+    names.map((name) => [name, slots.next(codecOf(provider, columns[name] as ColumnDefinition).type)]),
+  );
+}
+
+/**
+ * The statement that stores rows, which have values for the same columns.
+ * @param returning What it returns of the rows. @default nothing
+ */
+export function insertQuery(
+  open: SqlConnection,
+  entity: AnyEntity,
+  rows: readonly Encoded[],
+  returning?: Selection,
+): NamedQuery {
+  const names = [...(rows[0] as Encoded).keys()];
+  const values = rows.flatMap((row) => [...row.values()]);
+  const { length } = rows;
+  if (length > MAX_KEPT_ROWS) return toStatement(writeInsert(open.builder, entity, names, length)).query(values);
+  return insertStatement(open, entity, names, length, returning).query(values);
+}
+
+/**
+ * The statement that stores so many rows, whose values come one row after the other; it is kept.
+ * @param returning What it returns of the rows. @default nothing
+ */
+export function insertStatement(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  names: readonly string[],
+  size: number,
+  returning?: Selection,
+): Statement {
+  const shape = `insert ${entity.name} ${names.join()} ${size} ${returning?.key ?? ""}`;
+  return statements.get(shape, () => writeInsert(builder, entity, names, size, returning));
+}
+
+function writeInsert(
+  builder: SqlBuilder,
+  entity: AnyEntity,
+  names: readonly string[],
+  size: number,
+  returning?: Selection,
+): CompiledQuery {
+  const slots = new Slots();
+  const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
+  const insert = builder.db.insertInto(entity.name).values(rows);
+  return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+}
+
+/**
+ * The statement that stores a row where the stored rows that it refers to are such.
+ * @param left What `askedOfStored` leaves of a condition on the row
+ * @param returning What it returns of the row. @default nothing
+ */
+export function insertWhereQuery(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  row: Encoded,
+  left: Condition,
+  returning?: Selection,
+): NamedQuery {
+  const { sql, db, provider } = builder;
+  const names = [...row.keys()];
+  const values = [...row.values()];
+  const where = conditionShape(left, provider, values, Object.fromEntries(row));
+  const write = (): CompiledQuery => {
+    const slots = new Slots();
+    const own = sql.join(Object.values(slotsFor(builder, entity, names, slots)));
+    const from = provider === "mysql" ? sql` from dual` : sql``;
+    const insert = db
+      .insertInto(entity.name)
+      .columns(names)
+      .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
+    return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+  };
+  return statements
+    .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
+    .query(values);
+}
+
+/** What an UPDATE sets. */
+export interface Changed {
+  readonly names: readonly string[];
+  readonly values: readonly unknown[];
+  /** Whether the database counts the version. */
+  readonly counts: boolean;
+}
+
+/** What an UPDATE sets of these values: not the version, which is counted. */
+export function changedBy(entity: AnyEntity, data: Encoded): Changed {
+  const counts = countsVersion(entity, [...data.keys()]);
+  const changed = [...data].filter(([name]) => !(counts && name === "version"));
+  return { names: changed.map(([name]) => name), values: changed.map(([, value]) => value), counts };
+}
+
+/**
+ * The statement that changes the rows that match.
+ * @param returning What it returns of the rows. @default nothing
+ */
+export function updateQuery(
+  open: SqlConnection,
+  entity: AnyEntity,
+  condition: Condition,
+  data: Encoded,
+  returning?: Selection,
+): NamedQuery {
+  const changed = changedBy(entity, data);
+  const values = [...changed.values];
+  const where = conditionShape(condition, open.builder.provider, values);
+  return updateStatement(open, entity, condition, where, changed, returning).query(values);
+}
+
+/**
+ * The same for any values: what is set, then those of the condition.
+ * @param where Shape of the condition
+ */
+export function updateStatement(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  condition: Condition,
+  where: string,
+  { names, counts }: Changed,
+  returning?: Selection,
+): Statement {
+  const write = (): CompiledQuery => {
+    const slots = new Slots();
+    const update = builder.db
+      .updateTable(entity.name)
+      .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
+      .where(ownRows(builder, entity, condition, slots, "no key update"));
+    return (returning === undefined ? update : update.returning([...returning.names])).compile();
+  };
+  return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
+}
+
+function nextVersion({ sql }: SqlBuilder, { name }: AnyEntity, counts: boolean): Record<string, RawBuilder<unknown>> {
+  return counts ? { version: sql`${sql.id(name, "version")} + 1` } : {};
+}
+
+/** Changes of single rows that differ in values only. */
+export interface ChangesShape {
+  readonly condition: Condition;
+  /** The condition's shape. */
+  readonly where: string;
+  readonly changed: Changed;
+  /** Columns whose values a change has: those it sets, then those the condition compares. */
+  readonly columns: readonly string[];
+  /** How many rows. */
+  readonly size: number;
+}
+
+/**
+ * PostgreSQL's statement that changes rows, each in its own way, and returns them, each followed by its place among the given
+ * ones. The values of one row come after those of the other. Rows that somebody else has locked are left out.
+ */
+export function updatesStatement(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  { condition, where, changed, columns, size }: ChangesShape,
+  returning: Selection,
+): Statement {
+  const { name } = entity;
+  const { names, counts } = changed;
+  const write = (): CompiledQuery => {
+    const { db, sql } = builder;
+    const slots = new Slots();
+    const place = (index: number): string => `_${index}`;
+    // Nothing of the table itself: without it, values would all be of type text.
+    let given = db
+      .selectFrom(name)
+      .select([...columns.map((column, index) => sql.id(column).as(place(index))), sql.lit(0).as("_place")])
+      .where(sql<boolean>`false`);
+    for (let row = 0; row < size; row++) {
+      const values = columns.map((column) =>
+        slots.next(codecOf(builder.provider, entity.columns[column] as ColumnDefinition).type),
+      );
+      given = given.unionAll(sql`select ${sql.join(values)}, ${sql.lit(row)}` as never);
+    }
+    const compared = new PlacesOf(names.length, (index) => sql.id("_given", place(index)));
+    return db
+      .with(
+        // A scan of its own: PostgreSQL may leave out rows that somebody has just changed when it joins them with a list of SELECTs.
+        (cte) => cte("_given").materialized(),
+        () => given,
+      )
+      .with(
+        (cte) => cte("_rows").materialized(),
+        (own) =>
+          own
+            .selectFrom(`${name} as _own`)
+            .innerJoin("_given", (join) => join.on(new ConditionBuilder(builder, compared).build(condition, "_own")))
+            .select([
+              "_own.id as _id",
+              "_given._place",
+              ...names.map((_, index) => `_given.${place(index)}`),
+            ] as never[])
+            .modifyEnd(sql`for no key update of ${sql.id("_own")} skip locked`),
+      )
+      .updateTable(name)
+      .from("_rows")
+      .set({
+        ...Object.fromEntries(names.map((column, index) => [column, sql.id("_rows", place(index))])),
+        ...nextVersion(builder, entity, counts),
+      })
+      .where(sql<boolean>`${sql.id(name, "id")} = ${sql.id("_rows", "_id")}`)
+      .returning([...returning.names.map((column) => sql.id(name, column).as(column)), "_rows._place"] as never[])
+      .compile();
+  };
+  const shape = `updates ${name} ${names.join()} ${where} ${size} ${returning.key}`;
+  return statements.get(shape, write);
+}
+
+/** The statement that deletes the rows that match. */
+export function deleteQuery(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  condition: Condition,
+): NamedQuery {
+  const values: unknown[] = [];
+  const where = conditionShape(condition, builder.provider, values);
+  const write = (): CompiledQuery =>
+    builder.db
+      .deleteFrom(entity.name)
+      .where(ownRows(builder, entity, condition, new Slots(), "update"))
+      .compile();
+  return statements.get(`delete ${entity.name} ${where}`, write).query(values);
+}
+
+/** Whether a condition names its rows by a list of ids. */
+function listsIds(condition: Condition): boolean {
+  if (condition.op === "and") return condition.of.some(listsIds);
+  return condition.op === "compare" && condition.test === "in" && condition.column.role === "id";
+}
+
+/**
+ * The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy. Rows
+ * with ids of a list are locked in their order first, on PostgreSQL: two statements would lock each other out.
+ */
+function ownRows(
+  builder: SqlBuilder,
+  { name }: AnyEntity,
+  condition: Condition,
+  slots: Slots,
+  lock: "update" | "no key update",
+) {
+  const { provider, sql, db } = builder;
+  const matching = new ConditionBuilder(builder, slots).build(condition, name);
+  const found = db.selectFrom(name).select("id").where(matching);
+  const id = sql.id(name, "id");
+  if (provider === "mysql" && looksAt(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
+  if (provider !== "postgresql" || !listsIds(condition)) return matching;
+  const inOrder = sql`order by ${id} collate "C" for ${sql.raw(lock)}`;
+  return sql<boolean>`${id} = any(array(${found.modifyEnd(inOrder)}))`;
+}
