@@ -1,5 +1,6 @@
 import type { Provider } from "../../entity/index.ts";
 import type { Driver } from "../../gate/index.ts";
+import { ALL_FAST } from "../sql/index.ts";
 import type { AnyAdapterFactory } from "./adapter/adapter-shape.ts";
 import { throughAdapter } from "./adapter/through-adapter.ts";
 import { throughClient } from "./client/through-client.ts";
@@ -31,6 +32,6 @@ export interface PrismaOptions {
 export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
   const typed = client as unknown as Client;
   return options.adapter === undefined
-    ? throughClient(typed, options.provider)
-    : throughAdapter(typed, options.adapter, options.provider);
+    ? throughClient(typed, options.provider, ALL_FAST)
+    : throughAdapter(typed, options.adapter, options.provider, ALL_FAST);
 }

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { embedded, postgres, prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
 import type { ColumnDefinition } from "../../../src/entity/index.ts";
 import type { Driver, Row } from "../../../src/gate/index.ts";
-import type { ConflictError, ValidationFailedError } from "../../../src/kernel/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
 import { freshMysql, freshPostgres, freshSqliteFile } from "../../support/databases.ts";
-import { type RandomBlog, randomBlogFor, randomSort, randomWhere } from "../../support/driver-contract/arbitraries.ts";
-import { empty, entityNamed, everything, insert, rowOf } from "../../support/driver-contract/database.ts";
+import { randomBlogFor } from "../../support/driver-contract/arbitraries.ts";
+import { empty, entityNamed, everything, rowOf } from "../../support/driver-contract/database.ts";
+import { outcomeOf, plantRandom, randomRead, randomWrite } from "../../support/driver-contract/operations.ts";
 import { fixtureEntities } from "../../support/entities.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
@@ -78,99 +78,6 @@ async function connected(client: Driver, adapter: Driver, drop: () => Promise<un
   };
 }
 
-type Operation = (driver: Driver) => Promise<unknown>;
-
-/** What an operation gives, or which error of ours with which fields. */
-async function outcomeOf(operation: Operation, driver: Driver): Promise<unknown> {
-  try {
-    return { gave: await operation(driver) };
-  } catch (error) {
-    if (process.env.SHOW)
-      console.log((error as Error).name, (error as { cause?: unknown }).cause, operation.toString());
-    const { name, fields, errors } = error as Partial<ConflictError & ValidationFailedError>;
-    return { threw: name, fields: fields && [...fields].sort(), errors };
-  }
-}
-
-async function plant(driver: Driver, { rows, tags }: RandomBlog): Promise<void> {
-  await empty(driver);
-  for (const [name, list] of Object.entries(rows)) await insert(driver, name, list);
-  for (const { source, target } of tags) await driver.link("post", "tags", source, [target]);
-}
-
-const readable = fc.constantFrom("post", "user", "comment", "seat", "category");
-
-const read: Arbitrary<Operation> = readable.chain((name) => {
-  const columns = Object.keys(entityNamed(name).columns);
-  return fc
-    .record({
-      where: randomWhere(name),
-      sort: randomSort(name),
-      select: fc.option(fc.subarray(columns, { minLength: 1 })),
-      limit: fc.option(fc.nat(4)),
-      offset: fc.nat(3),
-      id: fc.constantFrom(`${name[0]}0`, `${name[0]}1`),
-    })
-    .map(
-      ({ where, sort, select, limit, offset, id }): Operation =>
-        async (driver) => [
-          await driver.findMany(name, {
-            where,
-            sort,
-            offset,
-            select: select ?? undefined,
-            limit: limit ?? undefined,
-          }),
-          await driver.count(name, where),
-          await driver.findOne(name, where, { select: select ?? undefined }),
-          await driver.findOne(name, { AND: [{ id }, where] }),
-          await driver.links("post", "tags", ["p0", "p1", "p2"], name === "post" ? {} : { limit: 100 }),
-        ],
-    );
-});
-
-const change = fc.record({
-  title: fc.constantFrom("a", "zz"),
-  slug: fc.option(fc.constantFrom("s", "t")),
-  authorId: fc.constantFrom("u0", "u1", "nobody"),
-  editorId: fc.option(fc.constantFrom("u0", "u2", "nobody")),
-  meta: fc.option(fc.constantFrom({ a: 1 }, [null], "DbNull")),
-});
-
-const write: Arbitrary<Operation> = fc.oneof(
-  fc
-    .record({ where: randomWhere("post"), values: change, id: fc.constantFrom("p0", "p1", "p2") })
-    .chain(({ where, values, id }) =>
-      fc.constantFrom<Operation>(
-        (driver) => driver.update("post", { AND: [{ id }, where] }, values),
-        (driver) => driver.update("post", { AND: [{ id }, where] }, {}),
-        (driver) => driver.updateMany("post", { AND: [where, { id: { null: false } }] }, values),
-        (driver) => driver.delete("post", { AND: [{ id }, where] }),
-        (driver) => driver.deleteMany("post", { AND: [where, { id: { null: false } }] }),
-        (driver) => driver.create("post", rowOf(entityNamed("post"), { ...values, id })),
-        (driver) => driver.create("post", rowOf(entityNamed("post"), { ...values, id: "new" })),
-        (driver) =>
-          driver.transaction(async (inner) => {
-            await inner.updateMany("post", { AND: [where, { views: { gte: -9 } }] }, { views: 7 });
-            return inner.create("post", rowOf(entityNamed("post"), { ...values, id: "new" }));
-          }),
-      ),
-    ),
-  fc.constantFrom("u0", "u1").map(
-    (id): Operation =>
-      (driver) =>
-        driver.delete("user", { id }),
-  ),
-  fc
-    .record({ id: fc.constantFrom("p0", "nope"), targets: fc.subarray(["t0", "t1", "nope"]) })
-    .chain(({ id, targets }) =>
-      fc.constantFrom<Operation>(
-        (driver) => driver.link("post", "tags", id, targets),
-        (driver) => driver.unlink("post", "tags", id, targets),
-      ),
-    ),
-);
-
 /** What fits any text column, patterns and quotes included. */
 const texts = fc.string({ unit: "grapheme", maxLength: 60 }).filter((value) => !value.includes("\u0000"));
 const floats = fc.double({ noNaN: true, noDefaultInfinity: true });
@@ -221,8 +128,8 @@ describe.each([
   it.skipIf(isAbsent)("give the same answers", { timeout: PATIENCE }, async () => {
     const blog = randomBlogFor({ keepsDeletedValues: provider === "mysql" });
     await fc.assert(
-      fc.asyncProperty(blog, fc.array(read, { minLength: 4, maxLength: 8 }), async (made, reads) => {
-        await plant(paths.adapter, made);
+      fc.asyncProperty(blog, fc.array(randomRead, { minLength: 4, maxLength: 8 }), async (made, reads) => {
+        await plantRandom(paths.adapter, made);
         for (const one of reads)
           expect(await outcomeOf(one, paths.adapter)).toEqual(await outcomeOf(one, paths.client));
       }),
@@ -233,11 +140,11 @@ describe.each([
   it.skipIf(isAbsent)("change the same records, and refuse the same changes", { timeout: PATIENCE }, async () => {
     const blog = randomBlogFor({ keepsDeletedValues: provider === "mysql" });
     await fc.assert(
-      fc.asyncProperty(blog, write, async (made, one) => {
-        await plant(paths.client, made);
+      fc.asyncProperty(blog, randomWrite, async (made, one) => {
+        await plantRandom(paths.client, made);
         const answer = await outcomeOf(one, paths.client);
         const expected = [answer, await everything(paths.client)];
-        await plant(paths.client, made);
+        await plantRandom(paths.client, made);
         const found = [await outcomeOf(one, paths.adapter), await everything(paths.client)];
         // Prisma's own statement for some conditions on related records is one that MySQL refuses.
         if (provider === "mysql" && (answer as { threw?: string }).threw === "DatabaseError") return;

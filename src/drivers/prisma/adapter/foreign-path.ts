@@ -1,16 +1,15 @@
-import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type Provider } from "../../../entity/index.ts";
-import { type DriverContext, NEVER } from "../../../gate/index.ts";
+import { NEVER } from "../../../gate/index.ts";
 import {
-  createSqlConnection,
+  type Fast,
   misfitsOf,
-  type OpenedClient,
   PrismaFailure,
   readCatalog,
-  SQL_PATH,
   type SqlConnection,
+  type SqlPath,
   selectionOf,
   selectQuery,
+  sqlPath,
   toKeelsonError,
 } from "../../sql/index.ts";
 
@@ -59,12 +58,15 @@ async function checkColumns({ client, model, dialect: { provider }, schema }: Sq
 }
 
 /** Statements in SQL on tables of somebody else's making, which are looked at first. */
-export const FOREIGN_SQL_PATH: typeof SQL_PATH = Object.freeze({
-  ...SQL_PATH,
-  async prepare(opened: OpenedClient<SqlDriverAdapter>, context: DriverContext) {
-    const connection = await createSqlConnection(opened, context);
-    await checkTables(connection);
-    await checkColumns(connection);
-    return connection;
-  },
-});
+export function foreignPath(fast: Fast): SqlPath {
+  const path = sqlPath(fast);
+  return Object.freeze({
+    ...path,
+    async prepare(opened, context) {
+      const connection = await path.prepare(opened, context);
+      await checkTables(connection);
+      await checkColumns(connection);
+      return connection;
+    },
+  } satisfies SqlPath);
+}

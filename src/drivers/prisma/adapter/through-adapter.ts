@@ -1,19 +1,24 @@
 import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type Provider } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
-import { createDatabaseDriver, DIALECTS } from "../../sql/index.ts";
+import { createDatabaseDriver, DIALECTS, type Fast } from "../../sql/index.ts";
 import { checkClient, warnOfTakenValues } from "../client/check-client.ts";
 import { checkCollation } from "../client/check-collation.ts";
 import { capabilitiesOf } from "../client/through-client.ts";
 import type { Client } from "../client/words/client-shape.ts";
 import { ADAPTER_PROVIDERS, type AnyAdapterFactory } from "./adapter-shape.ts";
-import { FOREIGN_SQL_PATH } from "./foreign-path.ts";
+import { foreignPath } from "./foreign-path.ts";
 
 /**
  * A driver whose statements go to the adapter of a client, in SQL.
  * @throws ConfigurationError for an adapter to a database that no driver serves
  */
-export function throughAdapter(client: Client, given: AnyAdapterFactory, said: Provider | undefined): Driver {
+export function throughAdapter(
+  client: Client,
+  given: AnyAdapterFactory,
+  said: Provider | undefined,
+  fast: Fast,
+): Driver {
   const provider = ADAPTER_PROVIDERS[given.provider];
   if (provider === undefined || (said !== undefined && said !== provider))
     throw new ConfigurationError(
@@ -38,6 +43,6 @@ export function throughAdapter(client: Client, given: AnyAdapterFactory, said: P
         return { client: adapter, dialect: DIALECTS[provider], close };
       },
     },
-    FOREIGN_SQL_PATH,
+    foreignPath(fast),
   );
 }

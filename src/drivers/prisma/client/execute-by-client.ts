@@ -20,7 +20,7 @@ import {
   type Written,
 } from "../../../gate/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
-import { byId } from "../../sql/index.ts";
+import { byId, type Fast } from "../../sql/index.ts";
 import { connectLinks, disconnectLinks, needsSeveralPortions } from "./links/link-statements.ts";
 import { selectLinks } from "./links/select-links.ts";
 import { createReadById } from "./read-by-id.ts";
@@ -90,8 +90,8 @@ function selection({ entity, columns }: ClientPlan, select: readonly string[] | 
  * Runs statements through a PrismaClient. Data is copied when a statement is given, so that later changes to it do not
  * matter while the statement waits for its turn.
  */
-export function clientExecutor(session: ClientSession, transaction: DriverPort["transaction"]): Execute {
-  const find = clientFind(session);
+export function clientExecutor(session: ClientSession, transaction: DriverPort["transaction"], fast: Fast): Execute {
+  const find = clientFind(session, fast);
 
   async function insert(statement: Insert): Promise<Written> {
     const open = session.connection();
@@ -139,9 +139,10 @@ export function clientExecutor(session: ClientSession, transaction: DriverPort["
   return run as Execute;
 }
 
-/** Reads records in a session. Reads by id join others who ask in the same moment. */
-function clientFind(session: ClientSession): (find: Find) => Promise<Row[]> {
-  const readById = createReadById(session);
+/** Reads records in a session. */
+function clientFind(session: ClientSession, fast: Fast): (find: Find) => Promise<Row[]> {
+  // A transaction has one connection, and rows that are told apart by id need it.
+  const readById = fast.sharedReads && !session.inTransaction ? createReadById(session) : undefined;
 
   async function findRows(find: Find): Promise<Row[]> {
     const open = session.connection();
@@ -173,10 +174,9 @@ function clientFind(session: ClientSession): (find: Find) => Promise<Row[]> {
     const { where, limit, offset = 0, bytes } = find;
     if (find.lock === true) return lockRow(session, plan, where);
     const select = selection(plan, find.select);
-    // A transaction has one connection, and rows that are told apart by id need it.
     const isOne = limit === 1 && offset === 0 && select.id === true;
-    const single = isOne && !session.inTransaction ? byId(where) : undefined;
-    if (single !== undefined && saysAll(open.dialect, where)) {
+    const single = isOne ? byId(where) : undefined;
+    if (readById !== undefined && single !== undefined && saysAll(open.dialect, where)) {
       const row = await readById(plan, select, single);
       return row === null ? [] : [row];
     }

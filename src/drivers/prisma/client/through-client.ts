@@ -1,6 +1,6 @@
 import type { Provider } from "../../../entity/index.ts";
 import type { Driver, DriverCapabilities } from "../../../gate/index.ts";
-import { createDatabaseDriver, DIALECTS, type Path, type Transact } from "../../sql/index.ts";
+import { createDatabaseDriver, DIALECTS, type Fast, type Path, type Transact } from "../../sql/index.ts";
 import { checkClient, warnOfTakenValues } from "./check-client.ts";
 import { checkCollation } from "./check-collation.ts";
 import { detectProvider } from "./detect-provider.ts";
@@ -19,14 +19,18 @@ const clientTransaction: Transact<StatementClient, Client> = (client, body, limi
     ...(limits.asksReadCommitted && { isolationLevel: "ReadCommitted" }),
   });
 
+type ClientPath = Path<StatementClient, Client, ClientConnection>;
+
 /** Statements through the public API of a PrismaClient. */
-const CLIENT_PATH: Path<StatementClient, Client, ClientConnection> = Object.freeze({
-  prepare: createClientConnection,
-  transact: clientTransaction,
-  capabilities: {},
-  executor: clientExecutor,
-  ping: (client: StatementClient) => client.$queryRawUnsafe("SELECT 1"),
-});
+function clientPath(fast: Fast): ClientPath {
+  return Object.freeze({
+    prepare: createClientConnection,
+    transact: clientTransaction,
+    capabilities: {},
+    executor: (session, transaction) => clientExecutor(session, transaction, fast),
+    ping: (client) => client.$queryRawUnsafe("SELECT 1"),
+  } satisfies ClientPath);
+}
 
 /** What drivers over a PrismaClient can do. @param provider undefined while it is unknown */
 export function capabilitiesOf(provider: () => Provider | undefined, locksInOrder: boolean): DriverCapabilities {
@@ -41,7 +45,7 @@ export function capabilitiesOf(provider: () => Provider | undefined, locksInOrde
 }
 
 /** A driver whose statements go through a client. @param given The database behind it. @default what it answers */
-export function throughClient(client: Client, given: Provider | undefined): Driver {
+export function throughClient(client: Client, given: Provider | undefined, fast: Fast): Driver {
   let provider = given;
   return createDatabaseDriver(
     {
@@ -57,6 +61,6 @@ export function throughClient(client: Client, given: Provider | undefined): Driv
         return { client, dialect: DIALECTS[provider], close: () => client.$disconnect() };
       },
     },
-    CLIENT_PATH,
+    clientPath(fast),
   );
 }

@@ -5,7 +5,15 @@ import { pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
-import { createDatabaseDriver, DIALECTS, findMisfits, PrismaFailure, SQL_PATH } from "../../sql/index.ts";
+import {
+  ALL_FAST,
+  createDatabaseDriver,
+  DIALECTS,
+  type Fast,
+  findMisfits,
+  PrismaFailure,
+  sqlPath,
+} from "../../sql/index.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
 import { loadPeers } from "../engine/load-peers.ts";
 import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "../engine/schema-engine.ts";
@@ -79,6 +87,11 @@ const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as con
  * const api = keelson({ entities: [user, post], driver: embedded({ file: "data/app.db" }) });
  */
 export function embedded(options: EmbeddedOptions = {}): Driver {
+  return openEmbedded(options, ALL_FAST);
+}
+
+/** The same, without some of the special cases for speed. */
+export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
   const { file = ".keelson/app.db", push = "auto", acceptDataLoss = false } = options;
   if (file.startsWith(":memory:") || file === "")
     throw new ConfigurationError("embedded keeps its data in a file; memoryDriver() keeps it in memory");
@@ -162,7 +175,7 @@ export function embedded(options: EmbeddedOptions = {}): Driver {
         return { client: adapter, dialect: DIALECTS.sqlite, close: () => adapter.dispose() };
       },
     },
-    SQL_PATH,
+    sqlPath(fast),
   );
 }
 

@@ -1,18 +1,18 @@
-import type { Socket } from "node:net";
-import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { Pool, PoolClient } from "pg";
+import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import type { Pool } from "pg";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
 import type { Logger } from "../../../kernel/index.ts";
 import {
-  BOOLEAN,
+  ALL_FAST,
   createDatabaseDriver,
   DIALECTS,
+  type Fast,
   findMisfits,
-  isTrue,
+  giveUpSilent,
   type NamedQuery,
-  PreparedQuery,
-  SQL_PATH,
+  poolQueries,
+  sqlPath,
 } from "../../sql/index.ts";
 import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
 import { loadPeers } from "../engine/load-peers.ts";
@@ -23,54 +23,6 @@ import { schemaOf } from "../engine/schema-of.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
-
-interface Rows {
-  readonly rows: unknown[][];
-}
-
-const same = (text: string): string => text;
-
-/** Leaves every value but Booleans as the server's text: rows are decoded later, where their columns are known. */
-const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ? isTrue : same) });
-
-/**
- * The adapter, with queries outside transactions sent straight to its pool. For each of them Prisma's adapter would
- * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
- * log. Errors are still reported in the adapter's own words.
- * @param named whether statements are prepared by name
- * @param explain An adapter whose queries fail with an error of the pool
- */
-function directQueries(
-  adapter: SqlDriverAdapter,
-  pool: Pool,
-  named: boolean,
-  explain: (error: unknown) => Promise<SqlQueryable>,
-): SqlDriverAdapter {
-  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
-    try {
-      // A pool hands out what its client calls back with, whatever the types say of what can be submitted.
-      if (named && statementName !== undefined)
-        return await (pool.query(new PreparedQuery(statementName, sql, args)) as unknown as Promise<Rows>);
-      return await pool.query({ text: sql, values: args, rowMode: "array", types: TYPES });
-    } catch (error) {
-      await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
-      throw error;
-    }
-  }
-  return {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
-    async queryRaw(query) {
-      const { rows } = await ask(query as NamedQuery);
-      return { columnNames: [], columnTypes: [], rows };
-    },
-    executeRaw: (query) => adapter.executeRaw(query),
-    executeScript: (script) => adapter.executeScript(script),
-    startTransaction: (isolation) => adapter.startTransaction(isolation),
-    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
-    dispose: () => adapter.dispose(),
-  };
-}
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -123,6 +75,11 @@ function noteLostConnections(log: Logger): (error: Error) => void {
  * const api = keelson({ entities: [user, post], driver: postgres(process.env.DATABASE_URL) });
  */
 export function postgres(url: string | undefined, options: PostgresOptions = {}): Driver {
+  return openPostgres(url, options, ALL_FAST);
+}
+
+/** The same, without some of the special cases for speed. */
+export function openPostgres(url: string | undefined, options: PostgresOptions, fast: Fast): Driver {
   const { poolSize = 10, connectionTimeout = 5_000, statementTimeout = 30_000 } = options;
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
@@ -132,6 +89,7 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
   refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
+  const silence = statementTimeout > 0 ? statementTimeout + SILENCE_MS : undefined;
   let opened: SqlDriverAdapter | undefined;
 
   return createDatabaseDriver(
@@ -186,9 +144,10 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
           ...connection,
           max: poolSize,
           ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
+          ...(silence !== undefined && !fast.socketTimer ? { query_timeout: silence } : {}),
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
-        if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
+        if (silence !== undefined && fast.socketTimer) giveUpSilent(pool, silence);
         const onLost = noteLostConnections(log);
         const on = (own: Pool): Promise<SqlDriverAdapter> =>
           new PrismaPg(own, {
@@ -201,7 +160,10 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
         // A pool of its own, without connections: the adapter listens to the one it is given for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
-        const adapter = directQueries(await on(pool), pool, preparedStatements, explain);
+        const { describedOnce } = fast;
+        const adapter = fast.poolQueries
+          ? poolQueries(await on(pool), pool, { named: preparedStatements, describedOnce }, explain)
+          : await on(pool);
         try {
           await adapter.queryRaw({ sql: "SELECT 1", args: [], argTypes: [] });
         } catch (error) {
@@ -217,32 +179,11 @@ export function postgres(url: string | undefined, options: PostgresOptions = {})
         };
       },
     },
-    SQL_PATH,
+    sqlPath(fast),
   );
 }
 
 /** The name that a statement has: PostgreSQL parses and plans a named statement once per connection. */
 function statementName(query: object): string | undefined {
   return (query as Partial<NamedQuery>).statementName;
-}
-
-/** What a client of `pg` is, past its types. */
-interface Connected extends PoolClient {
-  readonly readyForQuery: boolean;
-}
-
-/**
- * Cuts connections on which nothing is heard of a statement. One that fell silent with its route says nothing, and would be
- * handed out until TCP gives up on it, a quarter of an hour later. The socket's own timer does it: `query_timeout` of `pg`
- * makes one for each query, and what a query has read was kept from being collected for a while by those.
- * @param ms milliseconds of silence
- */
-function giveUpSilent(pool: Pool, ms: number): void {
-  pool.on("connect", (client) => {
-    const stream = client.connection.stream as Socket;
-    stream.setTimeout(ms, () => {
-      // Between the statements of a transaction there is nothing to hear.
-      if (!(client as Connected).readyForQuery) stream.destroy(new Error("Query read timeout"));
-    });
-  });
 }

@@ -14,7 +14,8 @@ import type {
 } from "../../../gate/index.ts";
 import { ValidationFailedError } from "../../../kernel/index.ts";
 import { danglingReference } from "../errors/to-keelson-error.ts";
-import { writeTogether } from "../fast/write-together.ts";
+import { sharedWrites } from "../fast/share-writes.ts";
+import type { Fast } from "../fast/switches.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 import { countRows, sqlFind } from "./sql-reads.ts";
@@ -62,16 +63,16 @@ async function removeLinks(session: SqlSession, { relation, id, targets }: Chang
  * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
  * it do not matter while they wait for their turn.
  */
-export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"]): Execute {
-  const find = sqlFind(session);
-  const together = writeTogether(session);
+export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"], fast: Fast): Execute {
+  const find = sqlFind(session, fast);
+  const shared = fast.sharedWrites && !session.inTransaction ? sharedWrites(session) : undefined;
 
   function insert(statement: Insert): Promise<Written> {
     const plan = session.connection().planOf(statement.entity);
     const { rows, where, returning } = statement;
     if (returning === true || where !== undefined) {
       const [data] = rows as readonly [Row];
-      if (where === undefined) return insertRow(session, together, plan, data).then(writtenOne);
+      if (where === undefined) return insertRow(session, shared, plan, data).then(writtenOne);
       return insertRowWhere(session, plan, data, where).then(writtenOne);
     }
     const portions = portionsOf(session, plan, rows);
@@ -81,7 +82,7 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
 
   function update({ entity, where, data, returning }: Update): Promise<Written> {
     const plan = session.connection().planOf(entity);
-    if (returning === true) return updateRow(session, together, plan, where, data).then(writtenOne);
+    if (returning === true) return updateRow(session, shared, plan, where, data).then(writtenOne);
     return updateRows(session, plan, where, data).then(writtenSeveral);
   }
 

@@ -2,8 +2,7 @@ import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-util
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { askedOfStored, type Condition, compare, type Row, soleId } from "../../../gate/index.ts";
 import { namingDangling, type Written } from "../errors/naming-dangling.ts";
-import { insertKind, updateKind } from "../fast/write-kinds.ts";
-import type { WriteTogether } from "../fast/write-together.ts";
+import type { SharedWrites } from "../fast/share-writes.ts";
 import type { EntityPlan } from "../session/entity-plan.ts";
 import { limitsOf } from "../session/run-transaction.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
@@ -19,17 +18,19 @@ const INSERT_ROWS = 500;
 const INSERT_PARAMETERS = 30_000;
 
 /** Stores a row and returns it. */
-export function insertRow(session: SqlSession, together: WriteTogether, plan: EntityPlan, data: Row): Promise<Row> {
+export function insertRow(
+  session: SqlSession,
+  shared: SharedWrites | undefined,
+  plan: EntityPlan,
+  data: Row,
+): Promise<Row> {
   const open = session.connection();
   const { entity } = plan;
   const all = selectionOf(open, plan);
   const given = encodeNewRow(plan, data, open.dialect);
   const { returnsRows } = open.dialect;
-  const kind = session.inTransaction ? undefined : insertKind(open, plan, [...given.keys()], all);
-  if (kind !== undefined) {
-    const store = () => together(kind, given.get("id") as string, [...given.values()]) as Promise<Row>;
-    return namingDangling(toWritten(session, entity, [data]), store);
-  }
+  const together = shared?.insert(plan, given, all);
+  if (together !== undefined) return namingDangling(toWritten(session, entity, [data]), together);
   const query = insertQuery(open, entity, [given], returnsRows ? all : undefined);
   return namingDangling(toWritten(session, entity, [data]), () =>
     session.write({ model: entity.name, operation: "insert" }, async (client) => {
@@ -129,7 +130,7 @@ export async function insertRows(
 /** Changes the one row that matches: one UPDATE with the whole condition. */
 export function updateRow(
   session: SqlSession,
-  together: WriteTogether,
+  shared: SharedWrites | undefined,
   plan: EntityPlan,
   condition: Condition,
   data: Row,
@@ -145,9 +146,8 @@ export function updateRow(
     return session.write(statement, async (client) => firstOf(all, await client.queryRaw(query)));
   }
   const { returnsRows } = open.dialect;
-  const write = session.inTransaction ? undefined : updateKind(open, plan, condition, given, all);
-  if (write !== undefined)
-    return namingDangling(toWritten(session, entity, [data]), () => together(write.kind, id, write.values));
+  const together = shared?.update(plan, { id, condition }, given, all);
+  if (together !== undefined) return namingDangling(toWritten(session, entity, [data]), together);
   const query = updateQuery(open, entity, condition, given, returnsRows ? all : undefined);
   return namingDangling(toWritten(session, entity, [data]), () =>
     session.write(statement, async (client) => {

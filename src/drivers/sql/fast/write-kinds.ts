@@ -5,14 +5,9 @@ import { conditionShape } from "../condition/condition-shape.ts";
 import type { EntityPlan } from "../session/entity-plan.ts";
 import { rowsOf, type Selection } from "../statement/select-query.ts";
 import type { SqlConnection } from "../statement/sql-connection.ts";
-import type { NamedQuery, Statement } from "../statement/statement-cache.ts";
-import {
-  changedBy,
-  type Encoded,
-  insertStatement,
-  updateStatement,
-  updatesStatement,
-} from "../statement/write-queries.ts";
+import type { NamedQuery, Statement } from "../statement/sql-statement.ts";
+import { changedBy, type Encoded, insertStatement, updateStatement } from "../statement/write-queries.ts";
+import { updatesStatement } from "./updates-statement.ts";
 import type { WriteKind, WriteValues } from "./write-together.ts";
 
 /** It returns the rows of any write, and leaves out those that somebody else has locked. */

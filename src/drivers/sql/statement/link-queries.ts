@@ -6,7 +6,7 @@ import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots } from "../condition/slot.ts";
 import { linkTable } from "../tables/link-table.ts";
 import type { SqlConnection } from "./sql-connection.ts";
-import { type NamedQuery, toStatement } from "./statement-cache.ts";
+import { type NamedQuery, toStatement } from "./sql-statement.ts";
 
 const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);

@@ -1,5 +1,5 @@
-import type { CompiledQuery } from "kysely";
-import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import type { CompiledQuery, SelectQueryBuilder } from "kysely";
+import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
 import {
   ALWAYS,
   and,
@@ -14,37 +14,47 @@ import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots } from "../condition/slot.ts";
-import type { SqlBuilder } from "../condition/sql-builder.ts";
+import type { SqlBuilder, Tables } from "../condition/sql-builder.ts";
 import type { EntityPlan } from "../session/entity-plan.ts";
 import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
 import type { SqlConnection } from "./sql-connection.ts";
-import type { NamedQuery } from "./statement-cache.ts";
+import type { NamedQuery } from "./sql-statement.ts";
 
 /** Columns that a statement returns. */
 export interface Selection {
   readonly names: readonly string[];
   /** The same text for the same columns in the same order. */
   readonly key: string;
-  /** Whether moments are texts. */
+  /** Whether moments may be texts. */
   readonly asText: boolean;
   readonly decode: RowDecoder;
   readonly sizes: SelectionSizes;
 }
 
-/** Records that are read along. */
-export interface Joined {
-  readonly relation: ResolvedRelation;
-  readonly selection: Selection;
-  /** What they have to be. */
-  readonly condition: Condition;
+/** Selections by entity and columns: how values are read depends on the database. */
+export interface Selections {
+  get(key: string, make: () => Selection): Selection;
 }
+
+/** Each selection is worked out for its one operation. */
+export const MADE_ANEW: Selections = { get: (_key, make) => make() };
+
+/** What a statement reads of other tables, for each of its rows. */
+export interface Along {
+  /** The same text for what differs in values only. @param values Receives those of this one */
+  shape(provider: Provider, values: unknown[]): string;
+  add(query: SelectWriter, conditions: ConditionBuilder): SelectWriter;
+}
+
+/** A SELECT that is being written. */
+export type SelectWriter = SelectQueryBuilder<Tables, string, object>;
 
 /** Which rows, in which order, and how many of them. */
 export interface RowsWanted {
   readonly condition: Condition;
-  /** @default none */
-  readonly joined?: readonly Joined[] | undefined;
+  /** @default nothing */
+  readonly along?: Along | undefined;
   /** @default none: at most one row matches */
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
@@ -62,26 +72,18 @@ const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as con
  * @throws BadRequestError for names that are no columns
  */
 export function selectionOf(
-  { builder: { provider }, selections }: SqlConnection,
+  { builder: { provider }, selections, moments }: SqlConnection,
   { entity }: EntityPlan,
   { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
 ): Selection {
   for (const name of select ?? [])
     if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
   const key = select?.join() ?? "*";
-  const id = `${entity.name} ${asText} ${key}`;
-  const known = selections.get(id);
-  if (known !== undefined) return known;
-  const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
-  const selection = Object.freeze({
-    names,
-    key,
-    asText,
-    decode: rowDecoder(provider, entity, names, asText),
-    sizes: sizesOf(entity, names),
+  return selections.get(`${entity.name} ${asText} ${key}`, () => {
+    const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
+    const decode = rowDecoder(provider, entity, names, moments, asText);
+    return Object.freeze({ names, key, asText, decode, sizes: sizesOf(entity, names) });
   });
-  selections.set(id, selection);
-  return selection;
 }
 
 /**
@@ -104,22 +106,16 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, joined = [], order = [], limit, offset = 0, inline, lock = false } = wanted;
+  const { condition, along, order = [], limit, offset = 0, inline, lock = false } = wanted;
   const values: unknown[] = [];
-  let joins = "";
-  for (const {
-    relation,
-    selection: { key },
-    condition: own,
-  } of joined)
-    joins += `${relation.name}:${key}(${conditionShape(own, builder.provider, values)})`;
+  const alongShape = along?.shape(builder.provider, values) ?? "";
   const where = conditionShape(condition, builder.provider, values);
   const isCut = offset > 0;
   const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${joins}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? "lock" : ""}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? "lock" : ""}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -127,27 +123,19 @@ function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, joined = [], order = [], limit, offset = 0, inline, lock = false }: RowsWanted,
+  { condition, along, order = [], limit, offset = 0, inline, lock = false }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
   const conditions = new ConditionBuilder(builder, slots);
-  let query = db
+  let query: SelectWriter = db
     .selectFrom(entity.name)
     .select(
       names.map((name) =>
         inline?.columns.includes(name) ? shortValue(builder, entity, name, inline.most) : `${entity.name}.${name}`,
       ),
     );
-  for (const [index, { relation, selection, condition: own }] of joined.entries()) {
-    // Begins like no name of an entity or of its tables, nor like those in conditions.
-    const near = `_j${index}`;
-    const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(entity.name, relation.foreignKey as string)}`;
-    const on = sql<boolean>`${isIt} and ${conditions.build(own, near)}`;
-    query = query
-      .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
-      .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
-  }
+  if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   query = query.where(conditions.build(condition, entity.name));
   for (const { field, direction } of order)
@@ -176,11 +164,11 @@ export function selectByIdQuery(
   selection: Selection,
   ids: readonly string[],
   rest: Condition = ALWAYS,
-  joined?: readonly Joined[],
+  along?: Along,
 ): NamedQuery {
   const column = plan.entity.columns.id as ColumnDefinition;
   const own = ids.length === 1 ? compare(column, "eq", ids[0]) : compare(column, "in", ids);
-  return selectQuery(connection, plan, selection, { condition: and([own, rest]), joined });
+  return selectQuery(connection, plan, selection, { condition: and([own, rest]), along });
 }
 
 /** The statement that counts rows; it returns one number. */
@@ -205,22 +193,4 @@ export function countQuery(
 /** The records of a result. */
 export function rowsOf({ decode }: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row[] {
   return rows.map((values) => decode(values, 0));
-}
-
-/** The same with the records that were read along. */
-export function joinedRowsOf(
-  { names, decode }: Selection,
-  joined: readonly Joined[],
-  { rows }: { readonly rows: readonly (readonly unknown[])[] },
-): Row[] {
-  return rows.map((values) => {
-    const row = decode(values, 0);
-    let first = names.length;
-    for (const { relation, selection } of joined) {
-      const id = first + selection.names.indexOf("id");
-      row[relation.name] = values[id] === null ? null : selection.decode(values, first);
-      first += selection.names.length;
-    }
-    return row;
-  });
 }

@@ -1,6 +1,5 @@
 import type { ArgType, SqlQuery } from "@prisma/driver-adapter-utils";
 import type { CompiledQuery } from "kysely";
-import { LRUCache } from "lru-cache";
 import { DatabaseError } from "../../../kernel/index.ts";
 import { Slot } from "../condition/slot.ts";
 
@@ -15,27 +14,14 @@ export interface NamedQuery extends SqlQuery {
   readonly statementName: string | undefined;
 }
 
-/** Statements that are kept; an app has a few dozen, and callers can make up more. */
-const MAX_STATEMENTS = 1_000;
-/** Prepared statements stay in the memory of each connection of the server, so they are not for every text. */
-const MAX_NAMES = 500;
-
-/** Statements by shape: each is written once and serves all operations that differ in values only. */
-export class StatementCache {
-  readonly #statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
-  #names = 0;
-
+/** Statements by shape: all operations of one shape differ in values only. */
+export interface Statements {
   /** @param write Writes the statement of this shape */
-  get(shape: string, write: () => CompiledQuery): Statement {
-    let statement = this.#statements.get(shape);
-    if (statement === undefined) {
-      const name = this.#names < MAX_NAMES ? `keelson_${this.#names++}` : undefined;
-      statement = toStatement(write(), name);
-      this.#statements.set(shape, statement);
-    }
-    return statement;
-  }
+  get(shape: string, write: () => CompiledQuery): Statement;
 }
+
+/** Each statement is written for its one operation. */
+export const WRITTEN_ANEW: Statements = { get: (_shape, write) => toStatement(write()) };
 
 /** @param statementName Name for a prepared statement. @default none */
 export function toStatement({ sql, parameters }: CompiledQuery, statementName?: string): Statement {

@@ -1,0 +1,68 @@
+import type { ResolvedRelation } from "../../../entity/index.ts";
+import type { Condition, JoinedFind, Row } from "../../../gate/index.ts";
+import { conditionShape } from "../condition/condition-shape.ts";
+import type { SqlBuilder } from "../condition/sql-builder.ts";
+import type { Rows } from "../statement/long-values.ts";
+import { type Along, type Selection, selectionOf } from "../statement/select-query.ts";
+import type { SqlConnection } from "../statement/sql-connection.ts";
+
+/** Records that are read along. */
+interface Joined {
+  readonly relation: ResolvedRelation;
+  readonly selection: Selection;
+  /** What they have to be. */
+  readonly condition: Condition;
+}
+
+/** Records that a list reads along, and how they are found in its rows. */
+export interface Joins extends Along {
+  /** @param selection that of the list */
+  rowsOf(selection: Selection, rows: Rows): Row[];
+}
+
+/** One related record for each row, or null where it is not what it has to be. */
+export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textMoments: boolean | undefined): Joins {
+  const joined = joins.map(({ relation, where }): Joined => {
+    const selection = selectionOf(open, open.planOf(relation.target), { textMoments });
+    return { relation, selection, condition: where };
+  });
+  return {
+    shape: (provider, values) =>
+      joined
+        .map(
+          ({ relation, selection, condition }) =>
+            `${relation.name}:${selection.key}(${conditionShape(condition, provider, values)})`,
+        )
+        .join(""),
+    add: (query, conditions) =>
+      joined.reduce((found, one, index) => addJoin(open.builder, found, conditions, one, index), query),
+    rowsOf: (selection, { rows }) => rows.map((values) => joinedRow(selection, joined, values)),
+  };
+}
+
+function addJoin(
+  { sql }: SqlBuilder,
+  query: Parameters<Along["add"]>[0],
+  conditions: Parameters<Along["add"]>[1],
+  { relation, selection, condition }: Joined,
+  index: number,
+): ReturnType<Along["add"]> {
+  // Begins like no name of an entity or of its tables, nor like those in conditions.
+  const near = `_j${index}`;
+  const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(relation.source.name, relation.foreignKey as string)}`;
+  const on = sql<boolean>`${isIt} and ${conditions.build(condition, near)}`;
+  return query
+    .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
+    .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
+}
+
+function joinedRow({ names, decode }: Selection, joined: readonly Joined[], values: readonly unknown[]): Row {
+  const row = decode(values, 0);
+  let first = names.length;
+  for (const { relation, selection } of joined) {
+    const id = first + selection.names.indexOf("id");
+    row[relation.name] = values[id] === null ? null : selection.decode(values, first);
+    first += selection.names.length;
+  }
+  return row;
+}

@@ -1,0 +1,53 @@
+import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
+import type { Pool } from "pg";
+import type { NamedQuery } from "../statement/sql-statement.ts";
+import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
+
+interface Rows {
+  readonly rows: unknown[][];
+}
+
+const same = (text: string): string => text;
+
+/** Leaves every value but Booleans as the server's text: rows are decoded later, where their columns are known. */
+const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ? isTrue : same) });
+
+/**
+ * The adapter, with queries outside transactions sent straight to its pool. For each of them Prisma's adapter would
+ * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
+ * log. Errors are still reported in the adapter's own words.
+ * @param how whether statements are prepared by name, and their columns asked for once
+ * @param explain An adapter whose queries fail with an error of the pool
+ */
+export function poolQueries(
+  adapter: SqlDriverAdapter,
+  pool: Pool,
+  { named, describedOnce }: { readonly named: boolean; readonly describedOnce: boolean },
+  explain: (error: unknown) => Promise<SqlQueryable>,
+): SqlDriverAdapter {
+  async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
+    const name = named ? statementName : undefined;
+    try {
+      // A pool hands out what its client calls back with, whatever the types say of what can be submitted.
+      if (describedOnce && name !== undefined)
+        return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
+      return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });
+    } catch (error) {
+      await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
+      throw error;
+    }
+  }
+  return {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    async queryRaw(query) {
+      const { rows } = await ask(query as NamedQuery);
+      return { columnNames: [], columnTypes: [], rows };
+    },
+    executeRaw: (query) => adapter.executeRaw(query),
+    executeScript: (script) => adapter.executeScript(script),
+    startTransaction: (isolation) => adapter.startTransaction(isolation),
+    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
+    dispose: () => adapter.dispose(),
+  };
+}

@@ -1,0 +1,83 @@
+import type { CompiledQuery } from "kysely";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import type { Condition } from "../../../gate/index.ts";
+import { ConditionBuilder } from "../condition/build-condition.ts";
+import { codecOf } from "../condition/column-codec.ts";
+import { PlacesOf, Slots } from "../condition/slot.ts";
+import type { Selection } from "../statement/select-query.ts";
+import type { SqlConnection } from "../statement/sql-connection.ts";
+import type { Statement } from "../statement/sql-statement.ts";
+import { type Changed, nextVersion } from "../statement/write-queries.ts";
+
+/** Changes of single rows that differ in values only. */
+export interface ChangesShape {
+  readonly condition: Condition;
+  /** The condition's shape. */
+  readonly where: string;
+  readonly changed: Changed;
+  /** Columns whose values a change has: those it sets, then those the condition compares. */
+  readonly columns: readonly string[];
+  /** How many rows. */
+  readonly size: number;
+}
+
+/**
+ * PostgreSQL's statement that changes rows, each in its own way, and returns them, each followed by its place among the given
+ * ones. The values of one row come after those of the other. Rows that somebody else has locked are left out.
+ */
+export function updatesStatement(
+  { builder, statements }: SqlConnection,
+  entity: AnyEntity,
+  { condition, where, changed, columns, size }: ChangesShape,
+  returning: Selection,
+): Statement {
+  const { name } = entity;
+  const { names, counts } = changed;
+  const write = (): CompiledQuery => {
+    const { db, sql } = builder;
+    const slots = new Slots();
+    const place = (index: number): string => `_${index}`;
+    // Nothing of the table itself: without it, values would all be of type text.
+    let given = db
+      .selectFrom(name)
+      .select([...columns.map((column, index) => sql.id(column).as(place(index))), sql.lit(0).as("_place")])
+      .where(sql<boolean>`false`);
+    for (let row = 0; row < size; row++) {
+      const values = columns.map((column) =>
+        slots.next(codecOf(builder.provider, entity.columns[column] as ColumnDefinition).type),
+      );
+      given = given.unionAll(sql`select ${sql.join(values)}, ${sql.lit(row)}` as never);
+    }
+    const compared = new PlacesOf(names.length, (index) => sql.id("_given", place(index)));
+    return db
+      .with(
+        // A scan of its own: PostgreSQL may leave out rows that somebody has just changed when it joins them with a list of SELECTs.
+        (cte) => cte("_given").materialized(),
+        () => given,
+      )
+      .with(
+        (cte) => cte("_rows").materialized(),
+        (own) =>
+          own
+            .selectFrom(`${name} as _own`)
+            .innerJoin("_given", (join) => join.on(new ConditionBuilder(builder, compared).build(condition, "_own")))
+            .select([
+              "_own.id as _id",
+              "_given._place",
+              ...names.map((_, index) => `_given.${place(index)}`),
+            ] as never[])
+            .modifyEnd(sql`for no key update of ${sql.id("_own")} skip locked`),
+      )
+      .updateTable(name)
+      .from("_rows")
+      .set({
+        ...Object.fromEntries(names.map((column, index) => [column, sql.id("_rows", place(index))])),
+        ...nextVersion(builder, entity, counts),
+      })
+      .where(sql<boolean>`${sql.id(name, "id")} = ${sql.id("_rows", "_id")}`)
+      .returning([...returning.names.map((column) => sql.id(name, column).as(column)), "_rows._place"] as never[])
+      .compile();
+  };
+  const shape = `updates ${name} ${names.join()} ${where} ${size} ${returning.key}`;
+  return statements.get(shape, write);
+}
