@@ -25,7 +25,6 @@ const MATTERS: Readonly<Record<keyof Fast, readonly (keyof typeof WORKLOADS)[]>>
   preparedNames: ["get", "list", "total", "update"],
   poolQueries: ["get", "list", "moments", "update"],
   describedOnce: ["get", "list", "total", "update"],
-  socketTimer: ["get", "list", "total", "update"],
   textMoments: ["moments", "list"],
   momentsByDigits: ["rows", "update"],
 };

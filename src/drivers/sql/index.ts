@@ -10,7 +10,6 @@ export { type SqlPath, sqlPath } from "./execute/sql-path.ts";
 export { type ById, byId } from "./fast/by-id.ts";
 export { poolQueries } from "./fast/pool-queries.ts";
 export { readTogether } from "./fast/read-together.ts";
-export { giveUpSilent } from "./fast/silent-connections.ts";
 export { ALL_FAST, type Fast } from "./fast/switches.ts";
 export { type Connection, createConnection } from "./session/connection.ts";
 export { createDatabaseDriver, type Path } from "./session/create-database-driver.ts";

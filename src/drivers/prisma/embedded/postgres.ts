@@ -9,7 +9,6 @@ import {
   DIALECTS,
   type Fast,
   findMisfits,
-  giveUpSilent,
   type NamedQuery,
   poolQueries,
   sqlPath,
@@ -22,6 +21,7 @@ import { ENGINE_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { schemaOf } from "../engine/schema-of.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { giveUpSilent } from "./silent-connections.ts";
 import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Options of `postgres`. */
@@ -89,7 +89,6 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
   refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);
   const connection = { connectionString: url, connectionTimeoutMillis: connectionTimeout };
-  const silence = statementTimeout > 0 ? statementTimeout + SILENCE_MS : undefined;
   let opened: SqlDriverAdapter | undefined;
 
   return createDatabaseDriver(
@@ -144,10 +143,9 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           ...connection,
           max: poolSize,
           ...(statementTimeout > 0 ? { statement_timeout: statementTimeout } : {}),
-          ...(silence !== undefined && !fast.socketTimer ? { query_timeout: silence } : {}),
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
-        if (silence !== undefined && fast.socketTimer) giveUpSilent(pool, silence);
+        if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
         const onLost = noteLostConnections(log);
         const on = (own: Pool): Promise<SqlDriverAdapter> =>
           new PrismaPg(own, {

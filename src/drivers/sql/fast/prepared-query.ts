@@ -3,24 +3,20 @@ import type { Connection, Submittable } from "pg";
 type Value = string | null;
 type Done = (error: Error | null, result?: { rows: Value[][] }) => void;
 
-/** What a connection knows of the statements that it has prepared. `pg` keeps the list for its own queries, too. */
-interface Preparing extends Connection {
-  readonly parsedStatements: Readonly<Record<string, string | undefined>>;
-}
-
 /** What PostgreSQL calls the type of Booleans (pg_type.oid), and how it writes them. */
 export const BOOLEAN = 16;
 export const isTrue = (text: string | null): boolean => text === "t";
 
-/** Which columns of a prepared statement are Booleans; it keeps its columns for as long as its connection lives. */
-const described = new WeakMap<Connection, Map<string, readonly number[]>>();
+/** Which columns of the statements that a connection has prepared are Booleans; they stay for as long as it lives. */
+const prepared = new WeakMap<Connection, Map<string, readonly number[]>>();
 
 /**
  * A statement by name, whose rows are the server's texts, but for Booleans. `pg`'s own query copies what it is given, has
  * the columns described for each run, and makes objects of the descriptions; here the server is asked once per connection.
  */
 export class PreparedQuery implements Submittable {
-  readonly name: string;
+  /** `pg` prepares statements of the same name for its own queries. */
+  readonly #name: string;
   readonly text: string;
   readonly #values: readonly unknown[];
   #rows: Value[][] = [];
@@ -31,19 +27,22 @@ export class PreparedQuery implements Submittable {
   callback: Done | undefined;
 
   constructor(name: string, text: string, values: readonly unknown[]) {
-    this.name = name;
+    this.#name = `${name}_pool`;
     this.text = text;
     this.#values = values;
   }
 
   submit(connection: Connection): void {
-    const { name, text } = this;
-    this.#booleans = described.get(connection)?.get(name);
+    const name = this.#name;
+    this.#booleans = prepared.get(connection)?.get(name);
     this.#isKnown = this.#booleans !== undefined;
     connection.stream.cork();
     try {
-      if ((connection as Preparing).parsedStatements[name] === undefined)
-        connection.parse({ name, text, types: [] }, true);
+      if (!this.#isKnown) {
+        // It may have been prepared by a run that failed.
+        connection.close({ type: "S", name }, true);
+        connection.parse({ name, text: this.text, types: [] }, true);
+      }
       connection.bind({ statement: name, values: this.#values.map(toText) }, true);
       if (!this.#isKnown) connection.describe({ type: "P" }, true);
       connection.execute(null, true);
@@ -65,8 +64,8 @@ export class PreparedQuery implements Submittable {
 
   handleCommandComplete(_message: unknown, connection: Connection): void {
     if (this.#isKnown) return;
-    const known = described.get(connection) ?? new Map<string, readonly number[]>();
-    described.set(connection, known.set(this.name, this.#booleans ?? []));
+    const known = prepared.get(connection) ?? new Map<string, readonly number[]>();
+    prepared.set(connection, known.set(this.#name, this.#booleans ?? []));
   }
 
   handleError(error: Error): void {

@@ -17,8 +17,6 @@ export interface Fast {
   readonly poolQueries: boolean;
   /** The columns of a prepared statement are asked for once per connection. */
   readonly describedOnce: boolean;
-  /** Silence of a connection is noticed by its socket's timer, and not by a timer for each query. */
-  readonly socketTimer: boolean;
   /** Moments that become JSON are texts, and never a `Date`. */
   readonly textMoments: boolean;
   /** Moments are read digit by digit, where `Date` would take their text apart in general. */
@@ -33,7 +31,6 @@ export const ALL_FAST: Fast = Object.freeze({
   preparedNames: true,
   poolQueries: true,
   describedOnce: true,
-  socketTimer: true,
   textMoments: true,
   momentsByDigits: true,
 });
