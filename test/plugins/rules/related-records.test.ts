@@ -157,13 +157,13 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
   });
 
   describe.runIf(name === "PostgreSQL")("after waiting for the record", () => {
-    /** Sends a request while somebody holds note or plan "a", and revokes the right before letting go. */
-    async function whileHeld(table: string, request: Parameters<typeof ask>) {
+    /** Begins something while somebody holds note or plan "a", and revokes the right before letting go. */
+    async function whileHeld<T>(table: string, begin: () => Promise<T>): Promise<T> {
       const other = new pg.Client({ connectionString: database.url });
       await other.connect();
       await other.query("begin");
       await other.query(`select 1 from "${table}" where "id" = 'a' for update`);
-      const answer = ask(...request);
+      const answer = begin();
       const waiting = `select 1 from pg_locks where not granted and pid in
         (select pid from pg_stat_activity where datname = current_database())`;
       while ((await other.query(waiting)).rows.length === 0) await nextTurn();
@@ -172,6 +172,15 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       await other.end();
       return answer;
     }
+
+    it("is decided again by a statement that locks the record", async () => {
+      await plant(app);
+      const { driver } = app.api;
+      const where = { id: "a", folder: { members: { userId: "ann" } } };
+      const lock = (): Promise<unknown> => driver.transaction((inner) => inner.findOne("note", where, { lock: true }));
+      expect(await lock()).toMatchObject({ id: "a" });
+      expect(await whileHeld("note", lock)).toBeNull();
+    });
 
     it.each(["note", "plan"])("is decided again: %s", async (table) => {
       const tries = [
@@ -182,7 +191,7 @@ describe.each(ALL_DATABASES)("a rule about related records, on %s", (name, open)
       ] as const;
       for (const request of tries) {
         await plant(app);
-        const { status, body } = await whileHeld(table, [...request]);
+        const { status, body } = await whileHeld(table, () => ask(...(request as unknown as Parameters<typeof ask>)));
         const [method, path] = request;
         if (path.endsWith("bulk")) expect.soft(Object.values(body as object), `${method} ${path}`).toEqual([0]);
         else expect.soft(status, `${method} ${path}`).toBe(403);

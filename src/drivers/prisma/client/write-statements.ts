@@ -1,4 +1,4 @@
-import { type Condition, type Row, soleId } from "../../../gate/index.ts";
+import { type Condition, looksAt, type Row, soleId } from "../../../gate/index.ts";
 import { namingDangling, type Written } from "../../sql/index.ts";
 import type { ClientSession } from "./words/client-connection.ts";
 import type { ClientPlan } from "./words/client-plan.ts";
@@ -57,14 +57,19 @@ export function updateRow(
   );
 }
 
-/** Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. */
+/**
+ * Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. What is asked of
+ * related records is asked afterwards, because a statement that had to wait sees them as they were before.
+ */
 export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
   const open = session.connection();
   const id = soleId(condition);
   return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
     const where = await prismaWhere(open, client, plan.entity, condition);
-    const row = await changeOne(session, client, plan, { id, where, data: { id } });
-    return row === null ? [] : [row];
+    const isApart = looksAt(condition);
+    const row = await changeOne(session, client, plan, { id, where: isApart ? { id } : where, data: { id } });
+    const found = row !== null && isApart ? await changeOne(session, client, plan, { id, where, data: {} }) : row;
+    return found === null ? [] : [found];
   });
 }
 

@@ -1,4 +1,5 @@
-import { type ByteBudget, type Condition, type Find, type Row, soleId } from "../../../gate/index.ts";
+import type { ColumnDefinition } from "../../../entity/index.ts";
+import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
 import { byId } from "../fast/by-id.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { sharedReads } from "../fast/share-reads.ts";
@@ -48,17 +49,26 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
   };
 }
 
-/** Locks a record and reads it. SQLite has no words for that: an update that changes nothing takes the lock there. */
+/**
+ * Locks a record and reads it. A statement that had to wait for the lock looks at related records as they were before it
+ * waited, so what is asked of these is asked once the record is locked. SQLite has one writer, and no words for a lock: an update
+ * that changes nothing takes it there.
+ */
 function lockRow(session: SqlSession, plan: EntityPlan, selection: Selection, condition: Condition): Promise<Row[]> {
   const open = session.connection();
-  const { name } = plan.entity;
-  const query =
-    open.dialect.provider === "sqlite"
-      ? updateQuery(open, plan.entity, condition, new Map([["id", soleId(condition)]]), selection)
-      : selectQuery(open, plan, selection, { condition, lock: true });
-  return session.write({ model: name, operation: "lock" }, async (client) =>
-    rowsOf(selection, await client.queryRaw(query)),
-  );
+  const { entity } = plan;
+  const id = soleId(condition);
+  const isSqlite = open.dialect.provider === "sqlite";
+  const isApart = !isSqlite && looksAt(condition);
+  const locked = isApart ? compare(entity.columns.id as ColumnDefinition, "eq", id as string) : condition;
+  const lock = isSqlite
+    ? updateQuery(open, entity, condition, new Map([["id", id]]), selection)
+    : selectQuery(open, plan, selection, { condition: locked, lock: true });
+  return session.write({ model: entity.name, operation: "lock" }, async (client) => {
+    const rows = rowsOf(selection, await client.queryRaw(lock));
+    if (!isApart || rows.length === 0) return rows;
+    return rowsOf(selection, await client.queryRaw(selectQuery(open, plan, selection, { condition })));
+  });
 }
 
 /** How many records match. */
