@@ -1,6 +1,9 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
 
-/** How a column is compared. `eq` with `null` asks for records without a value; no other test takes `null`. */
+/**
+ * How a column is compared. `eq` with `null` asks for records without a value; no other test takes `null`. What
+ * drivers know: operators that are made of these, such as `ne` and `nin`, end in compile-where.ts.
+ */
 export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
 
 /** Marks conditions, so that no `where` from outside can pass for one. */

@@ -71,7 +71,7 @@ async function askOthers(asked: void | Promise<void>, others: readonly Policy[],
     const question: PolicyQuestion = Object.create(operation, { decision: { value: own } });
     await bounded(policy, policy.allows?.(question), operation);
     if (question.apart) operation.apart = true;
-    Object.assign(decision, both(decision, own));
+    Object.assign(decision, both({ ...decision }, own));
   }
 }
 

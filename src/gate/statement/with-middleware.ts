@@ -16,8 +16,8 @@ export interface MiddlewareOptions extends Partial<Omit<DriverPort, "capabilitie
   /** Capabilities that it has in place of those of the driver inside. @default none */
   readonly capabilities?: Partial<DriverCapabilities>;
   /**
-   * Whether the middleware treats records that are read along as it treats others. If not, the driver has no `joins`, so that
-   * such records do not pass the middleware by. @default false
+   * Whether the middleware treats records that are read along as it treats others, or only observes. If not, the driver has no
+   * `joins`: such records are read by statements of their own, so that they do not pass the middleware by. @default false
    */
   readonly joins?: boolean;
   /** The entities it serves. @default those of the driver inside */
