@@ -77,10 +77,10 @@ export {
   safeLogger,
   setLogger,
 } from "./log/logger.ts";
-export type { Base, CompletedBase, Ground } from "./plugin/base.ts";
+export type { Base, Ground } from "./plugin/base.ts";
 export { makePlugin, makePluginFactory } from "./plugin/create-plugin.ts";
 export { createDeclarations } from "./plugin/declarations.ts";
-export { type DeclarationShapes, declarationShapes } from "./plugin/declared-problems.ts";
+export { declarationShapes } from "./plugin/declared-problems.ts";
 export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
 export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/kernel-plugin.ts";
 export { baseHeaders } from "./request/base-headers.ts";
@@ -109,10 +109,9 @@ export {
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./request/principal.ts";
 export { type QueryParameters, readParameters, shownName } from "./request/query-parameters.ts";
 export { boundedBody } from "./request/read-body.ts";
-export type { OpenScope, Scope, ScopeInit, Scopes } from "./request/scope.ts";
+export type { Scope, ScopeInit } from "./request/scope.ts";
 export { type CanonicalUrl, canonicalize } from "./routes/canonicalize.ts";
 export {
-  type KernelRoute,
   type KernelRouteContext,
   type KernelRouteInput,
   Reply,
