@@ -23,7 +23,7 @@ export interface FieldMask {
   readonly sortable: ReadonlySet<string>;
   /** Readable fields that not every record shows this caller. */
   readonly readablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
-  /** Writable fields that not every record takes from this caller. */
+  /** Writable fields that not every stored record takes from this caller; an access with neither part is that of no record. */
   readonly writablePerRow?: ReadonlyMap<string, RowAccess> | undefined;
 }
 

@@ -18,10 +18,17 @@ const person = entity("person", {
 })
   .rules({ ...rights, read: signedIn })
   .actions(upsert);
+const member = entity("member", {
+  code: string.unique().optional().readable("boss").writable("boss"),
+  boss: string,
+  note: string,
+})
+  .rules({ ...rights, read: signedIn })
+  .actions(upsert);
 
 const driver = memoryDriver();
 const api = keelson({
-  entities: [ticket, order, person],
+  entities: [ticket, order, person, member],
   driver,
   logger: noopLogger,
   rules: [boss],
@@ -33,6 +40,7 @@ beforeAll(async () => {
   await system.ticket.create({ code: "taken", note: "n" });
   await system.order.create({ code: "taken", note: "n" });
   await system.person.create({ code: "taken", boss: "ann", note: "n" });
+  await system.member.create({ code: "taken", boss: "ann", note: "n" });
 });
 afterAll(() => api.close());
 
@@ -44,13 +52,18 @@ async function imported(path: string, caller: string, code: string): Promise<unk
 }
 
 describe("an import that changes the records with its values", () => {
-  it.each(["tickets", "orders", "people"])("tells nothing of values that %s hide and do not take", async (path) => {
-    const free = await imported(path, "eve", "free");
-    expect(await imported(path, "eve", "taken")).toEqual(free);
-  });
+  it.each(["tickets", "orders", "people", "members"])(
+    "tells nothing of values that %s hide and do not take",
+    async (path) => {
+      const free = await imported(path, "eve", "free");
+      expect(await imported(path, "eve", "taken")).toEqual(free);
+    },
+  );
 
   it("finds records by values that they show the caller", async () => {
-    expect(await imported("people", "ann", "taken")).toMatchObject({ created: 0, updated: 1 });
-    expect(await imported("people", "ann", "free")).toMatchObject({ created: 1, updated: 0 });
+    for (const path of ["people", "members"]) {
+      expect(await imported(path, "ann", "taken")).toMatchObject({ created: 0, updated: 1 });
+      expect(await imported(path, "ann", "free")).toMatchObject({ created: 1, updated: 0 });
+    }
   });
 });

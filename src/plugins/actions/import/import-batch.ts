@@ -136,8 +136,8 @@ async function existing(
 }
 
 /**
- * Whether the caller may know that a record has the values of its row: they may write these values, and so learn it from a
- * conflict, or find the record by them in a list.
+ * Whether the caller may know that a record has the values of its row: they may write these values in any record, and so
+ * learn it from a conflict, or find the record by them in a list.
  */
 async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationScope, id: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;

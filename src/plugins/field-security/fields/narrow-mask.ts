@@ -44,16 +44,22 @@ export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): voi
   });
 }
 
+/** Of no record. */
+const NONE: RowAccess = Object.freeze({ predicate: undefined, guard: undefined });
+
 function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
   const readable = new Set(widest.readable);
   const writable = new Set(widest.writable);
   const filterable = new Set(widest.filterable);
   const sortable = new Set(widest.sortable);
   const perRow = new Map<string, RowAccess>();
+  const writablePerRow = new Map<string, RowAccess>();
   for (const { field, read, create, update } of answers) {
     const { name } = field;
     // An operation asks again for what it does; here it counts whether any of them may.
     if (!create && !update) writable.delete(name);
+    // Records are what an update finds: who may write the field of new ones only may write it of none of them.
+    if (field.writable !== undefined && update !== true && writable.has(name)) writablePerRow.set(name, update || NONE);
     if (read === true) continue;
     sortable.delete(name);
     if (!read) readable.delete(name);
@@ -61,6 +67,12 @@ function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
     if (!read || read.guard !== undefined) filterable.delete(name);
     if (read && readable.has(name)) perRow.set(name, read);
   }
-  const readablePerRow = perRow.size === 0 ? undefined : perRow;
-  return Object.freeze({ readable, writable, filterable, sortable, readablePerRow });
+  return Object.freeze({
+    readable,
+    writable,
+    filterable,
+    sortable,
+    readablePerRow: perRow.size === 0 ? undefined : perRow,
+    writablePerRow: writablePerRow.size === 0 ? undefined : writablePerRow,
+  });
 }
