@@ -1,5 +1,4 @@
-import { isKeelsonError } from "../../entity/index.ts";
-import type { Operation, OperationInput, OperationScope } from "../../gate/index.ts";
+import { findsRecord, type Operation } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
 import type { InputPlan, Reference } from "./input-plan.ts";
 
@@ -38,24 +37,11 @@ export async function checkReferences(references: readonly Reference[], operatio
 }
 
 function isVisible({ column, target }: Reference, { scope, data }: Operation): Promise<boolean> {
-  const query = { where: { id: data[column] }, select: ["id"], limit: 1 };
-  return finds(scope, { kind: "list", entity: target, query });
+  return findsRecord(scope, { kind: "list", entity: target, query: { where: { id: data[column] } } });
 }
 
 /** Asked as the caller, so that nobody finds out by trying what they may not read. */
 async function isStored({ column }: Reference, { kind, entity, id, scope, data }: Operation): Promise<boolean> {
   if (kind !== "update" || !scope.mask(entity).filterable.has(column)) return false;
-  const query = { where: { [column]: data[column] }, select: ["id"] };
-  return finds(scope, { kind: "read", entity, id, query });
-}
-
-const NOT_FOUND: ReadonlySet<number> = new Set([401, 403, 404]);
-
-async function finds(scope: OperationScope, input: OperationInput): Promise<boolean> {
-  try {
-    return (await scope.run(input)).records.length > 0;
-  } catch (error) {
-    if (isKeelsonError(error) && NOT_FOUND.has(error.status)) return false;
-    throw error;
-  }
+  return findsRecord(scope, { kind: "read", entity, id, query: { where: { [column]: data[column] } } });
 }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import {
   admin,
   belongsTo,
+  bool,
   datetime,
   defineRule,
   entity,
@@ -219,6 +220,46 @@ describe("a field that only some records take", () => {
     expect((await app.as(ann).request("PATCH", "/api/docs/nothing", { own: "x", live: "x", looked: "x" })).status).toBe(
       404,
     );
+  });
+});
+
+describe("a field whose rule asks for the record that a new one refers to", () => {
+  const ofVip = defineRule("ofVip", () => ({ org: { vip: true } }));
+  const ofNoVip = defineRule("ofNoVip", () => ({ NOT: { org: { vip: true } } }));
+  const looksVip = defineRule("looksVip", async ({ record, driver }) => {
+    const found = await driver.findOne("org", { id: String(record?.orgId) });
+    return found?.vip === true;
+  });
+  const seen = defineRule("seenOrg", ({ user }) => ({ seenBy: user?.id ?? "" }));
+  const org = entity("org", { vip: bool, seenBy: string })
+    .hideForbidden()
+    .rules({ read: [seen] });
+  const order = entity("order", {
+    credit: int.optional().writable(ofVip),
+    charge: int.optional().writable(ofNoVip),
+    looked: int.optional().writable(looksVip),
+    org: belongsTo(() => org),
+  }).rules(everyone);
+  const orgs = ["ann", "bob"].flatMap((seenBy) =>
+    [true, false].map((vip) => ({ id: `${vip ? "vip" : "plain"}-${seenBy}`, vip, seenBy })),
+  );
+  const app = createHandlerApp({ entities: [org, order], driver: memoryDriver({ org: orgs }) });
+  afterAll(() => app.close());
+
+  async function errors(orgId: string): Promise<unknown> {
+    const body = { orgId, credit: "no number", charge: "no number", looked: "no number" };
+    return ((await app.as(ann).request("POST", "/api/orders", body)).body as Row).errors;
+  }
+
+  it("says of a hidden record what it says of a missing one", async () => {
+    const missing = await errors("missing");
+    expect(missing).toEqual({ orgId: "does not exist" });
+    for (const id of ["vip-bob", "plain-bob"]) expect([id, await errors(id)]).toEqual([id, missing]);
+  });
+
+  it("is decided by a record that the caller may read", async () => {
+    expect(Object.keys((await errors("vip-ann")) as Row)).toEqual(["credit", "looked"]);
+    expect(Object.keys((await errors("plain-ann")) as Row)).toEqual(["charge"]);
   });
 });
 

@@ -7,7 +7,9 @@ import {
   compileWhere,
   expectUnchanged,
   type FieldQuestion,
+  findsRecord,
   meets,
+  NEVER,
   type Operation,
   observe,
   type Row,
@@ -91,11 +93,22 @@ function drop({ data, ignored }: Operation, name: string): void {
 function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAccess>): Judge {
   const { scope, entity, data } = operation;
   const record = newRecord(entity, data, undecided);
+  const found = new Map<string, Promise<boolean>>();
+  // What is hidden from the caller is like what is missing: both are refused in the end, and no answer tells them apart.
+  const refersToFound = async (columns: Iterable<string>): Promise<boolean> => {
+    for (const name of columns) {
+      const finding = found.get(name) ?? findsReferred(operation, name, record[name]);
+      found.set(name, finding);
+      if (!(await finding)) return false;
+    }
+    return true;
+  };
   const meetsAsNew = async (where: Where): Promise<boolean> => {
     const condition = compileWhere(scope.model, entity, where);
     if (!isKnown(condition, record)) return false;
     const left = askedOfStored(condition, record);
-    if (left === ALWAYS || !(await storedMeet(scope.driver, left, record))) return left === ALWAYS;
+    if (left === ALWAYS || left === NEVER) return left === ALWAYS;
+    if (!(await refersToFound(keysIn(left))) || !(await storedMeet(scope.driver, left, record))) return false;
     operation.require(where, "changed");
     return true;
   };
@@ -105,8 +118,29 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
     const answer = await guard?.(seen.record);
     // What is not in the record is unknown, and not empty.
     if (!answer || ![...seen.columns()].every((name) => name in record)) return false;
+    if (!(await refersToFound(seen.columns()))) return false;
     return answer === true || meetsAsNew(answer);
   };
+}
+
+/** The foreign keys by which a condition asks for related records. */
+function keysIn(condition: Condition): Set<string> {
+  const keys = new Set<string>();
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "related" && leaf.relation.foreignKey !== undefined) keys.add(leaf.relation.foreignKey);
+    return false;
+  });
+  return keys;
+}
+
+/** Whether the caller can find the record that a column of a new one refers to; true for what is no reference. */
+async function findsReferred({ scope, entity, principal }: Operation, name: string, id: unknown): Promise<boolean> {
+  const relation = entity.columns[name]?.relation;
+  if (relation === undefined || id === null) return true;
+  const resolved = scope.model.relation(entity, relation);
+  const isOwn = relation === entity.ownedBy && id === principal.user?.id;
+  if (isOwn || resolved === undefined || resolved.remote) return true;
+  return findsRecord(scope, { kind: "list", entity: resolved.target, query: { where: { id } } });
 }
 
 /** Whether a new record has all columns that a condition looks at. */
