@@ -29,5 +29,5 @@ function operationsOf({ entity, access, obeys, path }: Route): readonly Operatio
   const kind = access === "read" && !isOnRecord ? "list" : access;
   const asked: OperationInput = { kind, access, entity, rules: obeys };
   // Rules of an action's own are about no record that is created (see the rules of actions).
-  return obeys === undefined || isOnRecord ? [asked] : [asked, { kind: "list", access: "read", entity, rules: obeys }];
+  return obeys === undefined || isOnRecord ? [asked] : [asked, { kind: "list", access, entity, rules: obeys }];
 }

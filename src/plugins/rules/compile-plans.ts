@@ -75,10 +75,12 @@ class Context implements RuleContext {
 
 /**
  * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
- * for every read must not pass for it.
+ * for every read must not pass for it. Where rules about creating are asked as about a list, nobody is about to own a
+ * new record: that is the use of an endpoint.
  */
 function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
-  return access === "read" ? kind : access;
+  if (access === "read") return kind;
+  return access === "create" && kind === "list" ? "route" : access;
 }
 
 /** What a rule is given when it is asked about a subject; `record` is called when the rule looks at the record. */

@@ -16,7 +16,7 @@ export interface RuleContext {
    * rule returns a `where`, or takes `options.where`.
    */
   readonly record: Row | null;
-  /** What is being done; "route" for an endpoint of a plugin. */
+  /** What is being done; "route" for an endpoint of a plugin, and for an action with rules of its own that is about no record. */
   readonly operation: OperationKind | "route";
   /** Absent on endpoints that belong to no entity. */
   readonly entity: AnyEntity | undefined;

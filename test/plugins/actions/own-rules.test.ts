@@ -121,6 +121,31 @@ describe("rules of an action on the collection", () => {
     expect(await statusesOf("POST", "/api/twins/twinB")).toEqual([401, 403, 403, 403]);
   });
 
+  it("are told what the action does, which is no read unless it is a GET", async () => {
+    const told: unknown[] = [];
+    const tells = defineRule("own rules: tells", ({ operation }) => {
+      told.push(operation);
+      return operation === "read" || operation === "list";
+    });
+    const own = entity("own", { title: string })
+      .rules({ read: ["everyone"] })
+      .actions({
+        listed: action().get().rules(tells).handler(run),
+        made: action().rules(tells).handler(run),
+        changed: { access: "update", rules: [tells], handler: run },
+        purge: action().delete().rules(tells).handler(run),
+      });
+    const { as, close } = createTestApp({ entities: [own], rules: [tells], logger: noopLogger });
+    const statuses: number[] = [];
+    for (const call of ["GET listed", "POST made", "POST changed", "DELETE purge"]) {
+      const [method = "", name] = call.split(" ");
+      statuses.push((await as({ id: "ann" }).request(method, `/api/owns/${name}`)).status);
+    }
+    await close();
+    expect(statuses).toEqual([200, 403, 403, 403]);
+    expect(told).toEqual(["list", "route", "update", "delete"]);
+  });
+
   it("do not concern the system", async () => {
     expect(await app.api.asSystem().note.nobody()).toBe("done");
     expect(await app.api.asSystem().note.owners()).toBe("done");

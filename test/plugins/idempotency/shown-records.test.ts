@@ -22,6 +22,8 @@ const employee = defineRule("employee", ({ user }) => user?.role === "employee")
 
 const anyIfEmployee = defineRule("anyIfEmployee", ({ user }) => user?.role === "employee" || { userId: "ann" });
 
+const noRead = defineRule("noRead", ({ operation, user }) => operation === "route" && user?.role === "employee");
+
 const org = entity("org", { name: string, members: hasMany(() => membership) }).rules({ read: [member] });
 const membership = entity("membership", { userId: string, org: belongsTo(() => org) })
   .rules({ read: everyone, create: [anyIfEmployee] })
@@ -30,6 +32,9 @@ const membership = entity("membership", { userId: string, org: belongsTo(() => o
       .rules("anyIfEmployee")
       .handler(() => ({ total: 42 })),
     draft: action().handler(() => ({ drafted: true })),
+    called: action()
+      .rules(noRead)
+      .handler(() => ({ called: true })),
   });
 const price = entity("price", { amount: string }).rules({ read: [employee] });
 const file = entity("file", {
@@ -77,7 +82,7 @@ const api = keelson({
   entities: [org, membership, price, file, page, contract],
   driver,
   logger: noopLogger,
-  rules: [member, published, employee, boss, ofOrg, anyIfEmployee],
+  rules: [member, published, employee, boss, ofOrg, anyIfEmployee, noRead],
   plugins: [idempotency()],
   getUser: () => (role === "" ? null : { id: "ann", role }),
 });
@@ -152,11 +157,12 @@ describe("a response that is repeated", () => {
     ["an action's own rules let the caller have some records only now", "total", () => (role = "guest")],
     ["an action's own rules let the caller have nothing now", "priced", () => (role = "")],
     ["the rules of creating let the caller have some records only now", "draft", () => (role = "guest")],
+    ["a rule that passes for endpoints only passes no more", "called", () => (role = "guest")],
     ["the caller may no longer read what was counted", "priced", () => (role = "guest")],
     ["a workflow read a record that is hidden now", "quote", () => driver.deleteMany("membership", { id: "m" })],
   ])("is refused where %s", async (_, name, change) => {
     const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };
-    const url = `http://localhost/api/${name === "total" || name === "draft" ? "memberships" : "contracts"}/${name}`;
+    const url = `http://localhost/api/${["total", "draft", "called"].includes(name) ? "memberships" : "contracts"}/${name}`;
     const send = () => api.fetch(new Request(url, { method: "POST", headers, body: "{}" }));
     const first = await send();
     const answer = await first.json();

@@ -51,7 +51,7 @@ export async function authorizeCollection(
   // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";
-  const asked = { kind, entity, access: isOwn ? "read" : access, rules } as const;
+  const asked = { kind, entity, access, rules } as const;
   const { forSome } = await scope.decide(asked);
   // A handler that reads is for callers who may read some records; what it shows of them is up to it.
   const takesSome = access === "read" && !isOwn;
