@@ -36,9 +36,14 @@ function sharedTag(entity: AnyEntity): RecordTag | null {
   return tag;
 }
 
-/** Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up. */
-export function tagRecord(entity: AnyEntity, row: Row): Row {
-  const tag = sharedTag(entity) ?? new RecordTag({ entity, values: { ...row, [kMarked]: undefined } });
+/**
+ * Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up.
+ * @param read the record as it was read; null where nobody knows: then no field that depends on it is shown @default the row
+ */
+export function tagRecord(entity: AnyEntity, row: Row, read: Row | null = row): Row {
+  const tag =
+    sharedTag(entity) ??
+    new RecordTag({ entity, values: read === null ? undefined : { ...read, [kMarked]: undefined } });
   (row as Record<symbol, unknown>)[kMarked] = tag;
   if (entity.hidden.length > 0) hide(entity, row);
   return row;

@@ -171,3 +171,52 @@ describe("the report of a run whose record was opened to its reader later", () =
     expect(JSON.stringify(body)).not.toContain("HIDDEN");
   });
 });
+
+const ofHolder = defineRule("ofHolder", ({ user }) => ({ holder: user?.id ?? "" }));
+const held = (give: (record: Record<string, unknown>, user: string) => object, select?: readonly string[]) =>
+  action()
+    .rules("authenticated")
+    .workflow([
+      step("load", ({ driver }) => driver.findOne("key", { id: "k" }, { select })),
+      step("give", ({ results, user }) => give(results.load as Record<string, unknown>, String(user?.id))),
+    ]);
+const key = entity("key", { holder: string, code: string.readable(ofHolder) })
+  .rules({ read: ["everyone"] })
+  .actions({
+    same: held((record) => ({ ...record })),
+    claim: held((record, holder) => ({ ...record, holder })),
+    add: held((record, holder) => ({ ...record, holder }), ["id", "code"]),
+    lose: held((record) => ({ ...record, holder: "nobody" })),
+  });
+
+describe("the report of a run with a record whose field depends on it", () => {
+  async function keyed() {
+    const app = await started([key]);
+    const now = { createdAt: new Date(), updatedAt: new Date() };
+    await app.api.driver.create("key", { id: "k", holder: "bob", code: "CODE", ...now });
+    return app;
+  }
+
+  it.each(["same", "claim", "add", "lose"])("shows it by what was read, whatever a step says: %s", async (name) => {
+    const app = await keyed();
+    const { result } = await shown(app, `/api/keys/${name}`);
+    expect(result).toMatchObject({ id: "k" });
+    expect(result).not.toHaveProperty("code");
+    const theirs = await shown(app, `/api/keys/${name}`, {}, "bob");
+    expect((theirs.result as { code?: string }).code).toBe(name === "add" ? undefined : "CODE");
+  });
+
+  it("does not show it where an earlier version has kept the values only", async () => {
+    const app = await keyed();
+    const { result, location } = await shown(app, "/api/keys/same", {}, "bob");
+    expect(result).toMatchObject({ code: "CODE" });
+    const id = `${location.split("/").at(-1)}:1:execute`;
+    const stored = await app.api.driver.findOne("workflowStep", { id });
+    const { value } = JSON.parse(String(stored?.result)) as { value: { $record: string; value: object } };
+    const earlier = JSON.stringify({ value: { $record: value.$record, value: value.value } });
+    await app.api.driver.update("workflowStep", { id }, { result: earlier });
+    const { body } = await app.as({ id: "bob" }).request("GET", location);
+    expect((body as { result: object }).result).toMatchObject({ id: "k", holder: "bob" });
+    expect((body as { result: object }).result).not.toHaveProperty("code");
+  });
+});

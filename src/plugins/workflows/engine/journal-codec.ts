@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { entityOfRecord, type Row, tagRecord } from "../../../gate/index.ts";
+import { entityOfRecord, knownOf, type Row, tagRecord } from "../../../gate/index.ts";
 import { ResultNotKept } from "../saga/result-not-kept.ts";
 
 /** Values as texts of a journal, and back. */
@@ -64,7 +65,14 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
     if (Array.isArray(value))
       return Array.from(value, (item) => (item === undefined ? { $undefined: true } : plain(item, depth + 1)));
     const entity = entityOfRecord(value);
-    if (entity !== undefined) return { $record: entity.name, value: members(value as Row, depth, entity) };
+    if (entity !== undefined) {
+      const kept = { $record: entity.name, value: members(value as Row, depth, entity) };
+      const read = readOtherwise(value as Row, entity);
+      if (read === undefined) return kept;
+      const unknown = Object.keys(read).filter((name) => read[name] === undefined);
+      const missing = Object.fromEntries(unknown.map((name) => [name, { $undefined: true }]));
+      return { ...kept, read: { ...members(read, depth, entity), ...missing } };
+    }
     const opaque = ArrayBuffer.isView(value) ? "typed array" : OPAQUE.find((type) => value instanceof type)?.name;
     if (opaque !== undefined) throw new ResultNotKept(`A ${opaque} cannot be kept; give plain data`);
     const { toJSON } = value as { readonly toJSON?: unknown };
@@ -99,7 +107,11 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
     if ("$record" in object) {
       const entity = model.get(object.$record as string);
       const row = revive(object.value) as Row;
-      return entity === undefined ? row : tagRecord(entity, row);
+      if (entity === undefined) return row;
+      // Earlier versions kept no more than the values, which may be changed ones.
+      if (!("read" in object)) return tagRecord(entity, row, null);
+      const read = Object.entries({ ...row, ...(revive(object.read) as Row) });
+      return tagRecord(entity, row, Object.fromEntries(read.filter(([, inner]) => inner !== undefined)));
     }
     return Object.fromEntries(
       Object.entries(object).map(([name, inner]) => [name.startsWith("$$") ? name.slice(1) : name, revive(inner)]),
@@ -129,6 +141,20 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
       return codecOf(model, secret, own);
     },
   });
+}
+
+/**
+ * Of a record whose fields depend on it, the values that were read and are others by now; undefined where none does, or
+ * where nobody knows. Omitted values that a copy has left out stay left out.
+ */
+function readOtherwise(record: Row, entity: AnyEntity): Row | undefined {
+  const values = knownOf(record)?.values;
+  if (values === undefined) return undefined;
+  const names = Object.keys(entity.columns).filter(
+    (name) =>
+      !isDeepStrictEqual(values[name], record[name]) && (record[name] !== undefined || !entity.hidden.includes(name)),
+  );
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
 /** Notes the passwords in a value, by the names of their fields. */
