@@ -55,6 +55,8 @@ export interface Decision {
    * statement's `where`, so that a record that changed since does not slip through.
    */
   guard?: Guard | undefined;
+  /** Of the records that it refuses, those that are missing for whoever is refused: 404. @default none */
+  missing?: Where | undefined;
   /** Names of the rules that were asked; shown in development only. */
   rules?: readonly string[] | undefined;
   /** Why it was denied, in words for the developer; shown in development only. */

@@ -47,8 +47,8 @@ export async function missingOrDenied(operation: MutableOperation): Promise<Erro
   if (predicate === undefined && guard === undefined && !isRequired(requirements, "denied"))
     return new EntityNotFoundError();
   if (scope.principal.kind === "anonymous") return recordDenied(operation);
-  const exists = await scope.store.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")), {
-    select: ["id"],
-  });
+  const hidden = decision.missing && { NOT: decision.missing };
+  const there = allOf({ id }, conditionUpTo(requirements, "missing"), hidden);
+  const exists = await scope.store.findOne(entity, there, { select: ["id"] });
   return exists === null ? new EntityNotFoundError() : recordDenied(operation);
 }

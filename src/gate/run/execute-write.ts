@@ -188,7 +188,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     const answer = await decision.guard?.(seen.record);
     rule = isWhere(answer) ? answer : undefined;
     const isAllowed = rule === undefined ? answer === true : await meets({ model, driver }, entity, rule, row);
-    if (!isAllowed) throw recordDenied(operation);
+    if (!isAllowed) throw decision.missing ? await missingOrDenied(operation) : recordDenied(operation);
     expectUnchanged(operation, seen);
   }
   const where = wanted(operation, rule);

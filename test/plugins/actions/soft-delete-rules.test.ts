@@ -125,6 +125,39 @@ describe("deleted records are shown", () => {
   });
 });
 
+describe("a deleted record that is not the caller's to change", () => {
+  const looks = defineRule("soft delete: looks", ({ record }) => record?.team === "blue");
+  const narrows = defineRule("soft delete: narrows", () => ({ team: "blue" }));
+  const both = defineRule("soft delete: both", ({ record }) => record !== null && { team: "blue" });
+
+  it.each([looks, narrows, both])("is answered like a missing one, however rules decide: $name", async (rule) => {
+    const item = entity("item", { team: string, deletedAt: datetime.optional() })
+      .softDelete()
+      .rules({ read: ["authenticated"], update: [rule], delete: [rule] })
+      .actions({ soft: softDeleteAction, restore: restoreAction });
+    const app = createTestApp({ entities: [item], rules: [rule], logger: noopLogger });
+    open.push(() => app.close());
+    await app.api.ready;
+    const deletedAt = new Date();
+    for (const team of ["red", "blue"]) {
+      await app.api.asSystem().item.create({ id: `${team}-gone`, team, deletedAt });
+      await app.api.asSystem().item.create({ id: team, team });
+    }
+    const statuses = (user: typeof ANN | null, id: string) =>
+      Promise.all(
+        [`POST ${id}/restore`, `DELETE ${id}/soft`].map(async (call) => {
+          const [method = "", path] = call.split(" ");
+          return (await app.as(user).request(method, `/api/items/${path}`)).status;
+        }),
+      );
+    expect(await statuses(ANN, "none")).toEqual([404, 404]);
+    expect(await statuses(ANN, "red-gone")).toEqual([404, 404]);
+    expect(await statuses(ANN, "red")).toEqual([403, 403]);
+    expect(await statuses(ANN, "blue-gone")).toEqual([200, 200]);
+    for (const id of ["none", "red-gone", "red"]) expect([id, await statuses(null, id)]).toEqual([id, [401, 401]]);
+  });
+});
+
 describe("code", () => {
   it("deletes for good what is deleted when it says so, and only that when it says so", async () => {
     const app = await notes(undefined);

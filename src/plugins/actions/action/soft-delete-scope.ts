@@ -49,9 +49,9 @@ export function addSoftDeleteScope({ records }: PluginContext, actions: readonly
 
 /** A deleted record is there only for callers whom the rules let change it: others are not told of it. */
 function requireReached(operation: PolicyQuestion, field: string): void {
-  if (operation.query.deleted === "only") operation.require({ [field]: { null: false } });
-  const { predicate, guard } = operation.decision;
-  if (predicate !== undefined && guard === undefined) operation.require({ OR: [{ [field]: null }, predicate] });
+  const deleted: Where = { [field]: { null: false } };
+  if (operation.query.deleted === "only") operation.require(deleted);
+  operation.decision.missing = deleted;
 }
 
 function fieldOf({ softDelete }: AnyEntity): string {
