@@ -96,9 +96,11 @@ async function validateAndExecute(
   // The mask that has been waited for: a transaction has one of its own, and rules ask nothing of one that has failed.
   const { readable } = operation.scope.mask(operation.entity);
   const required = operation.requirements.length;
+  const ignored = operation.ignored.length;
   for (let attempt = 1; ; attempt++) {
     operation.data = { ...submitted };
     operation.requirements.length = required;
+    operation.ignored.length = ignored;
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {

@@ -317,4 +317,25 @@ describe("a record that changes between the decision and the statement", () => {
     expect(body).toMatchObject({ [field]: "l", note: "new", state: "closed" });
     await app.close();
   });
+
+  it("names the fields that were left out in the end, not those of earlier attempts", async () => {
+    const driver = memoryDriver({ doc: [{ id: "d", state: "open", before: "b", after: "a" }] });
+    let overtake = true;
+    const doc = entity("doc", {
+      state: string,
+      before: string.writable(defineRule("while open", () => ({ state: "open" }))),
+      after: string.writable(defineRule("once closed", () => ({ state: "closed" }))),
+    })
+      .validate(async () => {
+        if (overtake) await driver.update("doc", { id: "d" }, { state: "closed" });
+        overtake = false;
+        return true;
+      }, "never")
+      .rules(everyone);
+    const app = createTestApp({ entities: [doc], driver, logger: noopLogger });
+    const { headers, body } = await app.as(ann).request("PATCH", "/api/docs/d", { before: "x", after: "x" });
+    expect(body).toMatchObject({ before: "b", after: "x" });
+    expect(headers.get("x-ignored-fields")).toBe("before");
+    await app.close();
+  });
 });
