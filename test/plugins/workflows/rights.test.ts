@@ -220,3 +220,71 @@ describe("the report of a run with a record whose field depends on it", () => {
     expect((body as { result: object }).result).not.toHaveProperty("code");
   });
 });
+
+type Given = Record<string, unknown>;
+const copies: Readonly<Record<string, (record: Given, user: string) => object>> = {
+  made: (record) => ({ toJSON: () => ({ ...record }) }),
+  got: (record) => ({
+    get item() {
+      return { ...record };
+    },
+  }),
+  claimed: (record, by) => ({ ...record, by }),
+  flipping: (record, by) => {
+    let times = 0;
+    return Object.defineProperty({ ...record }, "by", {
+      enumerable: true,
+      get: () => (times++ === 0 ? record.by : by),
+    });
+  },
+  streaming: (record) => [{ record, [Symbol.asyncIterator]: () => undefined }],
+};
+const paper = entity("paper", { title: string, by: string })
+  .rules({ read: [defineRule("byCaller", ({ user }) => ({ by: user?.id ?? "" }))] })
+  .actions({
+    ...Object.fromEntries(
+      Object.entries(copies).map(([name, make]) => [
+        name,
+        action()
+          .rules("authenticated")
+          .workflow([
+            step("give", async ({ driver, user }) =>
+              make((await driver.findOne("paper", { id: "p" })) as Given, String(user?.id)),
+            ),
+          ]),
+      ]),
+    ),
+    took: action()
+      .rules("authenticated")
+      .workflow([
+        step("load", ({ driver }) => driver.findOne("paper", { id: "p" })),
+        step("drop", async ({ driver, results }) => {
+          await driver.delete("paper", { id: "p" });
+          return { ...(results.load as object) };
+        }),
+      ]),
+  });
+
+describe("a copy that a step made of a record", () => {
+  async function papers() {
+    const app = await started([paper]);
+    const now = { createdAt: new Date(), updatedAt: new Date() };
+    await app.api.driver.create("paper", { id: "p", title: "HIDDEN", by: "bob", ...now });
+    return app;
+  }
+
+  it.each(Object.keys(copies))("tells nothing of a record that the caller may not read: %s", async (name) => {
+    const app = await papers();
+    const { answer, result } = await shown(app, `/api/papers/${name}`);
+    expect(answer.status).toBe(200);
+    expect(JSON.stringify([answer.body, result])).not.toContain("HIDDEN");
+    const theirs = await app.as({ id: "bob" }).request("POST", `/api/papers/${name}`, {});
+    expect(JSON.stringify(theirs.body)).toContain("HIDDEN");
+  });
+
+  it("is shown when the record was theirs and is gone", async () => {
+    const app = await papers();
+    const { body } = await app.as({ id: "bob" }).request("POST", "/api/papers/took", {});
+    expect(body).toMatchObject({ id: "p", title: "HIDDEN" });
+  });
+});
