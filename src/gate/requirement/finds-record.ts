@@ -1,6 +1,6 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import type { OperationInput, OperationQuery } from "../operation/operation.ts";
-import type { OperationScope } from "../operation/scope.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 
 /** Asks for one record, by a list or by its id. */
 interface Search extends OperationInput {
