@@ -108,6 +108,7 @@ export { taggingDriver } from "./record/tagging-driver.ts";
 export { expectUnchanged } from "./requirement/expect-unchanged.ts";
 export { explainRemote } from "./requirement/explain-remote.ts";
 export { findsRecord } from "./requirement/finds-record.ts";
+export { isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { type Observation, observe } from "./requirement/observe.ts";
 export { asItMeets, meets } from "./requirement/passes.ts";

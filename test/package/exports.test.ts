@@ -50,21 +50,21 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     PreconditionRequiredError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
     ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError
     WorkflowFailedError allOf and answerWeb asItMeets asReader askedOfStored baseHeaders baseMask belongsTo
-    blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize
+    blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize checkDepth
     clearGlobalContainer columnsOf compare compileClients compileRuntime compileWhere conflictError
     consoleLogger createApp createDeclarations createKernel createModel createPlugin createPluginFactory
     createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
     defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith endpoint
-    entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf float
-    forDecisions forbiddenError foreignKeyOf gate getGlobalContainer getLogger handleError hasMany hasOne
-    includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isRead isUserId
-    isValidEntityName isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf jsonShapeProblem jsonTyped
-    kebabCase keysetCondition knownOf layerDriver lazyService looksAt manyToMany mapCondition markShown
-    matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger not notFoundError
-    noteUndecryptable observe or pascalCase plainField pluralize present presentSettled publishedFields
-    reachesOwnKind readParameters refusal related resolveEntity routeSegment rowBytes ruleName ruleObjectsOf
-    runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger shownName
-    singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord
+    entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf
+    findsRecord float forDecisions forbiddenError foreignKeyOf gate getGlobalContainer getLogger handleError
+    hasMany hasOne includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isRead
+    isUsable isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf
+    jsonShapeProblem jsonTyped kebabCase keysetCondition knownOf layerDriver lazyService looksAt manyToMany
+    mapCondition markShown matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger not
+    notFoundError noteUndecryptable observe or pascalCase plainField pluralize present presentSettled
+    publishedFields reachesOwnKind readParameters refusal related resolveEntity routeSegment rowBytes ruleName
+    ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger
+    shownName singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord
     taggingDriver text totalOrder tracerOf unauthorizedError unknownKeys validationError visitCondition
     withCapabilities withDeadline withMiddleware
   `),

@@ -55,7 +55,7 @@ describe("a client of an app", () => {
     expectTypeOf<OverTheWire<Pick<RunReport, "id" | "name" | "status" | "startedAt" | "updatedAt">>>().toEqualTypeOf<
       Pick<WorkflowRun, "id" | "name" | "status" | "startedAt" | "updatedAt">
     >();
-    expectTypeOf<keyof RunReport>().toEqualTypeOf<keyof WorkflowRun | "userId">();
+    expectTypeOf<keyof RunReport>().toEqualTypeOf<keyof WorkflowRun | "userId" | "use">();
   });
 
   it("gives records with moments as text", () => {

@@ -1,4 +1,5 @@
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { RecordUse } from "../operation/shown-records.ts";
 
 /** A run of an action's workflow that has begun. */
 export interface ActionRun {
@@ -14,11 +15,13 @@ export interface WorkflowRunner {
   /**
    * @param action as `entity.action`
    * @param scope on whose caller's behalf
+   * @param use what the action was allowed for: who may not use it any more is told no result
    */
   run(
     action: string,
     input: unknown,
     data: Readonly<Record<string, unknown>>,
     scope: OperationScope,
+    use?: RecordUse,
   ): Promise<ActionRun>;
 }

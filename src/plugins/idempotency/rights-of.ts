@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
+  isUsable,
   type OperationInput,
   type OperationScope,
   presentSettled,
@@ -104,26 +105,7 @@ export async function usesNow(
 ): Promise<readonly KeptUse[]> {
   const found: KeptUse[] = [];
   for (const use of uses) {
-    const allowed = use.id === undefined ? await mayUseAction(scope, use) : await mayUseRecord(scope, use);
-    found.push({ ...use, allowed });
+    found.push({ ...use, allowed: await isUsable(scope, use) });
   }
   return found;
-}
-
-type Use = Omit<KeptUse, "allowed">;
-
-async function mayUseRecord(scope: OperationScope, { entity, id, access, rules }: Use): Promise<boolean> {
-  const query = { select: ["id"] };
-  const records = await readable(scope, { kind: "read", entity, id, access, rules, query, ifFound: true });
-  return records.length > 0;
-}
-
-async function mayUseAction(scope: OperationScope, { entity, kind = "list", access, rules, forSome }: Use) {
-  try {
-    const decision = await scope.decide({ kind, entity, access, rules });
-    return forSome === true || decision.forSome !== true;
-  } catch (error) {
-    if (isKeelsonError(error) && REFUSALS.has(error.status)) return false;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import type { AnyEntity, JsonSchema } from "../../entity/index.ts";
 import {
   type FieldChecks,
   type FieldReader,
+  isUsable,
   type OperationScope,
   type PluginContext,
   presentSettled,
@@ -82,8 +83,8 @@ export function addReportRoute(
     const report = runId.length > scope.limits.idLength ? undefined : await engine.report(runId);
     const isTheirs = report !== undefined && report.userId !== null && report.userId === user?.id;
     if (report === undefined || !(isTheirs || isAdmin)) throw new EntityNotFoundError();
-    const { userId: _, result, ...shown } = report;
-    if (result === undefined) return shown;
+    const { userId: _, use, result, ...shown } = report;
+    if (result === undefined || (use !== undefined && !(await isUsable(scope, use)))) return shown;
     return {
       ...shown,
       result: declared(report, await presentSettled(await readableOnly(result, scope), scope, false)),

@@ -33,15 +33,20 @@ async function started(entities: readonly EntityLike[]) {
 }
 type App = Awaited<ReturnType<typeof started>>;
 
-/** What a run gives whoever waits for it, and what its report shows. */
-async function shown({ as }: App, path: string, body: object = {}, id = "ann") {
+/** What a run gives whoever waits for it, and what the report of another one shows. */
+async function shown(app: App, path: string, body: object = {}, id = "ann") {
+  const answer = await app.as({ id }).request("POST", path, body);
+  return { answer, ...(await shownOnce(app, path, body, id)) };
+}
+
+/** What the report of a run shows. */
+async function shownOnce({ as }: App, path: string, body: object = {}, id = "ann") {
   const ann = as({ id });
-  const answer = await ann.request("POST", path, body);
   const accepted = await ann.request("POST", path, body, ASYNC);
   const { location = "" } = accepted.body as { location?: string };
   const report = async () => (await ann.request("GET", location)).body as { status: string; result?: unknown };
   await expect.poll(async () => (await report()).status).toBe("completed");
-  return { answer, accepted, result: (await report()).result, location };
+  return { accepted, result: (await report()).result, location };
 }
 
 const asSystem = { asSystem: true };
@@ -286,5 +291,67 @@ describe("a copy that a step made of a record", () => {
     const app = await papers();
     const { body } = await app.as({ id: "bob" }).request("POST", "/api/papers/took", {});
     expect(body).toMatchObject({ id: "p", title: "HIDDEN" });
+  });
+});
+
+const keeps = defineRule("keeps", ({ user }) => ({ keeper: user?.id ?? "" }));
+const staff = defineRule("isStaff", ({ user }) => user?.role === "staff");
+const tells = (run: (context: StepContext) => unknown) => [step("tell", run)];
+const vault = entity("vault", { keeper: string })
+  .rules({ read: [keeps] })
+  .actions({
+    open: action()
+      .onResource()
+      .rules(keeps)
+      .workflow(tells(() => ({ code: "CODE" }))),
+    burn: action()
+      .onResource()
+      .rules(keeps)
+      .workflow(tells(({ driver }) => driver.deleteMany("vault", { id: "v" }))),
+    total: action()
+      .rules(staff)
+      .workflow(tells(() => ({ total: 42 }))),
+  });
+
+describe("the report of an action's run", () => {
+  async function vaults() {
+    const app = await started([vault]);
+    const now = { createdAt: new Date(), updatedAt: new Date() };
+    await app.api.driver.create("vault", { id: "v", keeper: "ann", ...now });
+    return app;
+  }
+
+  it("has no result for readers who may not use the action on its record any more", async () => {
+    const app = await vaults();
+    const { result, location } = await shown(app, "/api/vaults/v/open");
+    expect(result).toEqual({ code: "CODE" });
+    await app.api.driver.update("vault", { id: "v" }, { keeper: "bob" });
+    const { status, body } = await app.as({ id: "ann" }).request("GET", location);
+    expect([status, body]).toMatchObject([200, { status: "completed" }]);
+    expect(body).not.toHaveProperty("result");
+  });
+
+  it("has no result for readers who may not use an action about no record any more", async () => {
+    const app = await vaults();
+    const ann = app.as({ id: "ann", role: "staff" });
+    const { location } = (await ann.request("POST", "/api/vaults/total", {}, ASYNC)).body as { location: string };
+    const report = async () => (await ann.request("GET", location)).body;
+    await expect.poll(report).toMatchObject({ status: "completed", result: { total: 42 } });
+    expect((await app.as({ id: "ann" }).request("GET", location)).body).not.toHaveProperty("result");
+  });
+
+  it("has the result where the run itself has ended the use of its record", async () => {
+    const { result } = await shownOnce(await vaults(), "/api/vaults/v/burn");
+    expect(result).toBe(1);
+  });
+
+  it("has the result of runs that earlier versions have kept", async () => {
+    const app = await vaults();
+    const { location } = await shown(app, "/api/vaults/v/open");
+    await app.api.driver.update("vault", { id: "v" }, { keeper: "bob" });
+    const id = location.split("/").at(-1);
+    const { value } = JSON.parse(String((await app.api.driver.findOne("workflowRun", { id }))?.caller));
+    await app.api.driver.update("workflowRun", { id }, { caller: JSON.stringify({ value }) });
+    expect((await app.as({ id: "ann" }).request("GET", location)).body).toMatchObject({ result: { code: "CODE" } });
   });
 });

@@ -12,6 +12,7 @@ import type { WorkflowRunner } from "../../../gate/index.ts";
 import { Accepted } from "./accepted.ts";
 import type { ActionContext, ActionRecord } from "./action-context.ts";
 import type { ActionDefinition } from "./action-definition.ts";
+import { allowedUse } from "./create-context.ts";
 import { noHandler } from "./no-handler.ts";
 
 /** `Prefer: respond-async` (RFC 7240): an answer before the work is done. */
@@ -21,7 +22,9 @@ const ASYNC = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i;
 async function runWorkflowAction(context: ActionContext): Promise<unknown> {
   const { entity, action, input, params, query, scope, headers, root, resolve } = context;
   const runner = resolve<WorkflowRunner>("workflows.runner");
-  const { runId, result, isRemembered } = await runner.run(`${entity.name}.${action}`, input, { params, query }, scope);
+  const data = { params, query };
+  const begun = await runner.run(`${entity.name}.${action}`, input, data, scope, allowedUse(context));
+  const { runId, result, isRemembered } = begun;
   // The report of a run is for whoever started it: who is nobody has to wait.
   const canAsk = isRemembered && scope.principal.kind !== "anonymous";
   if (!canAsk || !ASYNC.test(headers.get("prefer") ?? "")) return result();

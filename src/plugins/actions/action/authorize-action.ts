@@ -1,26 +1,33 @@
 import type { Access } from "../../../entity/index.ts";
-import type { OperationInput, OperationKind, OperationScope } from "../../../gate/index.ts";
+import type { OperationInput, OperationKind, OperationScope, RecordUse } from "../../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../../../kernel/index.ts";
 import type { ActionRecord } from "./action-context.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
+/** What an action may be used for. */
+export interface Allowed {
+  /** Of an action that is about one; null when its own operations load it, and for all others. */
+  readonly record: ActionRecord | null;
+  /** Undefined where its operations decide. */
+  readonly use?: RecordUse | undefined;
+}
+
 /**
  * Asks an action's rules before anything is read of a request.
- * @returns the record of an action that is about one; null when its own operations load it, and for all others
  * @throws AuthenticationError, AuthorizationError, EntityNotFoundError
  */
 export async function authorizeAction(
   action: CompiledAction,
   scope: OperationScope,
   params: Readonly<Record<string, string>>,
-): Promise<ActionRecord | null> {
+): Promise<Allowed> {
   const { entity, access, rules, onResource, definition } = action;
   if (definition.authorizes !== "operations")
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
   // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
   await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
   if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
-  return null;
+  return { record: null };
 }
 
 function decidedAs(access: Access, onResource: boolean): OperationKind {
@@ -33,11 +40,12 @@ async function recordFor(
   { entity, access, rules }: CompiledAction,
   scope: OperationScope,
   id: string,
-): Promise<ActionRecord> {
+): Promise<Allowed> {
   const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
   const { records } = await scope.run(input);
-  scope.shown?.uses.push({ entity, id, access, rules });
-  return records[0] as ActionRecord;
+  const use: RecordUse = { entity, id, access, rules };
+  scope.shown?.uses.push(use);
+  return { record: records[0] as ActionRecord, use };
 }
 
 /**
@@ -47,7 +55,7 @@ async function recordFor(
 export async function authorizeCollection(
   { entity, access, rules }: CompiledAction,
   scope: OperationScope,
-): Promise<null> {
+): Promise<Allowed> {
   // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";
@@ -55,8 +63,9 @@ export async function authorizeCollection(
   const { forSome } = await scope.decide(asked);
   // A handler that reads is for callers who may read some records; what it shows of them is up to it.
   const takesSome = access === "read" && !isOwn;
-  scope.shown?.uses.push({ ...asked, forSome: takesSome });
-  if (!forSome || takesSome) return null;
+  const use: RecordUse = { ...asked, forSome: takesSome };
+  scope.shown?.uses.push(use);
+  if (!forSome || takesSome) return { record: null, use };
   throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }
 

@@ -6,6 +6,7 @@ import {
   entityName,
   type OperationScope,
   type PluginContext,
+  type RecordUse,
 } from "../../../gate/index.ts";
 import {
   boundedBody,
@@ -35,6 +36,8 @@ export interface ActionUse {
   readonly query: Readonly<Record<string, unknown>>;
   readonly input: unknown;
   readonly record: ActionRecord | null;
+  /** What the rules let it be used for; undefined where its operations decide. */
+  readonly allowed: RecordUse | undefined;
 }
 
 const UNPRINTABLE = /[^\x20-\x7e]/;
@@ -69,6 +72,9 @@ class Context implements ActionContext {
     this.#plugin = plugin;
   }
 
+  static allowed(context: object): RecordUse | undefined {
+    return #use in context ? context.#use.allowed : undefined;
+  }
   get headers(): ActionContext["headers"] {
     return { get: (name) => headerOf(this.#use.request, name) };
   }
@@ -126,6 +132,9 @@ class Context implements ActionContext {
 export function createContext(plugin: PluginContext, use: ActionUse, scope: OperationScope): ActionContext {
   return new Context(plugin, use, scope);
 }
+
+/** What the action of a context was allowed for. */
+export const allowedUse = Context.allowed;
 
 function headerOf(request: KernelRequest | undefined, name: string): string | null {
   const value = request?.headers[name.toLowerCase()];

@@ -127,13 +127,13 @@ function partsOf(
 /** Authorizes, reads what was given, and does what the action does: in this order, so that nothing is read of who is refused. */
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
   const { name, entity, rules, definition, output } = action;
-  const record = await authorizeAction(action, scope, call.params);
+  const { record, use: allowed } = await authorizeAction(action, scope, call.params);
   await call.meet?.();
   const query = call.readQuery();
   const input = await call.readInput();
   const { params, root, search, request } = call;
   const bodyBytes = mostBytes(definition, scope);
-  const use = { action: name, entity, rules, params, root, search, request, bodyBytes, query, input, record };
+  const use = { action: name, entity, rules, params, root, search, request, bodyBytes, query, input, record, allowed };
   const context = createContext(plugin, use, scope);
   const result = await (request === undefined && definition.call !== undefined
     ? definition.call(context)

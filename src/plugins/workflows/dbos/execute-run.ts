@@ -8,6 +8,7 @@ import type { Codec } from "../engine/journal-codec.ts";
 import { RUN } from "../engine/journal-entities.ts";
 import { keepLease } from "../engine/keep-lease.ts";
 import { runInApp } from "../engine/run-in-app.ts";
+import { settledUse } from "../engine/run-use.ts";
 import { UNFINISHED } from "../engine/stored-run.ts";
 import type { Caller, EngineHost } from "../engine/workflow-engine.ts";
 import { RunGivenUp } from "../saga/run-given-up.ts";
@@ -51,7 +52,7 @@ export async function executeRun(
   try {
     return await runInApp(host, definition, caller, state, (system) => {
       beat = keepLease(system, lease, lost, host.log);
-      const inApp = databaseJournal(system, lease, own);
+      const inApp = databaseJournal(system, lease, own, () => settledUse(host, caller, row.caller));
       const journal = dbosJournal({ definition, log, codec: own, cipher: kept.cipher, inApp });
       return { runId, input, startedAt: row.startedAt as Date, journal, isDurable: true, lost: lost.signal, reached };
     });

@@ -20,8 +20,14 @@ export interface Lease {
 /**
  * A journal in the app's database. Each entry shares a transaction with a statement that checks that this process still
  * holds the run. A process that was paused past its lease and has lost the run writes nothing (fencing).
+ * @param settle what else to change of a run that has completed
  */
-export function databaseJournal(system: OperationScope, lease: Lease, codec: Codec): Journal {
+export function databaseJournal(
+  system: OperationScope,
+  lease: Lease,
+  codec: Codec,
+  settle: () => Promise<Row>,
+): Journal {
   const { runId } = lease;
 
   /** @throws RunGivenUp when another process has the run */
@@ -60,14 +66,11 @@ export function databaseJournal(system: OperationScope, lease: Lease, codec: Cod
       };
       return environment === undefined ? within(record) : record(environment.driver);
     },
-    moved: (status, failure) =>
-      within((driver) =>
-        hold(driver, {
-          status,
-          updatedAt: system.now(),
-          ...(failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) }),
-        }),
-      ),
+    async moved(status, failure) {
+      const settled = status === "completed" ? await settle() : {};
+      const failed = failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) };
+      await within((driver) => hold(driver, { status, updatedAt: system.now(), ...failed, ...settled }));
+    },
   };
 }
 

@@ -15,6 +15,7 @@ import { newRun } from "./new-run.ts";
 import { type Recovery, recoverRuns } from "./recover-runs.ts";
 import { runInApp } from "./run-in-app.ts";
 import { runReport } from "./run-report.ts";
+import { settledUse } from "./run-use.ts";
 import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
 import { loadState } from "./stored-run.ts";
 import type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
@@ -27,6 +28,14 @@ interface OwnRun {
   readonly same: SameRun;
   readonly result: Promise<WorkflowResult>;
   readonly lost: AbortController;
+}
+
+/** A run as this process works on it. */
+interface WorkingRun extends Pick<Lease, "runId" | "fence"> {
+  readonly startedAt: Date;
+  readonly input: unknown;
+  /** Its caller, as the journal has it. */
+  readonly kept: unknown;
 }
 
 /** Runs that survive their process: each step is known to the database before it runs and when it has. */
@@ -42,7 +51,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
 
   /** Runs a workflow under a lease that is renewed while it runs. */
   function work(
-    run: Pick<Lease, "runId" | "fence"> & { readonly startedAt: Date; readonly input: unknown },
+    { kept, ...run }: WorkingRun,
     definition: WorkflowDefinition,
     caller: Caller,
     state: SagaState,
@@ -54,7 +63,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     let beat: NodeJS.Timeout | undefined;
     const result = runInApp(host, definition, caller, state, (system) => {
       beat = keepLease(system, lease, lost, host.log);
-      const journal = databaseJournal(system, lease, own);
+      const journal = databaseJournal(system, lease, own, () => settledUse(host, caller, kept));
       return { ...run, journal, isDurable: true, lost: lost.signal, reached };
     }).finally(() => {
       clearInterval(beat);
@@ -79,7 +88,8 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     const kept = codec.decode(row.caller as string | null) as Caller;
     const caller = await callerNow(host, system, definition, kept, state);
     const input = codec.decode(row.input as string | null);
-    const run = { runId: row.id as string, fence: row.fence as number, startedAt: row.startedAt as Date, input };
+    const { id, fence, startedAt } = row as { id: string; fence: number; startedAt: Date };
+    const run = { runId: id, fence, startedAt, input, kept: row.caller };
     const ended = (): void => {};
     return { end: work(run, definition, caller, state, codec.forRun()).then(ended, ended) };
   }
@@ -108,12 +118,12 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     const state = newState({ ...workflow.data, ...data }, request);
     const own = codec.forRun(input, state.data);
     try {
-      const { startedAt } = await host.runAs("system", async (scope) => {
+      const { startedAt, caller: kept } = await host.runAs("system", async (scope) => {
         const row = newRun(host, request, state.data, { runId, owner, fence: 0, leaseMs }, own, scope.now());
         await scope.driver.create(RUN, row);
         return row;
       });
-      return { runId, result: work({ runId, fence: 0, startedAt, input }, workflow, caller, state, own) };
+      return { runId, result: work({ runId, fence: 0, startedAt, input, kept }, workflow, caller, state, own) };
     } catch (error) {
       if (!(error instanceof ConflictError) || request.runId === undefined) throw error;
       const here = (): Promise<WorkflowResult> | undefined => running.get(runId)?.result;

@@ -2,7 +2,9 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
 import { definitionHash } from "../definition/workflow-definition.ts";
 import type { Lease } from "./database-journal.ts";
+
 import type { Codec } from "./journal-codec.ts";
+import { withUse } from "./run-use.ts";
 import type { Caller, EngineHost, RunRequest } from "./workflow-engine.ts";
 
 /** Names of credentials. */
@@ -42,7 +44,7 @@ function plainOf(value: unknown, depth: number): unknown {
  */
 export function newRun(
   host: EngineHost,
-  { workflow, input, caller }: RunRequest,
+  { workflow, input, caller, use }: RunRequest,
   data: unknown,
   { runId, owner, fence, leaseMs }: Lease,
   codec: Codec,
@@ -57,7 +59,7 @@ export function newRun(
     name: workflow.name,
     definition: definitionHash(workflow),
     status: "pending",
-    caller: codec.encode(keptCaller(caller)),
+    caller: withUse(codec.encode(keptCaller(caller)), use),
     userId: caller === null || caller === "system" ? null : caller.id,
     input: codec.encode(input),
     data: codec.encode(data),

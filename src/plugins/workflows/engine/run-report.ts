@@ -1,5 +1,6 @@
 import type { Row } from "../../../gate/index.ts";
 import type { WorkflowStatus } from "../definition/workflow-result.ts";
+import { keptUse } from "./run-use.ts";
 import { publicError } from "./stored-error.ts";
 import type { RunReport } from "./workflow-engine.ts";
 
@@ -18,5 +19,5 @@ interface StoredRun {
 export function runReport(row: Row): RunReport {
   const { id, name, status, startedAt, updatedAt, userId, failedStep, error } = row as unknown as StoredRun;
   const failure = failedStep === null ? {} : { failedStep, error: publicError(error) };
-  return { id, name, status, startedAt, updatedAt, userId, ...failure };
+  return { id, name, status, startedAt, updatedAt, userId, use: keptUse(row.caller), ...failure };
 }

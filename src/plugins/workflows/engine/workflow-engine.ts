@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import type { EntityClient, OperationScope } from "../../../gate/index.ts";
+import type { EntityClient, OperationScope, Use } from "../../../gate/index.ts";
 import type { Logger, User } from "../../../kernel/index.ts";
 import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
 import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
@@ -18,6 +18,8 @@ export interface RunRequest {
   readonly precondition?: OperationScope["precondition"];
   /** Notes what the answer of the request may show. */
   readonly shown?: OperationScope["shown"];
+  /** What the action that it is the work of was allowed for. */
+  readonly use?: Use | undefined;
   /** The run's id; a second run of the same id is the first one. @default a new one */
   readonly runId?: string | undefined;
 }
@@ -41,6 +43,8 @@ export interface RunReport {
   readonly failedStep?: string | undefined;
   /** What the failed step said; only code and message. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
+  /** Who may not use this action, of this record, is not told the result. @default they are */
+  readonly use?: Use | undefined;
   /** What the last step gave, when it has completed. */
   readonly result?: unknown;
 }
