@@ -75,12 +75,13 @@ function ownRelation(store: Store, { source, name }: ResolvedRelation): Resolved
   return store.model.relation(ownEntity(store, source), name) as ResolvedRelation;
 }
 
-function find(store: Store, { entity: given, where, select, sort, limit, offset = 0, bytes }: Find): Row[] {
+function find(store: Store, { entity: given, where, select, sort, limit, offset = 0, bytes, counted }: Find): Row[] {
   const entity = ownEntity(store, given);
   const columns = selectedColumns(entity, select);
   const rows = sortRows(entity, filterRows(store, entity, where), sort);
   const page = rows.slice(offset, limit === undefined ? undefined : offset + limit);
-  const fitting = bytes === undefined ? page.length : bytes.take(page.map(rowBytes));
+  const read = select === undefined ? counted : new Set(columns.filter((name) => counted?.has(name) !== false));
+  const fitting = bytes === undefined ? page.length : bytes.take(page.map((row) => rowBytes(row, read)));
   return page.slice(0, fitting).map((row) => copyRow(row, columns));
 }
 

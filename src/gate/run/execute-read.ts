@@ -22,6 +22,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const position = after && keysetCondition(entity, order, after);
   const limit = query.limit ?? scope.limits.pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
+  const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.mask(entity);
   const page = scope.store.execute({
     kind: "find",
     entity,
@@ -29,10 +30,11 @@ export async function runList(operation: MutableOperation): Promise<void> {
     sort: order,
     limit,
     offset: query.offset,
-    select: columnsToFetch(entity, query, order),
+    select: columnsToFetch(entity, query, order, mask),
     textMoments: query.textMoments,
     joins: joinsOf(operation, scope.store),
     bytes,
+    counted: mask?.readable,
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;

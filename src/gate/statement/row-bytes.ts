@@ -22,10 +22,14 @@ export function mostRowBytes({ columns }: AnyEntity): number {
   return Object.values(columns).reduce((sum, column) => sum + mostBytes(column), 0);
 }
 
-/** About how many bytes a record has, for drivers that have it in memory. */
-export function rowBytes(row: Row): number {
+/**
+ * About how many bytes a record has, for drivers that have it in memory.
+ * @param counted columns that count @default all
+ */
+export function rowBytes(row: Row, counted?: ReadonlySet<string>): number {
   let bytes = 0;
   for (const name of Object.keys(row)) {
+    if (counted?.has(name) === false) continue;
     const value = row[name];
     if (typeof value === "string") bytes += value.length;
     else if (typeof value === "object" && value !== null && !(value instanceof Date))

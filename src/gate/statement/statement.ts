@@ -23,6 +23,8 @@ export interface Find {
    * @default any number
    */
   readonly bytes?: ByteBudget | undefined;
+  /** The columns that count for `bytes`: how many records fit must tell nothing of the others. @default all that are read */
+  readonly counted?: ReadonlySet<string> | undefined;
   /** Relations to read along; only for drivers with the capability `joins`. @default none */
   readonly joins?: readonly JoinedFind[] | undefined;
   /**

@@ -53,10 +53,10 @@ type FindPortion = (find: Find) => Promise<Row[]>;
  * more as fit by the longest row so far.
  */
 async function readInPortions(find: Find, read: FindPortion): Promise<Row[]> {
-  const { entity, bytes, limit = Number.POSITIVE_INFINITY, select, where } = find;
+  const { entity, bytes, counted, limit = Number.POSITIVE_INFINITY, select, where } = find;
   const order = totalOrder(find.sort);
   const hasOrder = select === undefined || order.every(({ field }) => select.includes(field));
-  if (bytes === undefined || limit <= FIRST || !hasOrder) return countBytes(await read(find), bytes);
+  if (bytes === undefined || limit <= FIRST || !hasOrder) return countBytes(await read(find), find);
   const rows: Row[] = [];
   let longest = 0;
   let seen = 0;
@@ -64,9 +64,9 @@ async function readInPortions(find: Find, read: FindPortion): Promise<Row[]> {
   for (let size = FIRST; ; ) {
     const offset = seen === 0 ? find.offset : undefined;
     const portion = await read({ ...find, where: position, limit: size, offset });
-    for (const row of portion) longest = Math.max(longest, rowBytes(row));
+    for (const row of portion) longest = Math.max(longest, rowBytes(row, counted));
     seen += portion.length;
-    rows.push(...countBytes(portion, bytes));
+    rows.push(...countBytes(portion, find));
     const last = portion.at(-1);
     if (last === undefined || portion.length < size || bytes.isCut || seen >= limit) return rows;
     const values = order.map(({ field }) => last[field] ?? null);
@@ -75,8 +75,8 @@ async function readInPortions(find: Find, read: FindPortion): Promise<Row[]> {
   }
 }
 
-function countBytes(rows: Row[], bytes: Find["bytes"]): Row[] {
-  return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map(rowBytes)));
+function countBytes(rows: Row[], { bytes, counted }: Find): Row[] {
+  return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map((row) => rowBytes(row, counted))));
 }
 
 function selection({ entity, columns }: ClientPlan, select: readonly string[] | undefined): Args {

@@ -24,7 +24,7 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
   const oneById = fast.sharedReads && !session.inTransaction ? sharedReads(session) : undefined;
 
   return async (find) => {
-    const { where: condition, sort, limit, offset = 0, bytes, joins } = find;
+    const { where: condition, sort, limit, offset = 0, bytes, counted, joins } = find;
     const open = session.connection();
     const plan = open.planOf(find.entity);
     const selection = selectionOf(open, plan, find);
@@ -35,7 +35,7 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(plan.entity, sort);
     if (limit === 0) return [];
     const along = joins && joinsOf(open, joins, find.textMoments);
-    const inline = bytes && inlineOf(selection, limit, bytes);
+    const inline = bytes && inlineOf(selection, limit, bytes, counted);
     const statement = selectQuery(open, plan, selection, { condition, along, order, limit, offset, inline });
     return session.read({ model: plan.entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);

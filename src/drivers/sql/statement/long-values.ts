@@ -46,9 +46,10 @@ export function inlineOf(
   { names, sizes: { short, long, all } }: { readonly names: readonly string[]; readonly sizes: SelectionSizes },
   limit: number | undefined,
   { left }: ByteBudget,
+  counted?: ReadonlySet<string>,
 ): Inline | undefined {
   if (limit === undefined || !names.includes("id")) return undefined;
-  const columns = short * limit > left ? all : long;
+  const columns = (short * limit > left ? all : long).filter((name) => counted?.has(name) !== false);
   if (columns.length === 0) return undefined;
   // A power of two: few different statements.
   const most = 2 ** Math.max(4, Math.floor(Math.log2(left / 2 / limit / columns.length)));

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { type Driver, embedded, entity, memoryDriver, noopLogger, string, text } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { freshSqliteFile } from "../../support/databases.ts";
+
+const drivers: readonly (readonly [string, () => Promise<{ driver: Driver; remove(): unknown }>])[] = [
+  ["memory", async () => ({ driver: memoryDriver(), remove: () => {} })],
+  [
+    "SQLite",
+    async () => {
+      const { file, remove } = await freshSqliteFile();
+      return { driver: embedded({ file }), remove };
+    },
+  ],
+];
+
+const note = entity("note", {
+  title: text,
+  diary: text.optional().readable("admin"),
+  token: text.optional().omit(),
+  pin: string.optional().omit(),
+}).rules({ read: ["everyone"] });
+
+describe.each(drivers)("the bytes of a page on %s", (_, open) => {
+  async function started(hidden: object) {
+    const { driver, remove } = await open();
+    const app = createTestApp({ entities: [note], driver, limits: { pageBytes: 2_000 }, logger: noopLogger });
+    await app.api.ready;
+    for (const id of ["a", "b", "c", "d"])
+      await app.api.asSystem().note.create({ id, title: "t".repeat(280), ...hidden });
+    const idsOf = async (search: string, user: { id: string; role?: string } | null = null): Promise<unknown> => {
+      const { status, body } = await app.as(user).request("GET", `/api/notes${search}`);
+      return status === 200 ? (body as { id: string }[]).map(({ id }) => id) : status;
+    };
+    const close = async () => {
+      await app.close();
+      await remove();
+    };
+    return { idsOf, close };
+  }
+
+  it.each([
+    ["a field for others", { diary: "d".repeat(3_000) }],
+    ["an omitted field", { token: "t".repeat(3_000) }],
+    ["a short omitted field", { pin: "p".repeat(250) }],
+  ])("tell nothing of %s", async (_name, hidden) => {
+    const [empty, filled] = [await started({}), await started(hidden)];
+    for (const search of ["", "?_page=1", "?_select=title"])
+      expect([search, await filled.idsOf(search)]).toEqual([search, await empty.idsOf(search)]);
+    await Promise.all([empty.close(), filled.close()]);
+  });
+
+  it("count what the caller is shown", async () => {
+    const app = await started({ diary: "d".repeat(3_000) });
+    expect(await app.idsOf("", { id: "root", role: "admin" })).toEqual(["a"]);
+    await app.close();
+  });
+});
