@@ -5,7 +5,7 @@ import type { ActionRecord } from "./action-context.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
 /** What an action may be used for. */
-export interface Allowed {
+interface Allowed {
   /** Of an action that is about one; null when its own operations load it, and for all others. */
   readonly record: ActionRecord | null;
   /** Undefined where its operations decide. */
