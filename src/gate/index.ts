@@ -132,7 +132,7 @@ export type {
 } from "./statement/driver.ts";
 export { entityName } from "./statement/find-entity.ts";
 export { decodeCursor, encodeCursor, keysetCondition, streamByKeyset, totalOrder } from "./statement/keyset.ts";
-export { mostBytes, mostRowBytes, rowBytes } from "./statement/row-bytes.ts";
+export { countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/row-bytes.ts";
 export {
   type ChangePairs,
   type Count,

@@ -1,5 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import { type Execute, type Find, type ResultOf, type Row, rowBytes, type Statement } from "../../gate/index.ts";
+import { countedBytes, type Execute, type Find, type ResultOf, type Row, type Statement } from "../../gate/index.ts";
 import { EntityNotFoundError } from "../../kernel/index.ts";
 import { filterRows, holdsForNew, selectedColumns, sortRows } from "./filter-rows.ts";
 import { copyRow, takeIn } from "./rows.ts";
@@ -81,7 +81,7 @@ function find(store: Store, { entity: given, where, select, sort, limit, offset 
   const rows = sortRows(entity, filterRows(store, entity, where), sort);
   const page = rows.slice(offset, limit === undefined ? undefined : offset + limit);
   const read = select === undefined ? counted : new Set(columns.filter((name) => counted?.has(name) !== false));
-  const fitting = bytes === undefined ? page.length : bytes.take(page.map((row) => rowBytes(row, read)));
+  const fitting = bytes === undefined ? page.length : bytes.take(page.map((row) => countedBytes(row, read)));
   return page.slice(0, fitting).map((row) => copyRow(row, columns));
 }
 

@@ -22,11 +22,13 @@ export function mostRowBytes({ columns }: AnyEntity): number {
   return Object.values(columns).reduce((sum, column) => sum + mostBytes(column), 0);
 }
 
-/**
- * About how many bytes a record has, for drivers that have it in memory.
- * @param counted columns that count @default all
- */
-export function rowBytes(row: Row, counted?: ReadonlySet<string>): number {
+/** About how many bytes a record has, for drivers that have it in memory. */
+export function rowBytes(row: Row): number {
+  return countedBytes(row, undefined);
+}
+
+/** The same of some columns, or of all. */
+export function countedBytes(row: Row, counted: ReadonlySet<string> | undefined): number {
   let bytes = 0;
   for (const name of Object.keys(row)) {
     if (counted?.has(name) === false) continue;

@@ -3,6 +3,7 @@ import {
   and,
   type ChangePairs,
   type Condition,
+  countedBytes,
   type DriverPort,
   type Execute,
   type Find,
@@ -11,7 +12,6 @@ import {
   mostRowBytes,
   type ResultOf,
   type Row,
-  rowBytes,
   type SortKey,
   type Statement,
   soleId,
@@ -64,7 +64,7 @@ async function readInPortions(find: Find, read: FindPortion): Promise<Row[]> {
   for (let size = FIRST; ; ) {
     const offset = seen === 0 ? find.offset : undefined;
     const portion = await read({ ...find, where: position, limit: size, offset });
-    for (const row of portion) longest = Math.max(longest, rowBytes(row, counted));
+    for (const row of portion) longest = Math.max(longest, countedBytes(row, counted));
     seen += portion.length;
     rows.push(...countBytes(portion, find));
     const last = portion.at(-1);
@@ -76,7 +76,7 @@ async function readInPortions(find: Find, read: FindPortion): Promise<Row[]> {
 }
 
 function countBytes(rows: Row[], { bytes, counted }: Find): Row[] {
-  return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map((row) => rowBytes(row, counted))));
+  return bytes === undefined ? rows : rows.slice(0, bytes.take(rows.map((row) => countedBytes(row, counted))));
 }
 
 function selection({ entity, columns }: ClientPlan, select: readonly string[] | undefined): Args {
