@@ -30,8 +30,8 @@ describe("size", () => {
     expect(linesIn("src/kernel")).toBeLessThan(2_750);
   });
 
-  it("keeps kernel and gate under 6,500 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(6_500);
+  it("keeps kernel and gate under 6,600 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(6_600);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {
