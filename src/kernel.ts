@@ -130,6 +130,7 @@ export {
   compileClients,
   compileRuntime,
   compileWhere,
+  countedBytes,
   createApp,
   createPlugin,
   createPluginFactory,

@@ -52,10 +52,10 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     WorkflowFailedError allOf and answerWeb asItMeets asReader askedOfStored baseHeaders baseMask belongsTo
     blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize checkDepth
     clearGlobalContainer columnsOf compare compileClients compileRuntime compileWhere conflictError
-    consoleLogger createApp createDeclarations createKernel createModel createPlugin createPluginFactory
-    createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor defaultIds
-    defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith endpoint
-    entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf
+    consoleLogger countedBytes createApp createDeclarations createKernel createModel createPlugin
+    createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
+    defaultIds defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith
+    endpoint entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf
     findsRecord float forDecisions forbiddenError foreignKeyOf gate getGlobalContainer getLogger handleError
     hasMany hasOne includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isRead
     isUsable isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf

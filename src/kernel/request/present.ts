@@ -18,7 +18,7 @@ export interface Presenter {
 /** Deeper results are refused before they overflow the stack; circular ones end here too. */
 const MAX_DEPTH = 64;
 
-/** @throws InternalError */
+/** Refuses what is nested too deeply, or circular. @throws InternalError */
 export function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
 }
