@@ -38,9 +38,9 @@ export function newOperation(scope: GateScope, entity: AnyEntity, input: Operati
 /** Ends an operation on several records that need one each. Never leaves the gate. */
 export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
 
-/** A hook that asks for the one record of an operation on several has to see each. */
-function refuseOneId(): never {
-  throw ONE_BY_ONE;
+/** An operation on several records that has been run. It has no one record; while it ran, to ask for one was to see each. */
+export function settled(operation: Operation): Operation {
+  return Object.defineProperty(operation, "id", { value: undefined });
 }
 
 class GateOperation implements MutableOperation {
@@ -81,10 +81,17 @@ class GateOperation implements MutableOperation {
     this.scope = scope;
     this.id = input.id;
     this.ids = input.ids;
-    if (input.ids !== undefined) Object.defineProperty(this, "id", { get: refuseOneId, enumerable: false });
+    if (input.ids !== undefined)
+      Object.defineProperty(this, "id", { get: () => this.#refuseOneId(), enumerable: false, configurable: true });
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.bytes = input.bytes;
+  }
+
+  /** A hook that asks for the one record has to see each, even if it goes on without. */
+  #refuseOneId(): never {
+    this.apart = true;
+    throw ONE_BY_ONE;
   }
 
   require(test: RecordTest, otherwise: Otherwise = "missing"): void {

@@ -1,5 +1,5 @@
 import { InternalError } from "../../kernel/index.ts";
-import { newOperation, ONE_BY_ONE } from "../operation/new-operation.ts";
+import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts";
 import type { Operation, OperationInput } from "../operation/operation.ts";
 import type { GateScope } from "../operation/runtime.ts";
 import { runOperation } from "./run-operation.ts";
@@ -18,7 +18,7 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
   const isSafe = !concurrentTransactions || locksInOrder === true;
   if (distinct.length > 1 && isPlain && isSafe && plans[input.kind].takesSeveral) {
     try {
-      return await runOperation(scope, { ...input, ids: distinct, ifFound: true });
+      return settled(await runOperation(scope, { ...input, ids: distinct, ifFound: true }));
     } catch (error) {
       if (error !== ONE_BY_ONE) throw error;
     }
@@ -33,6 +33,6 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
       for (const name of one.ignored) ignored.add(name);
     }
     all.ignored.push(...ignored);
-    return all;
+    return settled(all);
   });
 }

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type Driver, embedded, entity, memoryDriver, noopLogger, string, text } from "../../../src/index.ts";
+import { rowBytes, withMiddleware } from "../../../src/gate/index.ts";
+import {
+  type Driver,
+  defineRule,
+  embedded,
+  entity,
+  memoryDriver,
+  noopLogger,
+  string,
+  text,
+} from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 
@@ -54,5 +64,37 @@ describe.each(drivers)("the bytes of a page on %s", (_, open) => {
     const app = await started({ diary: "d".repeat(3_000) });
     expect(await app.idsOf("", { id: "root", role: "admin" })).toEqual(["a"]);
     await app.close();
+  });
+});
+
+const isTitled = defineRule("pbIsTitled", ({ record }) => record?.title !== "none");
+const letter = entity("letter", {
+  title: text,
+  seal: string.optional().readable(isTitled),
+  diary: text.optional().readable("admin"),
+}).rules({ read: ["everyone"] });
+
+describe.each(drivers)("the records that a field rule looks at on %s", (_, open) => {
+  it("are held a portion at a time", async () => {
+    const { driver: base, remove } = await open();
+    const held: number[] = [];
+    const driver = withMiddleware(base, async (statement, next) => {
+      const result = await next(statement);
+      if (statement.kind === "find")
+        held.push((result as Record<string, unknown>[]).reduce((sum, row) => sum + rowBytes(row), 0));
+      return result;
+    });
+    const app = createTestApp({ entities: [letter], driver, logger: noopLogger });
+    await app.api.ready;
+    const ids = Array.from({ length: 9 }, (_, index) => `letter-${index}`);
+    for (const id of ids)
+      await app.api.asSystem().letter.create({ id, title: "t", seal: id, diary: "d".repeat(400_000) });
+    held.length = 0;
+    const { body } = await app.as(null).request("GET", "/api/letters");
+    expect((body as { seal: string }[]).map(({ seal }) => seal)).toEqual(ids);
+    expect(Math.max(...held)).toBeLessThan(1_100_000);
+    expect(held.length).toBeGreaterThan(4);
+    await app.close();
+    await remove();
   });
 });

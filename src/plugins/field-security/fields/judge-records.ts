@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import {
   allOf,
   asItMeets,
+  ByteBudget,
+  compileWhere,
   markShown,
   type Operation,
   type Row,
@@ -46,33 +48,56 @@ async function answersOf(operation: Operation, name: string, access: RowAccess):
   const matching = predicate === undefined ? NONE : await readAgain(operation, unsure, ["id", name], predicate);
   const answers = records.map((record, index) => alone[index] ?? isShownBy(record, matching.get(record.id)));
   if (guard === undefined) return answers;
-  const left = records.filter((_, index) => !answers[index]);
-  const isWhole = left.every((record) => Object.keys(entity.columns).every((column) => column in record));
-  const whole = isWhole ? new Map(left.map((record) => [record.id, record])) : await readAgain(operation, left);
-  for (const [index, record] of records.entries()) {
-    const asked = answers[index] ? undefined : whole.get(record.id);
-    if (asked === undefined || !isShownBy(record, asked)) continue;
-    const answer = await guard(asked);
-    if (typeof answer !== "object") answers[index] = answer === true;
-    else answers[index] = isShownBy(record, await asItMeets(scope, entity, answer, asked));
+  const left = new Map(records.flatMap((record, index) => (answers[index] ? [] : [[record.id, index]])));
+  for await (const whole of wholeRecords(operation, [...left.keys()] as string[])) {
+    const index = left.get(whole.id) as number;
+    const record = records[index] as Row;
+    if (!isShownBy(record, whole)) continue;
+    const answer = await guard(whole);
+    answers[index] =
+      typeof answer === "object" ? isShownBy(record, await asItMeets(scope, entity, answer, whole)) : answer === true;
   }
   return answers;
 }
 
 const NONE: ReadonlyMap<unknown, Row> = new Map();
 
-/**
- * Records by id as they are now, in one statement. Rules may look at columns that were not selected: to them, what is not
- * there would look like what is empty.
- */
+/** Values of records by id as they are now, of those that meet a condition. */
 async function readAgain(
   { scope, entity }: Operation,
   records: readonly Row[],
-  select?: readonly string[],
-  predicate?: Where,
+  select: readonly string[],
+  predicate: Where,
 ): Promise<ReadonlyMap<unknown, Row>> {
   if (records.length === 0) return NONE;
   const where = allOf({ id: { in: records.map(({ id }) => id) } }, predicate);
   const rows = await scope.driver.findMany(entity, { where, select });
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Bytes of whole records that are held at once. */
+const PORTION = 1_048_576;
+
+/**
+ * Records with all their columns, as a rule may look at any of them. Those that were read are used where they are whole; the
+ * others are read as they are now, in portions, because columns that the caller is not shown may be long.
+ */
+async function* wholeRecords({ scope, entity, records }: Operation, ids: readonly string[]): AsyncGenerator<Row> {
+  const asked = new Set(ids);
+  const columns = Object.keys(entity.columns);
+  for (const record of records) {
+    if (!asked.has(record.id as string) || !columns.every((column) => column in record)) continue;
+    asked.delete(record.id as string);
+    yield record;
+  }
+  while (asked.size > 0) {
+    const bytes = new ByteBudget(PORTION);
+    const where = compileWhere(scope.model, entity, { id: { in: [...asked] } });
+    const rows = await scope.driver.execute({ kind: "find", entity, where, limit: asked.size, bytes });
+    for (const row of rows) {
+      asked.delete(row.id as string);
+      yield row;
+    }
+    if (!bytes.isCut) return;
+  }
 }
