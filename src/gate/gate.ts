@@ -18,7 +18,7 @@ import { missingFeatures } from "./features.ts";
 import { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
 import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
-import type { Policy } from "./operation/policy.ts";
+import type { DeclaredPolicy } from "./operation/policy.ts";
 import type { Route } from "./operation/route.ts";
 import { compileRuntime } from "./operation/runtime.ts";
 import { tracerOf } from "./operation/tracer.ts";
@@ -76,7 +76,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
   for (const sentence of [...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model)])
     problem(sentence);
-  const policies: Policy[] = [];
+  const policies: DeclaredPolicy[] = [];
   const bindClients = compileClients(model.entities, ground.routes as () => readonly Route[]);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => ground.run(principal, work as never));
@@ -94,7 +94,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
       entities: model,
       driver,
       config,
-      records: policyDoor(policies, inSetup, (sentence) => problem(`plugin "${plugin.id}": ${sentence}`)),
+      records: policyDoor(plugin.id, policies, inSetup, problem),
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
     }),
     hookNames: HOOK_NAMES,
@@ -131,7 +131,8 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
 
 /** Where a plugin declares policies. */
 export function policyDoor(
-  policies: Policy[],
+  plugin: string,
+  policies: DeclaredPolicy[],
   inSetup: (call: string) => void,
   problem: (sentence: string) => void,
 ): PluginContext["records"] {
@@ -140,8 +141,8 @@ export function policyDoor(
       inSetup(`records.policy("${policy?.name}")`);
       const { name, allows, visible } = policy;
       if (typeof name !== "string" || (allows === undefined && visible === undefined))
-        problem("records.policy takes a name and at least one of `allows` and `visible`");
-      else policies.push(policy);
+        problem(`plugin "${plugin}": records.policy takes a name and at least one of \`allows\` and \`visible\``);
+      else policies.push({ plugin, policy });
     },
   };
 }

@@ -59,7 +59,7 @@ export type {
   OperationQuery,
 } from "./operation/operation.ts";
 export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operation/operation-scope.ts";
-export type { Policy, PolicyQuestion } from "./operation/policy.ts";
+export type { DeclaredPolicy, Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Precondition, RequestConditions } from "./operation/precondition.ts";
 export type { Otherwise } from "./operation/requirement.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";

@@ -2,6 +2,7 @@ import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type 
 import {
   compileClients,
   compileRuntime,
+  type DeclaredPolicy,
   type Driver,
   defaultIds,
   entitiesOf,
@@ -15,7 +16,6 @@ import {
   type OperationScope,
   type Plugin,
   type PluginContext,
-  type Policy,
   policyDoor,
   RequestScope,
   type Route,
@@ -99,7 +99,7 @@ export function createFakeKernel(): FakeKernel {
   const instances = new Map<string, unknown>();
   const declared: string[] = [];
   const hooks = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
-  const policies: Policy[] = [];
+  const policies: DeclaredPolicy[] = [];
   const hookNames = new Set<HookName>();
   const routes: Route[] = [];
   const problems: string[] = [];
@@ -154,7 +154,7 @@ export function createFakeKernel(): FakeKernel {
   const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
     // Unless the plugin under test makes decisions, the test itself stands in for the rules.
     const open = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
-    const undecided = hooks.list("operation:authorize").length === 0 && !policies.some(({ allows }) => allows);
+    const undecided = hooks.list("operation:authorize").length === 0 && !policies.some(({ policy }) => policy.allows);
     if (undecided)
       open.on("test", "operation:authorize", ({ decision }: Operation) => {
         decision.allowed = true;
@@ -230,7 +230,7 @@ export function createFakeKernel(): FakeKernel {
         get driver() {
           return driver ?? missingDriver;
         },
-        records: policyDoor(policies, declaring.inSetup, declaring.problem),
+        records: policyDoor(plugin.id, policies, declaring.inSetup, declaring.problem),
         clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
         runAs: (who, work) => work(scope(who === "system" ? SYSTEM : principal(who))),
         problem: declaring.problem,

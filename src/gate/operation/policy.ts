@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { type Hook, runHooks, withDeadline } from "../../kernel/index.ts";
+import type { Hook } from "../../kernel/index.ts";
 import { allOf, allPresent } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { Guard } from "./mask.ts";
@@ -17,7 +17,7 @@ export interface PolicyQuestion
 
 /**
  * Says what callers may do, whatever they ask for, so that the answer holds for lists, includes, counts, exports and writes of
- * several records alike. Several policies combine by AND: none widens another.
+ * several records alike. Several policies combine by AND.
  */
 export interface Policy {
   /** For messages. */
@@ -33,46 +33,41 @@ export interface Policy {
   visible?(question: PolicyQuestion): void | Promise<void>;
 }
 
-/** What decides about operations of one entity and kind. */
-interface Deciders {
-  readonly policies: readonly Policy[];
-  readonly authorize: readonly Hook<Operation>[];
+/** A policy and the plugin that declared it. */
+export interface DeclaredPolicy {
+  readonly plugin: string;
+  readonly policy: Policy;
 }
 
-/** Asks policies, then hooks, whether an operation is allowed; a promise only where one of them waits. */
-export function askAllowed({ policies, authorize }: Deciders, operation: Operation): void | Promise<void> {
-  const asked = askPolicies(policies, operation);
-  if (authorize.length === 0) return asked;
-  return asked === undefined ? runHooks(authorize, operation) : asked.then(() => runHooks(authorize, operation));
+/** Policies as hooks: those that say what callers may do, or those that say which records there are. */
+export function policyHooks(
+  declared: readonly DeclaredPolicy[],
+  says: "allows" | "visible",
+  timeout: number,
+): readonly Hook<Operation>[] {
+  return declared
+    .filter(({ policy }) => policy[says] !== undefined)
+    .map(({ plugin, policy }, index) => ({
+      run: (operation) => (says === "allows" && index > 0 ? alsoAllows(policy, operation) : policy[says]?.(operation)),
+      plugin,
+      name: `policy:${policy.name}`,
+      timeout,
+      options: {},
+    }));
 }
 
-/** Asks policies which records there are for an operation. */
-export async function askVisible(policies: readonly Policy[], operation: Operation): Promise<void> {
-  for (const policy of policies) await bounded(policy, policy.visible?.(operation), operation);
-}
-
-function bounded({ name }: Policy, asked: void | Promise<void>, { scope }: Operation): void | Promise<void> {
-  return asked === undefined ? undefined : withDeadline(asked, scope.limits.hookMs, `Policy "${name}"`);
-}
-
-function askPolicies(policies: readonly Policy[], operation: Operation): undefined | Promise<void> {
-  const [first, ...others] = policies;
-  if (first === undefined) return undefined;
-  const asked = bounded(first, first.allows?.(operation), operation);
-  return others.length === 0 ? asked || undefined : askOthers(asked, others, operation);
-}
-
-async function askOthers(asked: void | Promise<void>, others: readonly Policy[], operation: Operation): Promise<void> {
-  await asked;
+/** Asks a policy for a decision of its own, and combines it with what the policies before it decided. */
+function alsoAllows(policy: Policy, operation: Operation): void | Promise<void> {
   const { decision } = operation;
-  for (const policy of others) {
-    if (!decision.allowed) return;
-    const own: Decision = { allowed: false };
-    const question: PolicyQuestion = Object.create(operation, { decision: { value: own } });
-    await bounded(policy, policy.allows?.(question), operation);
+  if (!decision.allowed) return;
+  const own: Decision = { allowed: false };
+  const question: PolicyQuestion = Object.create(operation, { decision: { value: own } });
+  const combine = (): void => {
     if (question.apart) operation.apart = true;
     Object.assign(decision, both({ ...decision }, own));
-  }
+  };
+  const asked = policy.allows?.(question);
+  return asked === undefined ? combine() : asked.then(combine);
 }
 
 /** What two decisions allow together. */

@@ -8,16 +8,14 @@ import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
 import type { Operation, OperationKind } from "./operation.ts";
 import type { OperationScope } from "./operation-scope.ts";
-import type { Policy } from "./policy.ts";
+import { type DeclaredPolicy, policyHooks } from "./policy.ts";
 import type { Tracer } from "./tracer.ts";
 
-/** The hook functions of one entity and kind, phase by phase; compiled at boot so that a phase without hooks costs nothing. */
+/** What runs at operations of one entity and kind, phase by phase; compiled at start, so that an empty phase costs nothing. */
 export interface OperationPlan {
-  /** Those that say who may do what. */
-  readonly policies: readonly Policy[];
-  /** Those that say which records there are. */
-  readonly visibility: readonly Policy[];
+  /** Policies and hooks that say who may do what. */
   readonly authorize: readonly Hook<Operation>[];
+  /** Policies and hooks that say which records there are. */
   readonly narrow: readonly Hook<Operation>[];
   readonly plan: readonly Hook<Operation>[];
   readonly normalize: readonly Hook<Operation>[];
@@ -62,7 +60,7 @@ export interface OperationRuntime {
   readonly ids: IdGenerator;
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
-  readonly policies: readonly Policy[];
+  readonly policies: readonly DeclaredPolicy[];
   /** What sees the app's work. @default nobody does */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */
@@ -89,11 +87,10 @@ export interface GateScope extends OperationScope {
  */
 export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
-  const hooks = hooksOf(parts.hooks, parts.tracer);
-  const policies = parts.policies.map((policy) => traced(policy, parts.tracer));
+  const asked = askedOf(parts);
   const compiled = new Map<EntityRef, CompiledEntity>();
   for (const entity of all) {
-    const own = compileEntity(hooks, entity, { model: parts.model, policies });
+    const own = compileEntity(asked, entity, parts.model);
     compiled.set(entity, own).set(entity.name, own);
   }
   // Nearly all who ask have the app's own definition; another one of the same name means it.
@@ -101,62 +98,45 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
   return Object.freeze({ ...parts, find });
 }
 
-/** The functions of a hook that apply to an entity and a kind; asked once per pair. */
-type HooksFor = <N extends keyof HookMap>(
-  name: N,
-  entity: AnyEntity,
-  kind: OperationKind,
-) => readonly Hook<HookMap[N]>[];
-
-/** Functions of hooks as a tracer sees them, where there is one. */
-function hooksOf(hooks: HookRegistry<HookMap>, tracer: Tracer | undefined): HooksFor {
-  return (name, entity, kind) => {
-    const found = hooks.list(name).filter((hook) => (hook.options as HookOptions).appliesTo?.(entity, kind) ?? true);
-    if (tracer === undefined) return found;
-    return found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
-  };
+/** What is asked about operations of an entity and a kind, as the tracer sees it. */
+interface Asked {
+  hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kind: OperationKind): readonly Hook<HookMap[N]>[];
+  policies(says: "allows" | "visible", entity: AnyEntity, kind: OperationKind): readonly Hook<Operation>[];
 }
 
-/** A policy as a tracer sees it, where there is one. */
-function traced(policy: Policy, tracer: Tracer | undefined): Policy {
-  if (tracer === undefined) return policy;
-  const hook = { name: "policy", plugin: policy.name };
-  const { allows, visible } = policy;
+function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "find">): Asked {
+  const traced = <P>(found: readonly Hook<P>[]): readonly Hook<P>[] =>
+    tracer === undefined
+      ? found
+      : found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
   return {
-    ...policy,
-    ...(allows && { allows: (question) => tracer.hook(hook, () => allows.call(policy, question)) }),
-    ...(visible && { visible: (question) => tracer.hook(hook, () => visible.call(policy, question)) }),
+    hooks: (name, entity, kind) =>
+      traced(hooks.list(name).filter((hook) => (hook.options as HookOptions).appliesTo?.(entity, kind) ?? true)),
+    policies(says, entity, kind) {
+      const applying = policies.filter(({ policy }) => policy.appliesTo?.(entity, kind) ?? true);
+      return traced(policyHooks(applying, says, limits.hookMs));
+    },
   };
 }
 
 type Phase = "authorize" | "narrow" | "execute" | "reveal" | "redact" | "committed";
 
-function compileEntity(
-  hooksFor: HooksFor,
-  entity: AnyEntity,
-  { model, policies }: Pick<OperationRuntime, "model" | "policies">,
-): CompiledEntity {
+function compileEntity(asked: Asked, entity: AnyEntity, model: EntityModel): CompiledEntity {
   const takes = (kind: OperationKind): boolean =>
     kind === "update" || (kind === "delete" && !reachesOwnKind(model, entity));
-  const plan = (kind: OperationKind): OperationPlan => compilePlan(hooksFor, policies, entity, kind, takes(kind));
+  const plan = (kind: OperationKind): OperationPlan => compilePlan(asked, entity, kind, takes(kind));
   const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
   const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
-  const maskHooks = hooksFor("access:mask", entity, "read");
+  const maskHooks = asked.hooks("access:mask", entity, "read");
   return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
 }
 
-function compilePlan(
-  hooksFor: HooksFor,
-  policies: readonly Policy[],
-  entity: AnyEntity,
-  kind: OperationKind,
-  takesSeveral: boolean,
-): OperationPlan {
+function compilePlan(asked: Asked, entity: AnyEntity, kind: OperationKind, takesSeveral: boolean): OperationPlan {
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
-  const own = policies.filter(({ appliesTo }) => appliesTo?.(entity, kind) ?? true);
+  const hooks = <N extends keyof HookMap>(name: N): readonly Hook<HookMap[N]>[] => asked.hooks(name, entity, kind);
   const hasHooks = (...phases: readonly Phase[]): boolean =>
-    phases.some((phase) => hooksFor(`operation:${phase}`, entity, kind).length > 0);
+    phases.some((phase) => hooks(`operation:${phase}`).length > 0);
   // A rule for a field compares what was read.
   const isAsRead =
     !hasHooks("execute", "reveal", "redact") &&
@@ -166,18 +146,16 @@ function compilePlan(
     textMoments: isAsRead,
     takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
     isPlain: isAsRead && !hasHooks("authorize", "narrow"),
-    policies: own.filter(({ allows }) => allows !== undefined),
-    visibility: kind === "create" ? [] : own.filter(({ visible }) => visible !== undefined),
-    plan: kind === "list" ? hooksFor("operation:plan", entity, kind) : [],
-    authorize: hooksFor("operation:authorize", entity, kind),
-    narrow: kind === "create" ? [] : hooksFor("operation:narrow", entity, kind),
-    normalize: stores ? hooksFor("operation:normalize", entity, kind) : [],
-    validate: stores ? hooksFor("operation:validate", entity, kind) : [],
-    protect: stores ? hooksFor("operation:protect", entity, kind) : [],
-    execute: hooksFor("operation:execute", entity, kind),
-    reveal: hooksFor("operation:reveal", entity, kind),
-    join: hooksFor("operation:join", entity, kind),
-    redact: hooksFor("operation:redact", entity, kind),
-    committed: changes ? hooksFor("operation:committed", entity, kind) : [],
+    authorize: [...asked.policies("allows", entity, kind), ...hooks("operation:authorize")],
+    narrow: kind === "create" ? [] : [...asked.policies("visible", entity, kind), ...hooks("operation:narrow")],
+    plan: kind === "list" ? hooks("operation:plan") : [],
+    normalize: stores ? hooks("operation:normalize") : [],
+    validate: stores ? hooks("operation:validate") : [],
+    protect: stores ? hooks("operation:protect") : [],
+    execute: hooks("operation:execute"),
+    reveal: hooks("operation:reveal"),
+    join: hooks("operation:join"),
+    redact: hooks("operation:redact"),
+    committed: changes ? hooks("operation:committed") : [],
   });
 }

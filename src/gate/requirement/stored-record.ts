@@ -1,8 +1,8 @@
+import { runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
 import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
-import { askAllowed } from "../operation/policy.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import { asItPasses } from "./passes.ts";
 
@@ -54,6 +54,6 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
 /** What the rules say about reading a record whose id is known. */
 export function readDecisionOf({ entity, scope }: MutableOperation, id: string): Decision | Promise<Decision> {
   const asked = newOperation(scope, entity, { kind: "read", entity, id });
-  const asking = askAllowed(scope.runtime.find(entity).plans.read, asked);
+  const asking = runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
   return asking === undefined ? asked.decision : asking.then(() => asked.decision);
 }

@@ -3,7 +3,6 @@ import { runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import { newOperation } from "../operation/new-operation.ts";
 import type { Decision, OperationInput } from "../operation/operation.ts";
-import { askAllowed, askVisible } from "../operation/policy.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import type { GateScope } from "../operation/runtime.ts";
 
@@ -15,10 +14,9 @@ export async function decide(scope: GateScope, input: OperationInput): Promise<D
   const { decision } = operation;
   if (typeof input.query === "object") operation.query = input.query;
   if (scope.principal.kind === "system") decision.allowed = true;
-  else await askAllowed(plan, operation);
+  else await runHooks(plan.authorize, operation);
   decision.forSome = decision.predicate !== undefined || decision.guard !== undefined;
-  if (!decision.allowed || plan.visibility.length + plan.narrow.length === 0) return decision;
-  await askVisible(plan.visibility, operation);
+  if (!decision.allowed || plan.narrow.length === 0) return decision;
   await runHooks(plan.narrow, operation);
   const exists = conditionUpTo(operation.requirements, "missing");
   if (exists !== undefined) decision.predicate = allOf(decision.predicate, exists);

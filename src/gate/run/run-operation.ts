@@ -2,7 +2,6 @@ import { ConflictError, describeError, RecordChangedError, runHooks, Unavailable
 import { inTransaction } from "../operation/in-transaction.ts";
 import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationInput, OperationKind } from "../operation/operation.ts";
-import { askAllowed, askVisible } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { includesOwn } from "../record/includes-own.ts";
 import { stripUnselected } from "../record/strip-unselected.ts";
@@ -42,7 +41,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
   const isSystem = scope.principal.kind === "system";
   if (isSystem) operation.decision.allowed = true;
   else {
-    const asked = askAllowed(plan, operation);
+    const asked = runHooks(plan.authorize, operation);
     if (asked !== undefined) await asked;
   }
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
@@ -59,7 +58,6 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.query = checked instanceof Promise ? await checked : checked;
   }
   if (operation.query.textMoments && !plan.textMoments) operation.query = { ...operation.query, textMoments: false };
-  if (plan.visibility.length > 0) await askVisible(plan.visibility, operation);
   if (plan.narrow.length > 0) await runHooks(plan.narrow, operation);
   if (plan.plan.length > 0) await runHooks(plan.plan, operation);
   if (data !== undefined) operation.data = { ...(typeof data === "function" ? await data(operation) : data) };

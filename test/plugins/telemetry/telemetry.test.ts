@@ -47,14 +47,14 @@ describe("spans", () => {
     recorded.reset();
     await ask("GET", "/api/posts?include=author&_total=none");
     const lines = outline(recorded.tree("GET /api/posts"));
-    expect(lines.slice(0, 3)).toEqual(["GET /api/posts", "  list post", "    policy"]);
+    expect(lines.slice(0, 3)).toEqual(["GET /api/posts", "  list post", "    policy:rules"]);
     // What a phase starts itself is within it.
     const joined = lines.slice(lines.indexOf("    operation:join"));
     expect(joined.slice(0, joined.indexOf("      list author") + 1).every((line) => line.startsWith("    "))).toBe(
       true,
     );
     expect(joined).toContain("        find author");
-    expect(recorded.named("policy").map(({ attributes }) => attributes)).toContainEqual({
+    expect(recorded.named("policy:rules").map(({ attributes }) => attributes)).toContainEqual({
       "keelson.plugin": "rules",
     });
   });
