@@ -9,6 +9,7 @@ import {
   makePlugin,
   type Principal,
   SYSTEM,
+  shapeProblems,
   type User,
 } from "../kernel/index.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
@@ -57,6 +58,7 @@ export interface Records {
 export const GATE_SHAPES = {
   plugin: { schema: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
   hook: { appliesTo: "function" },
+  policy: { name: "string", appliesTo: "function", allows: "function", visible: "function" },
   endpoint: { describe: "function", transactional: "boolean" },
   route: { access: "string", obeys: undefined, call: "function" },
 } as const;
@@ -139,10 +141,12 @@ export function policyDoor(
   return {
     policy(policy) {
       inSetup(`records.policy("${policy?.name}")`);
-      const { name, allows, visible } = policy;
-      if (typeof name !== "string" || (allows === undefined && visible === undefined))
-        problem(`plugin "${plugin}": records.policy takes a name and at least one of \`allows\` and \`visible\``);
-      else policies.push({ plugin, policy });
+      const problems = shapeProblems(policy, GATE_SHAPES.policy);
+      if (policy?.name === undefined) problems.push("it has no name");
+      if (policy?.allows === undefined && policy?.visible === undefined)
+        problems.push("it needs at least one of `allows` and `visible`");
+      for (const one of problems) problem(`plugin "${plugin}": policy "${policy?.name}": ${one}`);
+      if (problems.length === 0) policies.push({ plugin, policy });
     },
   };
 }

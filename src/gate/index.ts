@@ -1,8 +1,7 @@
-// The gate's one door: what plugins, drivers and clients import to read and write records.
+// The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
 
 export {
   CLIENT_METHODS,
-  compileClients,
   type EntityClient,
   type IfVersion,
   type InProcessClient,
@@ -32,22 +31,19 @@ export { matches, type RelatedRows } from "./condition/matches.ts";
 export { forDecisions, noteUndecryptable } from "./condition/undecryptable.ts";
 export type { EntityRef, Row, Where } from "./condition/where.ts";
 export { type App, type AppOptions, createApp } from "./create-app.ts";
-export { layerDriver } from "./driver-layers.ts";
-export { type EntitySchema, type EntitySchemaEntry, entitiesOf, schemaFromEntities } from "./entity-schema.ts";
-export { featuresOf } from "./features.ts";
-export { GATE_SHAPES, type GateOptions, gate, policyDoor, type Records } from "./gate.ts";
+export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./entity-schema.ts";
+export { type GateOptions, gate, type Records } from "./gate.ts";
 export { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
-export {
-  HOOK_NAMES,
-  type HookFunction,
-  type HookMap,
-  type HookName,
-  type HookOptions,
-  type MaskDraft,
-  type RequestEvent,
-  type ResponseEvent,
-  type RouteAuthorization,
-  type RouteCall,
+export type {
+  HookFunction,
+  HookMap,
+  HookName,
+  HookOptions,
+  MaskDraft,
+  RequestEvent,
+  ResponseEvent,
+  RouteAuthorization,
+  RouteCall,
 } from "./operation/hook-map.ts";
 export { baseMask, type FieldMask, type Guard, type RowAccess } from "./operation/mask.ts";
 export type {
@@ -59,7 +55,7 @@ export type {
   OperationQuery,
 } from "./operation/operation.ts";
 export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operation/operation-scope.ts";
-export type { DeclaredPolicy, Policy, PolicyQuestion } from "./operation/policy.ts";
+export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Precondition, RequestConditions } from "./operation/precondition.ts";
 export type { Otherwise } from "./operation/requirement.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
@@ -73,7 +69,6 @@ export type {
   RouteNotes,
   RouteReader,
 } from "./operation/route-description.ts";
-export { compileRuntime, type OperationRuntime } from "./operation/runtime.ts";
 export { type RecordUse, ShownRecords } from "./operation/shown-records.ts";
 export { type TracedStep, type Tracer, tracerOf } from "./operation/tracer.ts";
 export {
@@ -111,10 +106,9 @@ export { findsRecord } from "./requirement/finds-record.ts";
 export { isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { type Observation, observe } from "./requirement/observe.ts";
-export { asItMeets, meets } from "./requirement/passes.ts";
+export { asItMeets, asItPasses, meets } from "./requirement/passes.ts";
 export { asReader, storedRecord } from "./requirement/stored-record.ts";
 export { includedBytes } from "./run/execute-read.ts";
-export { RequestScope } from "./run/request-scope.ts";
 export { ByteBudget } from "./statement/byte-budget.ts";
 export { defineDriver } from "./statement/define-driver.ts";
 export type {
@@ -131,7 +125,7 @@ export type {
   TransactionOptions,
 } from "./statement/driver.ts";
 export { entityName } from "./statement/find-entity.ts";
-export { decodeCursor, encodeCursor, keysetCondition, streamByKeyset, totalOrder } from "./statement/keyset.ts";
+export { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
 export { countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/row-bytes.ts";
 export {
   type ChangePairs,

@@ -67,7 +67,7 @@ export { type ErrorReply, type ErrorReplyOptions, handleError } from "./http/han
 export { refusal } from "./http/refusal.ts";
 export type { TrustedOrigins } from "./http/refuse-forged.ts";
 export type { RequestTracer } from "./http/traced-handle.ts";
-export { describeError, stackFrames } from "./log/describe-error.ts";
+export { describeError } from "./log/describe-error.ts";
 export {
   consoleLogger,
   createPrefixedLogger,
@@ -80,7 +80,7 @@ export {
 export type { Base, Ground } from "./plugin/base.ts";
 export { makePlugin, makePluginFactory } from "./plugin/create-plugin.ts";
 export { createDeclarations } from "./plugin/declarations.ts";
-export { declarationShapes } from "./plugin/declared-problems.ts";
+export { declarationShapes, shapeProblems } from "./plugin/declared-problems.ts";
 export { detectPluginType, isValidPlugin } from "./plugin/inspect.ts";
 export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/kernel-plugin.ts";
 export { baseHeaders } from "./request/base-headers.ts";

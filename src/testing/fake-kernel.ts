@@ -1,26 +1,28 @@
 import { type AnyEntity, ConfigurationError, createModel, type EntityLike, type EntityModel } from "../entity/index.ts";
 import {
-  compileClients,
-  compileRuntime,
-  type DeclaredPolicy,
   type Driver,
   defaultIds,
-  entitiesOf,
-  GATE_SHAPES,
-  HOOK_NAMES,
   type HookMap,
   type HookName,
-  layerDriver,
   type Operation,
   type OperationInput,
   type OperationScope,
   type Plugin,
   type PluginContext,
-  policyDoor,
-  RequestScope,
   type Route,
   type RouteInput,
 } from "../gate/index.ts";
+import {
+  compileClients,
+  compileRuntime,
+  type DeclaredPolicy,
+  entitiesOf,
+  GATE_SHAPES,
+  HOOK_NAMES,
+  layerDriver,
+  policyDoor,
+  RequestScope,
+} from "../gate/parts.ts";
 import {
   ANONYMOUS,
   createDeclarations,

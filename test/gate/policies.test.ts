@@ -1,20 +1,31 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import {
+  type AnyEntity,
+  action,
   belongsTo,
   bulkDeleteAction,
   countAction,
   createPlugin,
+  type Decision,
+  type Driver,
+  embedded,
   entity,
   exportAction,
   hasMany,
+  idempotency,
   importAction,
   KeelsonError,
+  manyToMany,
+  type OperationKind,
   type Plugin,
   type Policy,
+  type Row,
   string,
+  type User,
   type Where,
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
+import { freshSqliteFile } from "../support/databases.ts";
 import { openPage } from "../support/page.ts";
 
 const page = openPage("reference/hooks");
@@ -29,8 +40,9 @@ const task = entity("task", { title: string, tenantId: string.optional(), projec
   rules,
 );
 
-const start = async (...plugins: Plugin[]) => {
-  const app = createTestApp({ entities: [project, task], plugins });
+const start = async (...plugins: Plugin[]) => startOn(undefined, plugins);
+const startOn = async (driver: Driver | undefined, plugins: readonly Plugin[]) => {
+  const app = createTestApp({ entities: [project, task], plugins, ...(driver && { driver }) });
   const system = app.api.asSystem();
   for (const tenantId of ["a", "b"]) {
     await system.project.create({ id: tenantId, name: tenantId, tenantId });
@@ -126,10 +138,183 @@ describe("policies that decide", () => {
   });
 });
 
+describe("a policy", () => {
+  const withPolicy = async (...policies: Policy[]) => {
+    const app = await start(...policies.map((one, index) => policy(one, `acme/p${index}`)));
+    const ask = async (method: string, path: string, body?: unknown) =>
+      app.as({ id: "u" }).request(method, `/api/${path}`, body);
+    return { app, ask };
+  };
+  const reads = ({ name }: AnyEntity, kind: OperationKind) =>
+    name === "project" && (kind === "read" || kind === "list" || kind === "count");
+  const guarded: Policy = {
+    name: "guarded",
+    allows: ({ decision }) => void Object.assign(decision, { allowed: true, guard: () => true }),
+  };
+
+  it("that looks at each record lets none of a list through", async () => {
+    const onlyA: Policy = {
+      name: "a",
+      allows: ({ decision }) => void Object.assign(decision, { allowed: true, predicate: { tenantId: "a" } }),
+    };
+    for (const policies of [[guarded], [guarded, onlyA], [onlyA, guarded]]) {
+      const { app, ask } = await withPolicy(...policies);
+      for (const path of ["projects", "projects/count", "projects/export"])
+        expect([path, (await ask("GET", path)).status]).toEqual([path, 403]);
+      expect((await ask("GET", "projects/a")).status).toBe(200);
+      await app.close();
+    }
+    const both: Policy = {
+      name: "both",
+      allows: ({ decision }) =>
+        void Object.assign(decision, { allowed: true, predicate: { tenantId: "b" }, guard: () => true }),
+    };
+    const { app, ask } = await withPolicy(both);
+    expect(ids(await ask("GET", "projects"))).toEqual(["b"]);
+    await app.close();
+  });
+
+  it.each<[string, (decision: Decision) => unknown]>([
+    ["no decision", (decision) => Object.assign(decision, { allowed: "yes" })],
+    ["an empty predicate", (decision) => Object.assign(decision, { allowed: true, predicate: {} })],
+  ])("that makes %s ends in 500", async (_, decide) => {
+    const { app, ask } = await withPolicy({ name: "mistaken", allows: ({ decision }) => void decide(decision) });
+    expect((await ask("GET", "projects")).status).toBe(500);
+    await app.close();
+  });
+
+  it("that hides a record by now keeps its response from being repeated", async () => {
+    const byTenant = policy({
+      name: "tenant",
+      visible(question) {
+        const { kind, user } = question.principal;
+        if (kind !== "system" && user?.role !== "support") question.require({ tenantId: user?.tenantId ?? "" });
+      },
+    });
+    const app = await start(byTenant, idempotency());
+    const write = (user: User, key: string, method: string, path: string) =>
+      app.as(user).request(method, `/api/${path}`, { name: "new" }, { "idempotency-key": key });
+    for (const [method, path] of [
+      ["PATCH", "projects/b"],
+      ["POST", "projects"],
+    ] as const) {
+      const first = await write({ id: "u", role: "support" }, method, method, path);
+      expect(first.body).toMatchObject({ name: "new" });
+      expect(await write({ id: "u", role: "support" }, method, method, path)).toMatchObject({ status: first.status });
+      expect((await write({ id: "u", role: "person", tenantId: "a" }, method, method, path)).status).toBe(403);
+    }
+    await app.close();
+  });
+
+  it("about updates decides about actions that are allowed as updates", async () => {
+    const publish = action()
+      .onResource()
+      .handler(() => ({ done: true }));
+    const page = entity("page", { title: string }).rules(rules).actions({ publish });
+    const frozen = policy({
+      name: "frozen",
+      appliesTo: (_, kind) => kind === "update",
+      allows: ({ decision, principal }) => void (decision.allowed = principal.isAdmin),
+    });
+    const app = createTestApp({ entities: [page], plugins: [frozen] });
+    await app.api.asSystem().page.create({ id: "p", title: "p" });
+    for (const [role, status] of [
+      ["person", 403],
+      ["admin", 200],
+    ] as const) {
+      const ask = (method: string, path: string, body?: unknown) =>
+        app.as({ id: "u", role }).request(method, `/api/${path}`, body);
+      expect((await ask("PATCH", "pages/p", { title: "q" })).status).toBe(status);
+      expect((await ask("POST", "pages/p/publish", {})).status).toBe(status);
+      expect((await ask("GET", "pages/p")).status).toBe(200);
+    }
+    await app.close();
+  });
+
+  it("about what can be read holds for the answer of a write", async () => {
+    const { app, ask } = await withPolicy({
+      name: "reads",
+      appliesTo: reads,
+      visible: (question) => question.require({ tenantId: "a" }),
+    });
+    expect((await ask("GET", "projects/b")).status).toBe(404);
+    expect((await ask("PATCH", "projects/b", {})).body).toEqual({ id: "b" });
+    expect((await ask("PATCH", "projects/a", {})).body).toMatchObject({ name: "a" });
+    await app.close();
+  });
+
+  it.each<[string, Policy]>([
+    [
+      "is denied",
+      { name: "denied", appliesTo: reads, visible: (question) => question.require({ tenantId: "a" }, "denied") },
+    ],
+    [
+      "a deciding policy requires",
+      {
+        name: "requires",
+        appliesTo: reads,
+        allows(question) {
+          question.decision.allowed = true;
+          question.require({ tenantId: "a" });
+        },
+      },
+    ],
+  ])("narrows conditions on related records to what %s", async (_, given) => {
+    const { file, remove } = await freshSqliteFile();
+    // It joins what a list includes.
+    const app = await startOn(embedded({ file }), [policy(given)]);
+    const ask = (method: string, path: string) => app.as({ id: "u" }).request(method, `/api/${path}`);
+    await app.api.asSystem().task.create({ id: "secret", title: "two", projectId: "b" });
+    expect(ids(await ask("GET", "projects"))).toEqual(["a"]);
+    expect(ids(await ask("GET", "tasks?project.name=b"))).toEqual([]);
+    expect(ids(await ask("GET", "tasks?project.name=a&_sort=id"))).toEqual(["a1", "b1"]);
+    const [one] = (await ask("GET", "tasks?id=secret&include=project")).body as Row[];
+    expect(one).toMatchObject({ id: "secret", project: null });
+    await app.close();
+    await remove();
+  });
+
+  const post = entity("post", { title: string, tags: manyToMany(() => tag) }).rules(rules);
+  const tag = entity("tag", { name: string, posts: manyToMany(() => post) }).rules(rules);
+  it.each<[string, Policy]>([
+    [
+      "allows",
+      {
+        name: "open",
+        allows: ({ decision }) => void Object.assign(decision, { allowed: true, predicate: { name: "open" } }),
+      },
+    ],
+    [
+      "guards",
+      {
+        name: "open",
+        allows: ({ decision }) =>
+          void Object.assign(decision, { allowed: true, guard: ({ name }: Row) => name === "open" }),
+      },
+    ],
+    ["sees", { name: "open", visible: (question) => question.require({ name: "open" }) }],
+  ])("about updates that %s holds for the other side of a pair", async (_, given) => {
+    const appliesTo = ({ name }: AnyEntity, kind: OperationKind) => name === "tag" && kind === "update";
+    const app = createTestApp({ entities: [post, tag], plugins: [policy({ ...given, appliesTo })] });
+    const system = app.api.asSystem();
+    await system.post.create({ id: "p", title: "p" });
+    for (const name of ["open", "locked"]) await system.tag.create({ id: name, name });
+    const link = (id: string) => app.as({ id: "u" }).request("PATCH", "/api/posts/p", { tagsIds: [id] });
+    expect((await link("locked")).status).toBe(403);
+    expect((await link("open")).status).toBe(200);
+    await app.close();
+  });
+});
+
 it("a policy without functions, or after setup, keeps an app from starting", async () => {
-  expect(() => createTestApp({ entities: [project, task], plugins: [policy({ name: "empty" })] })).toThrow(
-    "records.policy takes a name and at least one of `allows` and `visible`",
-  );
+  const faulty: readonly (readonly [object, string])[] = [
+    [{ name: "empty" }, 'policy "empty": it needs at least one of `allows` and `visible`'],
+    [{ visible() {} }, "it has no name"],
+    [{ name: "typo", allows() {}, visble() {} }, 'there is no option "visble". Did you mean "visible"?'],
+    [{ name: "flag", allows: true }, "allows must be a function, not boolean"],
+  ];
+  for (const [given, message] of faulty)
+    expect(() => createTestApp({ entities: [project, task], plugins: [policy(given as Policy)] })).toThrow(message);
   const late = createPlugin({
     id: "acme/late",
     start: ({ records }) => records.policy({ name: "late", visible() {} }),

@@ -47,24 +47,24 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     ConfigurationError ConflictError DEFAULT_LIMITS DatabaseError DatabaseUnavailableError DecryptionError
     EntityBuilder EntityNotFoundError HookRegistry InFlight InternalError KeelsonError MethodNotAllowedError
     NEVER NotStoredError OPERATORS PayloadTooLargeError PluginError PluginList PreconditionFailedError
-    PreconditionRequiredError RateLimitedError ReferencedError Reply RequestScope SYSTEM ScopedContainer
+    PreconditionRequiredError RateLimitedError ReferencedError Reply SYSTEM ScopedContainer
     ServiceContainer ShownRecords UnavailableError UnsupportedMediaTypeError ValidationFailedError
-    WorkflowFailedError allOf and answerWeb asItMeets asReader askedOfStored baseHeaders baseMask belongsTo
+    WorkflowFailedError allOf and answerWeb asItMeets asItPasses asReader askedOfStored baseHeaders baseMask belongsTo
     blindIndexOf bool boolean boundedBody camelCase canHold cancelBody canonicalize capitalize checkDepth
-    clearGlobalContainer columnsOf compare compileClients compileRuntime compileWhere conflictError
+    clearGlobalContainer columnsOf compare compileWhere conflictError
     consoleLogger countedBytes createApp createDeclarations createKernel createModel createPlugin
     createPluginFactory createPrefixedLogger createScope createSerialQueue createService datetime decodeCursor
     defaultIds defaultIsAdmin defineDriver describeError detectPluginType didYouMean email encodeCursor endWith
-    endpoint entitiesOf entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote featuresOf
+    endpoint entity entityName entityOf entityOfRecord enums expectUnchanged explainRemote 
     findsRecord float forDecisions forbiddenError foreignKeyOf gate getGlobalContainer getLogger handleError
     hasMany hasOne includedBytes int internalError isAlways isJsonValue isKeelsonError isPromiseLike isRead
     isUsable isUserId isValidEntityName isValidIdentifier isValidPlugin isWebResponse json jsonSchemaOf
-    jsonShapeProblem jsonTyped kebabCase keysetCondition knownOf layerDriver lazyService looksAt manyToMany
+    jsonShapeProblem jsonTyped kebabCase keysetCondition knownOf lazyService looksAt manyToMany
     mapCondition markShown matchRoute matches meets mostBytes mostRowBytes nearest newDefault noopLogger not
     notFoundError noteUndecryptable observe or pascalCase plainField pluralize present presentSettled
     publishedFields reachesOwnKind readParameters refusal related resolveEntity routeSegment rowBytes ruleName
     ruleObjectsOf runHooks safeLogger satisfiesAlone schemaFromEntities selfRef setGlobalContainer setLogger
-    shownName singularize snakeCase soleId stackFrames storedMeet storedRecord streamByKeyset string tagRecord
+    shownName singularize snakeCase soleId storedMeet storedRecord string tagRecord
     taggingDriver text totalOrder tracerOf unauthorizedError unknownKeys validationError visitCondition
     withCapabilities withDeadline withMiddleware
   `),

@@ -1,20 +1,18 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import { InternalError, type Principal } from "../../kernel/index.ts";
 import type { Row } from "../condition/where.ts";
-import type { Decision, Operation, OperationInput, OperationKind, OperationQuery } from "./operation.ts";
+import {
+  ACCESS,
+  type Decision,
+  type Operation,
+  type OperationInput,
+  type OperationKind,
+  type OperationQuery,
+} from "./operation.ts";
 import type { Precondition } from "./precondition.ts";
 import { recordsOf } from "./records-of.ts";
 import type { Otherwise, RecordTest, Requirement } from "./requirement.ts";
 import type { GateScope } from "./runtime.ts";
-
-const ACCESS: Readonly<Record<OperationKind, Access>> = {
-  create: "create",
-  list: "read",
-  read: "read",
-  count: "read",
-  update: "update",
-  delete: "delete",
-};
 
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
@@ -94,7 +92,10 @@ class GateOperation implements MutableOperation {
     throw ONE_BY_ONE;
   }
 
+  /** @throws InternalError for a function where no record is loaded for it: anything but an update or a delete */
   require(test: RecordTest, otherwise: Otherwise = "missing"): void {
+    if (typeof test === "function" && this.kind !== "update" && this.kind !== "delete")
+      throw new InternalError(`A requirement of ${this.kind} is a condition; functions are for update and delete`);
     this.requirements.push({ test, otherwise });
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {

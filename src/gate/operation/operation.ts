@@ -40,6 +40,16 @@ export interface OperationQuery {
   textMoments?: boolean | undefined;
 }
 
+/** Whose rules allow an operation of a kind, unless it says otherwise. */
+export const ACCESS: Readonly<Record<OperationKind, Access>> = {
+  create: "create",
+  list: "read",
+  read: "read",
+  count: "read",
+  update: "update",
+  delete: "delete",
+};
+
 /** What the rules decided. Until somebody allows it, an operation is denied. */
 export interface Decision {
   allowed: boolean;

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import type { Hook } from "../../kernel/index.ts";
+import { type Hook, InternalError, isPromiseLike, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { Guard } from "./mask.ts";
@@ -33,6 +33,11 @@ export interface Policy {
   visible?(question: PolicyQuestion): void | Promise<void>;
 }
 
+/** What decides about operations of one entity and kind. */
+interface Deciders {
+  readonly authorize: readonly Hook<Operation>[];
+}
+
 /** A policy and the plugin that declared it. */
 export interface DeclaredPolicy {
   readonly plugin: string;
@@ -48,7 +53,8 @@ export function policyHooks(
   return declared
     .filter(({ policy }) => policy[says] !== undefined)
     .map(({ plugin, policy }, index) => ({
-      run: (operation) => (says === "allows" && index > 0 ? alsoAllows(policy, operation) : policy[says]?.(operation)),
+      run: (operation) =>
+        says === "visible" ? policy.visible?.(operation) : askAllowed(policy, operation, index === 0),
       plugin,
       name: `policy:${policy.name}`,
       timeout,
@@ -56,30 +62,55 @@ export function policyHooks(
     }));
 }
 
-/** Asks a policy for a decision of its own, and combines it with what the policies before it decided. */
-function alsoAllows(policy: Policy, operation: Operation): void | Promise<void> {
+/** Asks policies, then hooks, whether an operation is allowed; a promise only where one of them waits. */
+export function authorize(plan: Deciders, operation: Operation): void | Promise<void> {
+  const asked = runHooks(plan.authorize, operation);
+  return asked === undefined ? refuseGuard(operation) : asked.then(() => refuseGuard(operation));
+}
+
+/** The first policy decides; each further one makes a decision of its own, which is combined with what was decided. */
+function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): void | Promise<void> {
   const { decision } = operation;
-  if (!decision.allowed) return;
-  const own: Decision = { allowed: false };
-  const question: PolicyQuestion = Object.create(operation, { decision: { value: own } });
-  const combine = (): void => {
+  if (!isFirst && !decision.allowed) return;
+  const own: Decision = isFirst ? decision : { allowed: false };
+  const question: PolicyQuestion = isFirst ? operation : Object.create(operation, { decision: { value: own } });
+  const asked: unknown = policy.allows?.(question);
+  const conclude = (): void => {
+    refuseMistakes(policy, own);
+    if (isFirst) return;
+    refuseGuard(operation);
+    refuseGuard(question);
     if (question.apart) operation.apart = true;
-    Object.assign(decision, both({ ...decision }, own));
+    Object.assign(decision, both(decision, own));
   };
-  const asked = policy.allows?.(question);
-  return asked === undefined ? combine() : asked.then(combine);
+  return isPromiseLike(asked) ? Promise.resolve(asked).then(conclude) : conclude();
+}
+
+/** @throws InternalError for what would let more through than was meant */
+function refuseMistakes({ name }: Policy, { allowed, predicate }: Decision): void {
+  if (typeof allowed !== "boolean") throw new InternalError(`Policy "${name}" set "allowed" to neither true nor false`);
+  if (predicate !== undefined && Object.keys(predicate).length === 0)
+    throw new InternalError(`Policy "${name}" set an empty predicate; leave it out to allow all records`);
+}
+
+/** A list or a count loads no records for a guard to look at: it has those that a condition lets through. */
+function refuseGuard({ kind, decision }: Pick<Operation, "kind" | "decision">): void {
+  if (decision.guard === undefined || (kind !== "list" && kind !== "count")) return;
+  decision.guard = undefined;
+  if (decision.predicate === undefined) decision.allowed = false;
 }
 
 /** What two decisions allow together. */
-function both(one: Decision, other: Decision): Decision {
-  const rules = [...(one.rules ?? []), ...(other.rules ?? [])];
+export function both(one: Decision, other: Decision): Decision {
+  const isSilent = one.rules === undefined && other.rules === undefined;
+  const rules = isSilent ? undefined : [...(one.rules ?? []), ...(other.rules ?? [])];
   if (!one.allowed || !other.allowed) return { allowed: false, predicate: undefined, guard: undefined, rules };
   const needsGuard = one.guard !== undefined || other.guard !== undefined;
   const isForGuards = [one, other].some(({ predicate, guard }) => predicate === undefined && guard !== undefined);
   return {
     allowed: true,
     predicate: isForGuards ? undefined : allPresent(one.predicate, other.predicate),
-    guard: needsGuard ? guardOf(one, other) : undefined,
+    guard: needsGuard ? guardOf({ ...one }, { ...other }) : undefined,
     rules,
   };
 }

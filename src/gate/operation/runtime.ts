@@ -1,4 +1,4 @@
-import { type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
+import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
 import type { Clock, Hook, HookRegistry, Limits, Logger, ServiceSource } from "../../kernel/index.ts";
 import type { EntityRef } from "../condition/where.ts";
 import type { Driver } from "../statement/driver.ts";
@@ -6,7 +6,7 @@ import { entityName, foundEntity } from "../statement/find-entity.ts";
 import type { IdGenerator } from "./default-ids.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
-import type { Operation, OperationKind } from "./operation.ts";
+import { ACCESS, type Operation, type OperationKind } from "./operation.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";
 import type { Tracer } from "./tracer.ts";
@@ -39,7 +39,12 @@ export interface OperationPlan {
 /** What is known about an entity before anybody asks. */
 export interface CompiledEntity {
   readonly entity: AnyEntity;
-  readonly plans: Readonly<Record<OperationKind, OperationPlan>>;
+  /**
+   * What runs at an operation.
+   * @param access whose rules allow it. Where it is not that of the kind, what applies to either kind decides: an action
+   *   that reads a record by the rules of update is for those who may update it.
+   */
+  planOf(kind: OperationKind, access: Access): OperationPlan;
   /** The widest mask. */
   readonly mask: FieldMask;
   /** What narrows it for a caller. */
@@ -98,10 +103,13 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
   return Object.freeze({ ...parts, find });
 }
 
-/** What is asked about operations of an entity and a kind, as the tracer sees it. */
+/** What applies to any of them is asked. */
+type Kinds = readonly OperationKind[];
+
+/** What is asked about operations of an entity, as the tracer sees it. */
 interface Asked {
-  hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kind: OperationKind): readonly Hook<HookMap[N]>[];
-  policies(says: "allows" | "visible", entity: AnyEntity, kind: OperationKind): readonly Hook<Operation>[];
+  hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kinds: Kinds): readonly Hook<HookMap[N]>[];
+  policies(says: "allows" | "visible", entity: AnyEntity, kinds: Kinds): readonly Hook<Operation>[];
 }
 
 function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "find">): Asked {
@@ -110,33 +118,56 @@ function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "fi
       ? found
       : found.map((hook) => ({ ...hook, run: (payload) => tracer.hook(hook, () => hook.run(payload)) }));
   return {
-    hooks: (name, entity, kind) =>
-      traced(hooks.list(name).filter((hook) => (hook.options as HookOptions).appliesTo?.(entity, kind) ?? true)),
-    policies(says, entity, kind) {
-      const applying = policies.filter(({ policy }) => policy.appliesTo?.(entity, kind) ?? true);
+    hooks: (name, entity, kinds) =>
+      traced(
+        hooks
+          .list(name)
+          .filter(({ options }) => kinds.some((kind) => (options as HookOptions).appliesTo?.(entity, kind) ?? true)),
+      ),
+    policies(says, entity, kinds) {
+      const applying = policies.filter(({ policy }) => kinds.some((kind) => policy.appliesTo?.(entity, kind) ?? true));
       return traced(policyHooks(applying, says, limits.hookMs));
     },
   };
 }
+
+const KINDS = Object.keys(ACCESS) as readonly OperationKind[];
 
 type Phase = "authorize" | "narrow" | "execute" | "reveal" | "redact" | "committed";
 
 function compileEntity(asked: Asked, entity: AnyEntity, model: EntityModel): CompiledEntity {
   const takes = (kind: OperationKind): boolean =>
     kind === "update" || (kind === "delete" && !reachesOwnKind(model, entity));
-  const plan = (kind: OperationKind): OperationPlan => compilePlan(asked, entity, kind, takes(kind));
-  const reads = { list: plan("list"), read: plan("read"), count: plan("count") };
-  const plans = { ...reads, create: plan("create"), update: plan("update"), delete: plan("delete") };
-  const maskHooks = asked.hooks("access:mask", entity, "read");
-  return Object.freeze({ entity, plans, mask: baseMask(entity), maskHooks });
+  const plan = (kind: OperationKind, access: Access): OperationPlan =>
+    compilePlan(asked, entity, kind, access, takes(kind));
+  const plans = Object.fromEntries(KINDS.map((kind) => [kind, plan(kind, ACCESS[kind])]));
+  const others = new Map<string, OperationPlan>();
+  function planOf(kind: OperationKind, access: Access): OperationPlan {
+    if (access === ACCESS[kind]) return plans[kind] as OperationPlan;
+    const key = `${kind} by ${access}`;
+    const known = others.get(key) ?? plan(kind, access);
+    others.set(key, known);
+    return known;
+  }
+  const maskHooks = asked.hooks("access:mask", entity, ["read"]);
+  return Object.freeze({ entity, planOf, mask: baseMask(entity), maskHooks });
 }
 
-function compilePlan(asked: Asked, entity: AnyEntity, kind: OperationKind, takesSeveral: boolean): OperationPlan {
+function compilePlan(
+  asked: Asked,
+  entity: AnyEntity,
+  kind: OperationKind,
+  access: Access,
+  takesSeveral: boolean,
+): OperationPlan {
+  const deciding: Kinds = access === ACCESS[kind] ? [kind] : [kind, access];
   const stores = kind === "create" || kind === "update";
   const changes = stores || kind === "delete";
-  const hooks = <N extends keyof HookMap>(name: N): readonly Hook<HookMap[N]>[] => asked.hooks(name, entity, kind);
+  const hooks = <N extends keyof HookMap>(name: N, kinds: Kinds = [kind]): readonly Hook<HookMap[N]>[] =>
+    asked.hooks(name, entity, kinds);
   const hasHooks = (...phases: readonly Phase[]): boolean =>
     phases.some((phase) => hooks(`operation:${phase}`).length > 0);
+  const narrow = [...asked.policies("visible", entity, deciding), ...hooks("operation:narrow", deciding)];
   // A rule for a field compares what was read.
   const isAsRead =
     !hasHooks("execute", "reveal", "redact") &&
@@ -146,8 +177,8 @@ function compilePlan(asked: Asked, entity: AnyEntity, kind: OperationKind, takes
     textMoments: isAsRead,
     takesSeveral: takesSeveral && !hasHooks("execute", "committed"),
     isPlain: isAsRead && !hasHooks("authorize", "narrow"),
-    authorize: [...asked.policies("allows", entity, kind), ...hooks("operation:authorize")],
-    narrow: kind === "create" ? [] : [...asked.policies("visible", entity, kind), ...hooks("operation:narrow")],
+    authorize: [...asked.policies("allows", entity, deciding), ...hooks("operation:authorize", deciding)],
+    narrow: kind === "create" ? [] : narrow,
     plan: kind === "list" ? hooks("operation:plan") : [],
     normalize: stores ? hooks("operation:normalize") : [],
     validate: stores ? hooks("operation:validate") : [],

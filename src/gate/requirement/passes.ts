@@ -4,7 +4,6 @@ import { matchesAlone } from "../condition/matches.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { Decision } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { GateScope } from "../operation/runtime.ts";
 import { observe } from "./observe.ts";
 
 type Asking = Pick<OperationScope, "model" | "driver">;
@@ -35,12 +34,12 @@ export async function asItMeets(
  * read, as with `asItMeets`.
  */
 export async function asItPasses(
-  { entity, scope }: { readonly entity: AnyEntity; readonly scope: GateScope },
+  asking: Asking,
+  entity: AnyEntity,
   { predicate, guard }: Decision,
   row: Row,
 ): Promise<Row | undefined> {
   if (predicate === undefined && guard === undefined) return row;
-  const asking = { model: scope.model, driver: scope.store };
   const met = predicate && (await asItMeets(asking, entity, predicate, row));
   if (met !== undefined) return met;
   const seen = observe(entity, row);

@@ -1,27 +1,33 @@
-import { runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
-import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
+import type { MutableOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
+import type { GateScope } from "../operation/runtime.ts";
+import { decide } from "./decide.ts";
 import { asItPasses } from "./passes.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
 /**
  * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
- * operation, the rules let the caller change it, and it meets the request's precondition. Any other record is for the
- * statement to refuse, and nothing that depends on its values may be told before. A record that is to be left as it is
- * is not missing.
+ * operation, the rules let the caller change it, and it meets the request's precondition. A record that is to be left as it
+ * is is not missing. Nothing that depends on another record's values may be told; the statement refuses it. If the operation
+ * reaches it by then, it is asked again from what was submitted, because hooks have not seen it.
  * @returns null where the operation does not reach the record
  */
 export async function storedRecord(operation: Operation): Promise<Row | null> {
-  const { entity, id, decision, scope, requirements } = operation as MutableOperation;
+  const record = await reachedRecord(operation as MutableOperation);
+  if (record === null) operation.require(NO_RECORD, "changed");
+  return record;
+}
+
+async function reachedRecord({ entity, id, decision, scope, requirements }: MutableOperation): Promise<Row | null> {
   const { predicate, guard } = decision;
   const rule = guard === undefined ? predicate : undefined;
   const row = await scope.store.findOne(entity, allOf({ id }, rule, conditionUpTo(requirements, "asked")));
   if (row === null || guard === undefined) return row;
-  return (await asItPasses(operation as MutableOperation, decision, row)) ?? null;
+  return (await asItPasses(asking(scope), entity, decision, row)) ?? null;
 }
 
 /**
@@ -43,17 +49,20 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
   const { entity, scope } = operation as MutableOperation;
   const decision = await asked;
   if (readsAll(decision)) return where;
-  if (operation.ids !== undefined) operation.apart = true;
-  if (!decision.allowed || operation.ids !== undefined) return NO_RECORD;
+  if (!decision.allowed) return NO_RECORD;
+  if (operation.ids !== undefined && decision.forSome) {
+    operation.apart = true;
+    return NO_RECORD;
+  }
   if (decision.guard === undefined) return allOf(where, decision.predicate);
   const row = await scope.store.findOne(entity, { id: operation.id });
-  const passing = row && (await asItPasses(operation as MutableOperation, decision, row));
+  const passing = row && (await asItPasses(asking(scope), entity, decision, row));
   return passing ? where : NO_RECORD;
 }
 
-/** What the rules say about reading a record whose id is known. */
+/** What is said about reading a record whose id is known. */
 export function readDecisionOf({ entity, scope }: MutableOperation, id: string): Decision | Promise<Decision> {
-  const asked = newOperation(scope, entity, { kind: "read", entity, id });
-  const asking = runHooks(scope.runtime.find(entity).plans.read.authorize, asked);
-  return asking === undefined ? asked.decision : asking.then(() => asked.decision);
+  return decide(scope, { kind: "read", entity, id });
 }
+
+const asking = ({ model, store }: GateScope) => ({ model, driver: store });

@@ -19,11 +19,11 @@ import type { Route } from "../operation/route.ts";
 import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
 import type { ShownRecords } from "../operation/shown-records.ts";
 import { taggingDriver } from "../record/tagging-driver.ts";
+import { decide, ReadDecisions } from "../requirement/decide.ts";
 import { deniedError } from "../requirement/denied.ts";
 import type { Driver } from "../statement/driver.ts";
 import { lateTransaction } from "../statement/late-transaction.ts";
 import { OpenTransaction } from "../statement/open-transaction.ts";
-import { decide, ReadDecisions } from "./decisions.ts";
 import { mayUse } from "./may-use.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
@@ -133,7 +133,7 @@ export class RequestScope implements GateScope {
   }
 
   listsPlainly(ref: EntityRef): boolean {
-    return this.runtime.find(ref).plans.list.isPlain;
+    return this.runtime.find(ref).planOf("list", "read").isPlain;
   }
 
   async decide(input: OperationInput): Promise<Decision> {

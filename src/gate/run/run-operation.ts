@@ -2,6 +2,7 @@ import { ConflictError, describeError, RecordChangedError, runHooks, Unavailable
 import { inTransaction } from "../operation/in-transaction.ts";
 import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationInput, OperationKind } from "../operation/operation.ts";
+import { authorize } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { includesOwn } from "../record/includes-own.ts";
 import { stripUnselected } from "../record/strip-unselected.ts";
@@ -34,14 +35,14 @@ const ATTEMPTS = 3;
  */
 export async function runOperation(scope: GateScope, input: OperationInput): Promise<Operation> {
   const { runtime } = scope;
-  const { entity, plans } = runtime.find(input.entity);
-  const plan = plans[input.kind];
+  const { entity, planOf } = runtime.find(input.entity);
   const operation = newOperation(scope, entity, input);
+  const plan = planOf(operation.kind, operation.access);
 
   const isSystem = scope.principal.kind === "system";
   if (isSystem) operation.decision.allowed = true;
   else {
-    const asked = runHooks(plan.authorize, operation);
+    const asked = authorize(plan, operation);
     if (asked !== undefined) await asked;
   }
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);

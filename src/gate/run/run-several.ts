@@ -1,6 +1,6 @@
 import { InternalError } from "../../kernel/index.ts";
 import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts";
-import type { Operation, OperationInput } from "../operation/operation.ts";
+import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
 import type { GateScope } from "../operation/runtime.ts";
 import { runOperation } from "./run-operation.ts";
 
@@ -10,13 +10,13 @@ import { runOperation } from "./run-operation.ts";
  * @throws InternalError when it is no update or delete
  */
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
-  const { entity, plans } = scope.runtime.find(input.entity);
+  const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
   const distinct = [...new Set(ids)].sort();
   const isPlain = input.set === undefined && (input.precondition ?? scope.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;
-  if (distinct.length > 1 && isPlain && isSafe && plans[input.kind].takesSeveral) {
+  if (distinct.length > 1 && isPlain && isSafe && planOf(input.kind, input.access ?? ACCESS[input.kind]).takesSeveral) {
     try {
       return settled(await runOperation(scope, { ...input, ids: distinct, ifFound: true }));
     } catch (error) {

@@ -28,7 +28,11 @@ async function withholdUnless(
   asked: Decision | Promise<Decision>,
 ): Promise<void> {
   const decision = await asked;
-  const readable = decision.allowed ? await asItPasses(operation, decision, row) : undefined;
+  const {
+    entity,
+    scope: { model, store },
+  } = operation;
+  const readable = decision.allowed ? await asItPasses({ model, driver: store }, entity, decision, row) : undefined;
   operation.records = [readable ?? { id: row.id }];
   if (readable !== undefined) return;
   operation.query = { ...operation.query, include: undefined };

@@ -94,7 +94,8 @@ function isRuleList(list: unknown): boolean {
   return Array.isArray(list) && list.every(isRule);
 }
 
-function shapeProblems(given: unknown, shape: Shape): string[] {
+/** What is wrong with an object whose keys have types. @param shape names of types; undefined accepts any */
+export function shapeProblems(given: unknown, shape: Shape): string[] {
   if (typeof given !== "object" || given === null) return [`it must be an object, not ${typeNameOf(given)}`];
   const problems = unknownKeys(given, Object.keys(shape));
   for (const [key, type] of Object.entries(shape)) {

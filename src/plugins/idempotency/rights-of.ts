@@ -14,7 +14,7 @@ export interface Rights {
   readonly entities: readonly string[];
   /** Of each entity: whether all, some or none of its records, and which fields. */
   readonly digest: string;
-  /** Ids by entity, where what the caller may see depends on the record. */
+  /** Ids by entity; a caller who may see all of them may be one who sees some of them later. */
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Of each of these records: whether it may be read, and which fields it shows. */
   readonly seen?: string | undefined;
@@ -47,20 +47,20 @@ export async function rightsOf(
     const { readable, readablePerRow } = scope.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
+    const isForeign = scope.model.get(name) === undefined;
+    if (!isForeign && ids.length > 0) records[name] = ids;
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
-    const isForeign = scope.model.get(name) === undefined;
     // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,
     // or hides which records it shows, cannot be compared, so such a response is not repeated.
     const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
     if (isForeign || ids.includes("")) told.push(isForeign && isComparable ? predicate : randomUUID());
     if (isForeign || ids.length === 0) continue;
-    records[name] = ids;
     const known = ids.filter((id) => id !== "");
     seen.push(name, await seenOf(scope, name, known));
   }
-  const rights = { entities: names, digest: digestOf(told) };
-  return seen.length === 0 ? rights : { ...rights, records, seen: digestOf(seen) };
+  const rights = { entities: names, digest: digestOf(told), ...(Object.keys(records).length > 0 && { records }) };
+  return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
 }
 
 function digestOf(value: unknown): string {

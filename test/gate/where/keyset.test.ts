@@ -9,10 +9,10 @@ import {
   keysetCondition,
   type Row,
   type SortKey,
-  streamByKeyset,
   totalOrder,
   withMiddleware,
 } from "../../../src/gate/index.ts";
+import { streamByKeyset } from "../../../src/gate/statement/keyset.ts";
 import { BadRequestError, noopLogger } from "../../../src/kernel/index.ts";
 import { randomSort } from "../../support/driver-contract/arbitraries.ts";
 import { empty, entityNamed, insert, plantBlog } from "../../support/driver-contract/database.ts";

@@ -452,6 +452,29 @@ describe("several records in one request", () => {
     expect(seen).toEqual([["missing", "task-0", "task-1"], "missing", "task-0", "task-1"]);
   });
 
+  it("are an operation each for a hook that asks for an id and swallows the error", async () => {
+    const seen: unknown[] = [];
+    const swallowing = createPlugin({
+      id: "swallowing",
+      version: "1.0.0",
+      setup: ({ hooks }) =>
+        hooks.on(
+          "operation:validate",
+          (operation) => {
+            try {
+              seen.push(operation.id);
+            } catch {
+              seen.push("error");
+            }
+          },
+          { appliesTo: ({ name }, kind) => name === "task" && kind === "update" },
+        ),
+    });
+    const { ask } = await started("everyone", swallowing);
+    expect(await ask({ ids: ["task-0", "task-1"], data: { size: 1 } })).toEqual(["update task", "update task"]);
+    expect(seen).toEqual(["error", "task-0", "task-1"]);
+  });
+
   it("are an operation each when a plugin says so while it looks at one", async () => {
     const setApart = createPlugin({
       id: "set-apart",

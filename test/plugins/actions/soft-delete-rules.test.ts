@@ -120,8 +120,8 @@ describe("deleted records are shown", () => {
       },
     });
     const app = await notes(undefined, [guarding]);
-    expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=only"))).toEqual([]);
-    expect(short(await app.as(ADMIN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1"]);
+    for (const deleted of ["only", "with"])
+      expect((await app.as(ADMIN).request("GET", `/api/notes?_deleted=${deleted}`)).status).toBe(403);
   });
 });
 

@@ -4,7 +4,9 @@ import {
   belongsTo,
   bool,
   createEntityStep,
+  datetime,
   defineRule,
+  deleteEntityStep,
   type EntityLike,
   embedded,
   entity,
@@ -121,6 +123,38 @@ describe("what a workflow gives", () => {
     ]);
     const client = app.api.as({ id: "ann" }) as unknown as { order: { deep(): Promise<unknown> } };
     expect(await client.order.deep()).toEqual({ list: [{ one: { id: "o1" } }], at: new Date(0) });
+  });
+
+  it.each([true, false])("is asked of each record where deleted ones are hidden: %s", async (hasFieldRule) => {
+    const sees = defineRule("sees", ({ record, user }) => record?.keeper === user?.id);
+    const open = defineRule("open", ({ record }) => record?.keeper !== "zoe", {
+      where: () => ({ keeper: { ne: "zoe" } }),
+    });
+    const extra = hasFieldRule ? string.optional().readable(open) : string.optional();
+    const diary = entity("diary", { text: string, extra, keeper: string, deletedAt: datetime.optional().readonly() })
+      .softDelete()
+      .rules({ read: [sees], create: ["everyone"] })
+      .actions({
+        load: action()
+          .rules("authenticated")
+          .workflow([step("load", ({ driver }) => driver.findOne("diary", { id: "n1" }))]),
+        remove: action()
+          .rules("authenticated")
+          .workflow([
+            step("load", ({ driver }) => driver.findOne("diary", { id: "n2" })),
+            withOptions(deleteEntityStep("diary", { id: "n2" }), asSystem),
+            step("result", ({ results }) => results.load),
+          ]),
+      });
+    const app = await started([diary]);
+    for (const id of ["n1", "n2"]) await app.api.driver.create("diary", { id, text: "secret", keeper: "bob" });
+    for (const [path, id] of [
+      ["load", "n1"],
+      ["remove", "n2"],
+    ]) {
+      expect((await app.as({ id: "ann" }).request("GET", `/api/diaries/${id}`)).status).toBe(403);
+      expect((await app.as({ id: "ann" }).request("POST", `/api/diaries/${path}`, {})).body).toEqual({ id });
+    }
   });
 
   it("is shown in a report by the rules of who reads it", async () => {

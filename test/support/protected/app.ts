@@ -1,10 +1,10 @@
+import { HOOK_NAMES } from "../../../src/gate/parts.ts";
 import {
   type AnyEntity,
   createPlugin,
   type Driver,
   type EntityClient,
   endpoint,
-  type HookName,
   type Logger,
   type Plugin,
   type ServiceContext,
@@ -20,29 +20,9 @@ import { CALLERS, type Facts, USERS } from "./truth.ts";
 export const NEW_KEY = "a1".repeat(32);
 export const OLD_KEY = "b2".repeat(32);
 
-/** Every hook there is; the compiler asks for the one that is new. */
-const HOOKS: Readonly<Record<HookName, true>> = {
-  "request:start": true,
-  "request:end": true,
-  "route:around": true,
-  "route:authorize": true,
-  "access:mask": true,
-  "operation:authorize": true,
-  "operation:narrow": true,
-  "operation:plan": true,
-  "operation:normalize": true,
-  "operation:validate": true,
-  "operation:protect": true,
-  "operation:execute": true,
-  "operation:reveal": true,
-  "operation:join": true,
-  "operation:redact": true,
-  "operation:committed": true,
-};
-
 /** Where the app runs code of its users, which may throw whatever it had in hand. */
 export const SABOTAGE_POINTS = [
-  ...(Object.keys(HOOKS) as HookName[]),
+  ...HOOK_NAMES,
   "rule",
   "field validator",
   "validator",
@@ -53,7 +33,7 @@ export const SABOTAGE_POINTS = [
 ];
 
 function saboteur(): Plugin {
-  const hooks = (Object.keys(HOOKS) as HookName[]).map((name) => [name, () => void sabotage.reach(name)]);
+  const hooks = HOOK_NAMES.map((name) => [name, () => void sabotage.reach(name)]);
   return createPlugin({ id: "saboteur", version: "1.0.0", hooks: Object.fromEntries(hooks) });
 }
 

@@ -17,7 +17,6 @@ type Restore = Pick<OperationInput, "access" | "rules">;
 const UPDATE: Restore = Object.freeze({ access: "update" });
 /** The question to these rules: about records that are there and deleted ones alike. */
 const ANY: OperationQuery = Object.freeze({ deleted: "with" });
-const NONE: Where = Object.freeze({ id: { in: [] } });
 
 /**
  * Hides records that are softly deleted, on entities that ask for it: they are not there for any operation. Lists, reads
@@ -83,7 +82,5 @@ async function showRestorable(operation: PolicyQuestion, restores: readonly Rest
 
 /** The records that one action restores; undefined for all. */
 async function restorableBy({ entity, scope }: PolicyQuestion, { access, rules }: Restore): Promise<Where | undefined> {
-  const { predicate, guard } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
-  // Rules that would have to see each record say yes to none of them here, as they do in lists.
-  return predicate ?? (guard === undefined ? undefined : NONE);
+  return (await scope.decide({ kind: "list", entity, access, rules, query: ANY })).predicate;
 }

@@ -53,11 +53,11 @@ async function toggle(context: ActionContext, field: string): Promise<Record<str
  */
 async function isShownAlways(scope: OperationScope, entity: AnyEntity, field: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;
-  const { forSome } = await scope.decide({ kind: "read", entity });
+  const { predicate, guard } = await scope.decide({ kind: "read", entity });
   await scope.maskReady(entity);
   const { readable, readablePerRow } = scope.mask(entity);
   if (!readable.has(field)) throw new AuthorizationError();
-  return forSome !== true && readablePerRow?.has(field) !== true;
+  return predicate === undefined && guard === undefined && readablePerRow?.has(field) !== true;
 }
 
 /** One conditional statement per try. When others toggle at the same time one of them wins each round, so it ends. */

@@ -1,17 +1,13 @@
+import { type AnyEntity, type EntityModel, isKeelsonError, type ResolvedRelation } from "../../../entity/index.ts";
 import {
-  type Access,
-  type AnyEntity,
-  type EntityModel,
-  isKeelsonError,
-  type ResolvedRelation,
-} from "../../../entity/index.ts";
-import type {
-  HookFunction,
-  Operation,
-  OperationKind,
-  OperationScope,
-  PluginContext,
-  Row,
+  asItPasses,
+  type Decision,
+  type HookFunction,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type PluginContext,
+  type Row,
 } from "../../../gate/index.ts";
 import { AuthorizationError, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 
@@ -33,18 +29,25 @@ async function assertMayUpdate(
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
-    const { forSome } = await scope.decide({ kind: "update", entity, ids });
-    if (forSome) await assertMayUpdateEach(scope, entity, ids);
+    const decision = await scope.decide({ kind: "update", entity, ids });
+    if (decision.predicate !== undefined || decision.guard !== undefined)
+      await assertMayUpdateEach(scope, entity, ids, decision);
   }
 }
 
-async function assertMayUpdateEach(scope: OperationScope, entity: AnyEntity, ids: readonly string[]): Promise<void> {
-  const { driver } = scope;
+async function assertMayUpdateEach(
+  { driver, model }: OperationScope,
+  entity: AnyEntity,
+  ids: readonly string[],
+  decision: Decision,
+): Promise<void> {
   if (driver.capabilities.concurrentTransactions)
     for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
-  for (const id of ids)
-    if (!(await passes(scope, "update", entity, id)))
+  for (const id of ids) {
+    const row = await driver.findOne(entity, { id });
+    if (row === null || (await asItPasses({ driver, model }, entity, decision, row)) === undefined)
       throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+  }
 }
 
 /**
@@ -52,13 +55,13 @@ async function assertMayUpdateEach(scope: OperationScope, entity: AnyEntity, ids
  * @throws AuthorizationError
  */
 async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
-  if (scope.principal.kind === "system" || (await passes(scope, "read", entity, id))) return;
+  if (scope.principal.kind === "system" || (await mayRead(scope, entity, id))) return;
   throw new AuthorizationError(`Changing relations of a record takes the right to read it as well`);
 }
 
-async function passes(scope: OperationScope, access: Access, entity: AnyEntity, id: string): Promise<boolean> {
+async function mayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
   try {
-    const { applied } = await scope.run({ kind: "read", access, entity, id, query: { select: ["id"] }, ifFound: true });
+    const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
     return applied;
   } catch (error) {
     if (isKeelsonError(error) && REFUSALS.has(error.status)) return false;
