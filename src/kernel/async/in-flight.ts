@@ -41,7 +41,7 @@ export class InFlight<T> implements Iterable<T> {
     this.#size--;
   }
 
-  /** Whoever goes through it may leave the place that they are at, and no other meanwhile. */
+  /** Oldest first. The body of the loop may `leave` the place of the current item, and no other one. */
   *[Symbol.iterator](): Generator<T> {
     for (let place = this.#first; place !== undefined; ) {
       const { item, after } = place;

@@ -36,7 +36,7 @@ export class ScopedContainer {
   readonly #values: Values;
   readonly #instances = new Map<string, unknown>();
 
-  /** @param values asked for each time that somebody wants one */
+  /** @param values looked up again on each access, not copied */
   constructor(parent: ServiceSource, values: ScopeValues) {
     this.#parent = parent;
     this.#values = new Values(values);

@@ -21,7 +21,7 @@ export function validationError(
 ): ValidationFailedError {
   return new ValidationFailedError(errors, message);
 }
-/** Nobody is logged in; 401. */
+/** The caller is not authenticated; 401. */
 export function unauthorizedError(message?: string, options?: KeelsonErrorOptions): AuthenticationError {
   return new AuthenticationError(message, options);
 }
@@ -36,7 +36,7 @@ export function conflictError(
 ): ConflictError {
   return new ConflictError(message, options);
 }
-/** Something nobody expected; 500. */
+/** An unexpected failure; 500. */
 export function internalError(message?: string, options?: KeelsonErrorOptions): InternalError {
   return new InternalError(message, options);
 }

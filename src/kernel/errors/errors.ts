@@ -61,7 +61,7 @@ export class ValidationFailedError extends KeelsonError {
   }
 }
 
-/** Nobody is logged in, or not recognisably; 401 (spec section 7). */
+/** The caller is anonymous, or their credentials or identity are not valid; 401 (spec section 7). */
 export class AuthenticationError extends KeelsonError {
   constructor(message = "Authentication required", options?: KeelsonErrorOptions) {
     super("UNAUTHENTICATED", 401, message, options);
@@ -172,8 +172,8 @@ export type DecryptionFailure = "malformed" | "unknown-key" | "no-context" | "re
 /** A stored value cannot be decrypted; 500. Its text names no value and no key, and is for the log. */
 export class DecryptionError extends KeelsonError {
   /**
-   * "malformed": no encrypted value; "unknown-key": its key is not registered; "no-context": its key binds, and nobody
-   * said where it is stored; "refused": changed, moved, or of another key.
+   * "malformed": no encrypted value; "unknown-key": its key is not registered; "no-context": its key binds values to
+   * their place, and the call did not name it; "refused": changed, moved, or of another key.
    */
   readonly reason: DecryptionFailure;
 
@@ -200,7 +200,7 @@ export class UnavailableError extends KeelsonError {
   }
 }
 
-/** Something nobody expected; 500 with a generic message. */
+/** An unexpected failure; 500 with a generic message. */
 export class InternalError extends KeelsonError {
   constructor(message = "Something went wrong", options?: KeelsonErrorOptions) {
     super("INTERNAL", 500, message, options);

@@ -22,7 +22,7 @@ export class Exchange implements HttpExchange {
   /** Undefined until one matched. */
   route: KernelRoute | undefined;
   params: Readonly<Record<string, string>> | undefined;
-  /** The error that ended the work and what it says to this caller; undefined where nobody knew yet who calls. */
+  /** The error that ended the work in the caller's scope, and what it says to this caller; undefined without one. */
   failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;
   isExpired = false;
   /** Where the handler keeps it while it is under way. */

@@ -52,7 +52,7 @@ export async function answerWeb(
 
 /**
  * The kernel's answer as a web-standard response.
- * @param failed hears why a stream failed, unless the client has gone: whoever reads it may be far away
+ * @param failed is told why a stream failed, unless the request was aborted; the host gets a generic error instead
  * @throws TypeError for an answer that cannot be written
  */
 function toWebResponse(
@@ -60,7 +60,7 @@ function toWebResponse(
   request: Pick<KernelRequest, "method" | "signal">,
   failed: (error: unknown) => void,
 ): Response {
-  // Not a plain list: hosts may look at the values only after we have returned, when nobody hears of a bad one.
+  // `Headers` throws for a bad value now; a host may check a plain object only later, too late for an error answer.
   const list = new Headers();
   for (const [name, value] of Object.entries(headers))
     for (const one of typeof value === "string" ? [value] : value) list.append(name, one);
@@ -73,7 +73,7 @@ function toWebResponse(
   return new Response(body === null || bodyless ? null : webBody(body, request, failed), { status, headers: list });
 }
 
-/** Streams are pulled, one chunk when the last one is on its way, and not begun before somebody reads. */
+/** A stream is read on demand: one chunk for each read of the host, and none before the first. */
 function webBody(
   body: Exclude<KernelResponse["body"], null>,
   request: Pick<KernelRequest, "method" | "signal">,
@@ -87,7 +87,8 @@ function webBody(
     {
       start(controller) {
         const { signal } = request;
-        // Once they have begun to read, hosts cancel what nobody wants; before that, some such as Next just forget it.
+        // A host that has begun to read cancels the stream when the client disconnects. Before that, some only drop the
+        // stream, such as Next.
         const leave = () => {
           if (isBegun) return;
           controller.error(signal?.reason);

@@ -55,7 +55,7 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
   try {
     const answer: unknown = isAdmin(user as User);
     if (isPromiseLike(answer)) {
-      answer.then(undefined, () => {}); // nobody else would hear of its failure, and the process would end
+      answer.then(undefined, () => {}); // an unhandled rejection would end the process
       log.error("isAdmin must be synchronous; the caller is treated as no admin");
     }
     admin = answer === true;
@@ -65,7 +65,10 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
   return { kind: "user", user: user as User, isAdmin: admin };
 }
 
-/** The principal that somebody's own work is done for: a user's, nobody's (null), or the system's. */
+/**
+ * The principal of work that `runAs` starts: the user, an anonymous caller for null, or the system.
+ * @throws AuthenticationError as `toPrincipal` does
+ */
 export function principalOf(who: User | null | "system", identity: Omit<IdentityOptions, "getUser">): Principal {
   if (who === "system") return SYSTEM;
   return who === null ? ANONYMOUS : toPrincipal(who, identity);

@@ -7,7 +7,7 @@ export function ownsUrl(registry: RouteRegistry, url: string, base: string | und
   try {
     return registry.owns(canonicalize(url, maxBytes).path, base);
   } catch {
-    // Below our prefix a malformed path gets our 400; elsewhere it may be well-formed to whoever else listens.
+    // Below the app's prefix a malformed path gets the app's 400; elsewhere another handler of the host may accept it.
     return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
   }
 }

@@ -195,7 +195,7 @@ export class RequestHandler {
     const { log } = this.#options;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
-    // Nobody waits for the answer: whoever goes away while it is made could fill the log.
+    // The client disconnected before this 503. That is no error for the log: clients could fill it by disconnecting.
     const isGone = error instanceof UnavailableError && request.signal?.aborted === true;
     if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });

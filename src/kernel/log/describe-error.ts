@@ -40,7 +40,7 @@ export function describeError(error: unknown, causes = 5): Record<string, unknow
 /** Where an error comes from. A stack begins with the message, and lines of a message may look like places. */
 export function stackFrames({ stack = "", message }: Error): string[] {
   const start = stack.indexOf(message);
-  if (start < 0) return []; // the message was changed since, and nobody can tell where the old one ends
+  if (start < 0) return []; // the message was changed since: where the old one ends in the stack is unknown
   return stack
     .slice(start + message.length)
     .split("\n")

@@ -42,8 +42,8 @@ export interface KernelPluginContext {
   readonly config: KernelConfig;
   readonly log: Logger;
   /**
-   * Runs work in a scope of its own: of a user, of nobody (null), or of the system. It waits until the app has started;
-   * `early` work does not, and may find no database.
+   * Runs work in a scope of its own: as a user, as an anonymous caller (null), or as the system. It waits until the app
+   * has started; `early` work does not, and may find no database.
    */
   runAs<T>(
     who: User | null | "system",
@@ -80,7 +80,8 @@ export interface KernelPluginOptions {
   readonly hooks?: { readonly [name: string]: ((payload: never) => void | PromiseLike<void>) | undefined } | undefined;
   readonly endpoints?: Readonly<Record<string, KernelEndpoint>> | undefined;
   /**
-   * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
+   * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
+   * `limits.hookMs` at most.
    * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
    * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
    */
@@ -91,7 +92,7 @@ export interface KernelPluginOptions {
   setup?(context: KernelPluginContext): void;
   /** Runs when the base is connected, in order of `requires`. */
   start?(context: KernelPluginContext): void | Promise<void>;
-  /** Runs in reverse order of `start`. Nobody waits for it longer than `limits.hookMs`; what it throws is logged. */
+  /** Runs in reverse order of `start`. Closing waits `limits.hookMs` for it at most; what it throws is logged. */
   stop?(context: KernelPluginContext): void | Promise<void>;
 }
 

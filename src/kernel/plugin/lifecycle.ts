@@ -90,7 +90,7 @@ export function createLifecycle({
   }
   const begin = (): Promise<void> => {
     attempt = run();
-    attempt.catch(() => {}); // requests report it; an app nobody calls must not crash the process
+    attempt.catch(() => {}); // `run` logs it and requests report it; an unhandled rejection would end the process
     return attempt;
   };
   const ready = begin();

@@ -4,7 +4,10 @@ export function isStream(value: unknown): value is AsyncIterable<Uint8Array | st
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** Gives up a body that nobody will read; a stream is not even begun, and what waits for its end goes on. */
+/**
+ * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
+ * its end runs.
+ */
 export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
   try {
     if (isStream(body)) await body[Symbol.asyncIterator]().return?.();

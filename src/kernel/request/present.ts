@@ -2,8 +2,8 @@ import type { KeelsonError } from "../../entity/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
 
 /**
- * Key of a mark: an object that has it is shown by whoever marked it, and by nothing else. Enumerable where it is set, so that
- * `{ ...record }` keeps it; a symbol, so that JSON never shows it.
+ * Key of a mark: an object that has it is shown by `Presenter.marked`, and left out where a presenter has none. It is
+ * enumerable where it is set, so that `{ ...record }` keeps it; a symbol, so that JSON never shows it.
  */
 export const kMarked: unique symbol = Symbol("keelson.record");
 

@@ -12,7 +12,7 @@ export type Principal =
   | { readonly kind: "user"; readonly user: User; readonly isAdmin: boolean }
   | { readonly kind: "system"; readonly user: null; readonly isAdmin: true };
 
-/** The principal of a caller who is nobody. */
+/** The principal of a caller without a user. */
 export const ANONYMOUS: Principal = Object.freeze({ kind: "anonymous", user: null, isAdmin: false });
 /** The principal of the app itself, which no rule restricts. */
 export const SYSTEM: Principal = Object.freeze({ kind: "system", user: null, isAdmin: true });

@@ -30,8 +30,9 @@ export async function readJsonBody(request: KernelRequest, limits: Limits): Prom
 }
 
 /**
- * A body that nobody has read yet, and that fails when it turns out to have more bytes than a limit.
- * @throws PayloadTooLargeError at once for one in memory
+ * A body of at most so many bytes. A stream is measured while it is read; a body that the host has parsed is not
+ * measured.
+ * @throws PayloadTooLargeError at once for bytes and text; for a stream, its reader gets the error
  */
 export function boundedBody(body: KernelBody, most: number): KernelBody {
   if (body.kind === "stream") return { kind: "stream", stream: bounded(body.stream, most) };

@@ -18,7 +18,7 @@ export interface Scope extends ScopeInit {
   readonly services: ScopedContainer;
 }
 
-/** A scope that whoever has opened it closes, with its services. */
+/** A scope as the code that opened it has it: that code closes it, and its services with it. */
 export interface OpenScope extends Scope {
   /** Never rejects: what it was for is done. */
   close(): Promise<void> | undefined;

@@ -56,7 +56,7 @@ export interface KernelRouteInput {
   readonly rules?: readonly string[] | undefined;
   /** `summary`, `description` and `tags` for documentation; plugins may keep more of their own in it. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  /** Says that the handler reads the body as it comes, so that nobody may have read it before. @default through `body()` */
+  /** "raw": the handler reads the body itself, so no plugin may read it before. @default the handler uses `body()` */
   readonly readsBody?: "raw" | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
@@ -77,7 +77,7 @@ export interface RouteListing {
   /** Name of the entity, for entity routes. */
   readonly entity: string | undefined;
   readonly action: string;
-  /** Any of them passes; empty: nobody does. */
+  /** One that passes is enough; an empty list denies every caller. */
   readonly rules: readonly string[];
   /** Id of the plugin that added it. */
   readonly plugin: string;

@@ -6,7 +6,7 @@ const SAME = /(?:metadata|criteria)$/i;
 const PLAIN_S = /(?:schema|API)$/i;
 const PLAIN_S_PLURAL = /(?:schema|API)s$/i;
 
-/** Longer names are returned as they are: the rules are patterns, and nobody names a resource like that. */
+/** Longer names are returned as they are: matching the library's patterns takes longer the longer a name is. */
 const LONGEST = 256;
 
 /** The plural of an English noun. */
