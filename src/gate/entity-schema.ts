@@ -8,7 +8,7 @@ import {
   resolveEntity,
 } from "../entity/index.ts";
 
-/** One entity of a plugin's schema, as data anybody can inspect: without literal defaults of protected fields. */
+/** One entity of a plugin's schema, as plain data for inspection: without literal defaults of protected fields. */
 export interface EntitySchemaEntry {
   readonly fields: Readonly<Record<string, FieldDefinition>>;
   readonly relations: Readonly<Record<string, RelationDefinition>>;

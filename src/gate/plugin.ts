@@ -52,8 +52,8 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
   /**
-   * Runs work in a scope of its own: of a user, of nobody (null), or of the system. It waits until the app has started;
-   * `early` work does not, and may find no database.
+   * Runs work in a scope of its own: as a user, as an anonymous caller (null), or as the system. It waits until the app
+   * has started; `early` work does not, and may find no database.
    */
   runAs<T>(
     who: User | null | "system",
@@ -84,7 +84,8 @@ export interface PluginOptions
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
   readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
   /**
-   * Who calls, for the whole app: a user (`{ id }`), or null for nobody; may be asynchronous, for `limits.hookMs` at most.
+   * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
+   * `limits.hookMs` at most.
    * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
    * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
    */
@@ -104,7 +105,7 @@ export interface PluginOptions
   setup?(context: PluginContext): void;
   /** Runs when the driver is connected, in order of `requires`. */
   start?(context: PluginContext): void | Promise<void>;
-  /** Runs in reverse order of `start`. Nobody waits for it longer than `limits.hookMs`; what it throws is logged. */
+  /** Runs in reverse order of `start`. Closing waits `limits.hookMs` for it at most; what it throws is logged. */
   stop?(context: PluginContext): void | Promise<void>;
 }
 

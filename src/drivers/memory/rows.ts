@@ -6,7 +6,7 @@ function copyValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }
 
-/** A copy nobody else holds: changing it changes nothing that is stored. */
+/** A deep copy: changing it changes nothing that is stored. */
 export function copyRow(row: Row, columns: readonly string[]): Row {
   const copy: Row = {};
   for (const name of columns) copy[name] = copyValue(row[name]);

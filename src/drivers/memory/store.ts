@@ -93,7 +93,7 @@ export class Store {
     return new Store(model, tables, emptyLinks(model), false);
   }
 
-  /** A state that begins equal and whose changes nobody else sees until `adopt`. */
+  /** A state that begins equal. Its changes are in no other state until `adopt`. */
   fork(): Store {
     return new Store(this.model, new Map(this.#tables), new Map(this.#links), true);
   }

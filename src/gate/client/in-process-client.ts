@@ -200,7 +200,7 @@ function listQuery(options: ListOptions, scope: OperationScope): OperationQuery 
     where: options.where,
     sort: options.sort?.map(sortKey),
     limit,
-    // A page that nobody counts may be cut short: it goes on with its cursor.
+    // Only for `page`: over `limits.pageBytes`, a page with an offset is refused; any other is cut and has a cursor.
     offset: options.after === undefined && options.page !== undefined ? (page - 1) * limit : undefined,
     after: options.after,
     include: includeTree(options.include),

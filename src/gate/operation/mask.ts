@@ -28,7 +28,7 @@ export interface FieldMask {
 }
 
 /**
- * The widest mask an entity allows anybody: password and omitted fields are never readable, and neither they nor
+ * The widest mask an entity allows any caller: password and omitted fields are never readable, and neither they nor
  * encrypted ones can be sorted on, or filtered on without a blind index. Plugins only ever narrow it.
  */
 export function baseMask(entity: AnyEntity): FieldMask {

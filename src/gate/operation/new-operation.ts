@@ -28,7 +28,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   toJSON(): readonly Row[];
 };
 
-/** An operation that nobody has allowed yet. */
+/** A new operation; it is denied until a policy or a hook allows it. */
 export function newOperation(scope: GateScope, entity: AnyEntity, input: OperationInput): MutableOperation {
   return new GateOperation(scope, entity, input);
 }

@@ -14,7 +14,7 @@ export interface RouteAccess {
   readonly allowed: boolean;
   /** Whether that is so for all that the route does; false where only its operations know. */
   readonly forAll: boolean;
-  /** Names of the rules that were asked, where plugins tell; an empty list lets nobody pass. */
+  /** Names of the rules that were asked, where plugins name them; an empty list denies every caller but the system. */
   readonly rules: readonly string[] | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ScopeTransactionOptions {
 export interface OperationScope extends Scope {
   /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
   readonly driver: Driver;
-  /** Whether it is one transaction's: what waits for somebody else's writes would wait for itself. */
+  /** Whether it is a transaction's: work in it must not wait for other transactions, which may wait for its locks. */
   readonly isTransaction: boolean;
   readonly model: EntityModel;
   readonly limits: Limits;

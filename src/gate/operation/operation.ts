@@ -50,7 +50,7 @@ export const ACCESS: Readonly<Record<OperationKind, Access>> = {
   delete: "delete",
 };
 
-/** What the rules decided. Until somebody allows it, an operation is denied. */
+/** What the rules decided. An operation is denied until a policy or a hook allows it; the system's are allowed. */
 export interface Decision {
   allowed: boolean;
   /** Only these records; part of the statement itself. */
@@ -65,7 +65,7 @@ export interface Decision {
    * statement's `where`, so that a record that changed since does not slip through.
    */
   guard?: Guard | undefined;
-  /** Of the records that it refuses, those that are missing for whoever is refused: 404. @default none */
+  /** Of the records that it refuses, those that are answered as missing, with 404 in place of 403. @default none */
   missing?: Where | undefined;
   /** Names of the rules that were asked; shown in development only. */
   rules?: readonly string[] | undefined;
@@ -74,7 +74,7 @@ export interface Decision {
 }
 
 /**
- * One read or write of records on behalf of somebody, from whatever surface. Hooks of each phase read and change it.
+ * One read or write of records on behalf of a principal, from any surface. Hooks of each phase read and change it.
  */
 export interface Operation {
   readonly kind: OperationKind;
@@ -146,8 +146,9 @@ export interface OperationInput {
   readonly id?: string | undefined;
   /**
    * Several records in place of one: those that are there and that the rules let the caller change are changed, all of
-   * them or, where something is wrong, none. One statement does it where nobody has to look at each record, else an
-   * operation for each in one transaction. `total` says how many it were, `records` stays empty. Update and delete.
+   * them or, where something is wrong, none. One statement does it where no rule, hook or validator has to look at each
+   * record, else an operation for each in one transaction. `total` says how many they were, `records` stays empty.
+   * Update and delete.
    */
   readonly ids?: readonly string[] | undefined;
   /** Which of the entity's rules decide. @default those of the kind: read for lists, reads and counts */
@@ -174,13 +175,14 @@ export interface OperationInput {
   /** Whether a record that is missing, or not for this caller, is no error: `records` is empty then. @default false */
   readonly ifFound?: boolean | undefined;
   /**
-   * Whether whoever asks has bounded the query already: an include, or a parser that counts in words of its own. The
-   * gate then leaves `limits` alone; rights are checked all the same. @default false
+   * Whether the code that asks has bounded the query already, as includes and the parsers of query strings do. The gate
+   * then does not apply `limits`; rights are checked all the same. @default false
    */
   readonly bounded?: boolean | undefined;
   /**
-   * What the records may have in bytes, with all that is included in them, where they are part of something larger: whoever
-   * asks looks at `isCut`. A list with `limits.pageBytes` of its own goes on with its cursor, or is refused where it has none.
+   * What the records may have in bytes, with all that is included in them, where they are part of something larger: the
+   * code that asks has to look at `isCut`. A list with `limits.pageBytes` of its own goes on with its cursor, or is
+   * refused where it has none.
    * @default `limits.pageBytes`, and no limit for the system
    */
   readonly bytes?: ByteBudget | undefined;

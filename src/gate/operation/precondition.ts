@@ -10,7 +10,7 @@ export interface Precondition {
   /**
    * Part of the statement itself. Asked once the rules have let the caller in; it holds of no record that the caller may
    * not read.
-   * @throws BadRequestError for a request that says it in a form that nobody can read
+   * @throws BadRequestError for a request whose condition cannot be parsed
    */
   where(): Where;
   /** What those are told who may change the record, when it does not hold. */

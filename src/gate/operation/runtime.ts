@@ -28,7 +28,7 @@ export interface OperationPlan {
   readonly committed: readonly Hook<Operation>[];
   /** Whether it changes nothing. */
   readonly isRead: boolean;
-  /** Whether nobody on the way needs the records' moments as `Date`s. */
+  /** Whether moments may stay texts: no hook and no field's rule looks at the records between statement and answer. */
   readonly textMoments: boolean;
   /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
   readonly isPlain: boolean;
@@ -36,7 +36,7 @@ export interface OperationPlan {
   readonly takesSeveral: boolean;
 }
 
-/** What is known about an entity before anybody asks. */
+/** What is known about an entity before any operation on it. */
 export interface CompiledEntity {
   readonly entity: AnyEntity;
   /**
@@ -66,7 +66,7 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
-  /** What sees the app's work. @default nobody does */
+  /** What observes operations, hooks and calls of services, for traces. @default none */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */
   find(entity: EntityRef): CompiledEntity;
@@ -80,8 +80,8 @@ export interface GateScope extends OperationScope {
   /** Whether the caller has been told that it took too long. */
   readonly isExpired: boolean;
   /**
-   * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is given
-   * the scope outside all transactions, because a transaction that is over answers nobody.
+   * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is
+   * given the scope outside all transactions, because a transaction that is over runs no more statements.
    */
   whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void>;
 }

@@ -5,7 +5,7 @@ export type RemoteInclude = boolean | { readonly [relation: string]: RemoteInclu
 
 /** On whose behalf a service is asked. */
 export interface RemoteCaller {
-  /** null for nobody, and for the system. */
+  /** null for an anonymous caller, and for the system. */
   readonly user: User | null;
   /** A header of the request that is being answered; undefined when it has none, or when there is no request. */
   header(name: string): string | undefined;
@@ -22,7 +22,7 @@ export interface RemoteFetchOptions {
    * @default none
    */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed: the deadline is over, the client has gone, or the join has failed. */
   readonly signal?: AbortSignal | undefined;
   /** Absent for services whose answers are shared between callers. */
   readonly caller?: RemoteCaller | undefined;
@@ -55,8 +55,8 @@ export interface RemoteService {
    */
   readonly shared?: boolean | SharedAnswers | undefined;
   /**
-   * Milliseconds after which it gives a call up by itself. Says so to whoever reads it, such as `keelson lint`; nothing else
-   * depends on it. @default none: only the deadline of whoever asks ends a call
+   * Milliseconds after which it gives a call up by itself. For tools that read it, such as `keelson lint`; nothing else
+   * depends on it. @default none: only the deadline of the whole join ends a call
    */
   readonly timeout?: number | undefined;
 }

@@ -11,7 +11,7 @@ export interface KnownRecord {
   readonly shown?: unknown;
 }
 
-/** Holds what is known in private: whoever prints a record sees its values and a name. */
+/** Holds what is known in a private field: a printed record shows its values and, of the tag, only this name. */
 class RecordTag {
   readonly #known: KnownRecord;
 
@@ -38,7 +38,8 @@ function sharedTag(entity: AnyEntity): RecordTag | null {
 
 /**
  * Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up.
- * @param read the record as it was read; null where nobody knows: then no field that depends on it is shown @default the row
+ * @param read the record as it was read; null where that is not known: no field whose rule needs the record is then
+ *   shown @default the row
  */
 export function tagRecord(entity: AnyEntity, row: Row, read: Row | null = row): Row {
   const tag =

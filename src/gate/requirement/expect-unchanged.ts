@@ -3,7 +3,7 @@ import type { Operation } from "../operation/operation.ts";
 import type { Observation } from "./observe.ts";
 
 /**
- * Makes what somebody saw of the stored record, and relied on, a condition of the write.
+ * Makes what a rule or a validator saw of the stored record a requirement of the write.
  * @param except columns that do not count, because they are being overwritten @default none
  */
 export function expectUnchanged(operation: Operation, seen: Observation, except?: Readonly<Row>): void {

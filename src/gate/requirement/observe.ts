@@ -2,7 +2,7 @@ import type { AnyEntity } from "../../entity/index.ts";
 import { forDecisions } from "../condition/undecryptable.ts";
 import type { Row, Where } from "../condition/where.ts";
 
-/** A record as somebody who decides sees it, and the columns they looked at. */
+/** A record as a rule or a validator sees it, and the columns that it has read. */
 export interface Observation {
   readonly record: Row;
   /**
@@ -26,7 +26,7 @@ export interface Observation {
  */
 export function observe(entity: AnyEntity, given: Row): Observation {
   const row = forDecisions(given);
-  /** What was looked at; as text where no condition can say it, since JSON may be changed by who was given it. */
+  /** What was looked at; as text where no condition can say it, since the code that is given JSON may change it. */
   const seen = new Map<string, string | undefined>();
   const note = (name: string | symbol): void => {
     if (typeof name !== "string" || seen.has(name) || !Object.hasOwn(entity.columns, name)) return;

@@ -76,7 +76,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.applied = false;
     return operation;
   }
-  // The record is no longer what was asked for: what follows is up to whoever changed it.
+  // The precondition was about the record before this change: later operations of the scope are not held to it.
   if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
   // Of several records there are none to show.
   if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);

@@ -5,8 +5,9 @@ import type { GateScope } from "../operation/runtime.ts";
 import { runOperation } from "./run-operation.ts";
 
 /**
- * Runs an operation on several records: as one where nobody on the way has to look at each of them, else one after the
- * other in a transaction, in the order of their ids, in which whoever locks several of them locks them, too.
+ * Runs an operation on several records: as one where no rule, hook or validator has to look at each of them. Otherwise
+ * they are changed one after the other in a transaction, in the order of their ids: all transactions that come this way
+ * lock in that order, and `locksInOrder` drivers do so within a statement.
  * @throws InternalError when it is no update or delete
  */
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {

@@ -52,7 +52,7 @@ export class ScopeMasks {
     };
     entries.set(entity, entry); // before the hooks run: their rules may ask for records, and so for this mask
     const forget = (error: unknown): never => {
-      entries.delete(entity); // not all of its hooks have narrowed it: whoever asks next has to ask them again
+      entries.delete(entity); // not all of its hooks have narrowed it: the next call runs them again
       throw error;
     };
     try {
@@ -62,7 +62,7 @@ export class ScopeMasks {
     } catch (error) {
       forget(error);
     }
-    entry.pending?.catch(() => {}); // it is whoever waits for it that is told
+    entry.pending?.catch(() => {}); // callers of `ready` get the error; without any it would end the process
     return entry;
   }
 }

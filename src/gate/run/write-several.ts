@@ -5,7 +5,8 @@ import { conditionUpTo, isRequired } from "../operation/requirement.ts";
 
 /**
  * Changes or deletes several records in one statement that carries the rule, where that gives what one after the other
- * would. Throws `ONE_BY_ONE` where somebody has to look at each, or would see the changes before.
+ * would. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a condition may
+ * depend on records that were changed before.
  */
 export async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
   const { entity, kind, scope, data, decision, requirements } = operation;

@@ -57,7 +57,7 @@ async function checkColumns({ client, model, dialect: { provider }, schema }: Sq
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Statements in SQL on tables of somebody else's making, which are looked at first. */
+/** Statements in SQL on tables that Keelson has not made: `prepare` compares them with the entities first. */
 export function foreignPath(fast: Fast): SqlPath {
   const path = sqlPath(fast);
   return Object.freeze({

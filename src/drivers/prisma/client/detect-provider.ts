@@ -20,7 +20,7 @@ async function answerTo(client: StatementClient, sql: string): Promise<string | 
 }
 
 /**
- * The database behind a client. Prisma tells nobody, so the database is asked for its version.
+ * The database behind a client. PrismaClient does not say which it is, so the database is asked for its version.
  * @throws DatabaseUnavailableError; ConfigurationError when the answer means nothing to us
  */
 export async function detectProvider(client: StatementClient): Promise<Provider> {

@@ -7,7 +7,7 @@ export interface Codec {
   readonly type: ArgType;
   /** What the adapter is told of a list of them, where one parameter holds a list. */
   readonly listType: ArgType;
-  /** A copy that nobody else holds. @param value is not null */
+  /** A value for the adapter; a copy, so that the caller may change the original later. @param value is not null */
   encode(value: unknown): unknown;
   /** Absent when values come as they are, and for moments. @param value is not null */
   readonly decode?: (value: unknown) => unknown;

@@ -24,7 +24,7 @@ function dialectOf(provider: Provider): KyselyDialect {
   const [Adapter, QueryCompiler] = PARTS[provider];
   return {
     createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db), // nobody asks it
+    createIntrospector: (db) => new PostgresIntrospector(db), // Kysely's interface requires one; it is never used
     createAdapter: () => new Adapter(),
     createQueryCompiler: () => new QueryCompiler(),
   };

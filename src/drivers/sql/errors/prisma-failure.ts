@@ -13,7 +13,7 @@ interface Thrown {
   readonly code?: unknown;
   readonly errorCode?: unknown;
   readonly message?: unknown;
-  /** Of an adapter's error that nobody wrapped, which happens when a transaction cannot begin. */
+  /** Of an adapter's error that PrismaClient has not wrapped: of SQL sent to the adapter, or of a failed BEGIN. */
   readonly cause?: unknown;
   readonly meta?: {
     readonly target?: unknown;

@@ -30,7 +30,7 @@ async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: 
     }, maxWait);
   });
   starting.then(
-    // Nobody wants it any more.
+    // It began after `begin` had given up.
     (transaction) => (isLate ? rollback(transaction).catch(() => undefined) : undefined),
     () => undefined,
   );
@@ -45,7 +45,7 @@ function statement(sql: string): { sql: string; args: unknown[]; argTypes: [] } 
   return { sql, args: [], argTypes: [] };
 }
 
-/** Some adapters leave the statement to whoever calls them, and only let go of the connection. */
+/** Some adapters leave COMMIT and ROLLBACK to their caller, and only release the connection. */
 async function commit(transaction: Transaction): Promise<void> {
   const { options, provider } = transaction;
   try {

@@ -14,7 +14,7 @@ import { MADE_ANEW } from "../statement/select-query.ts";
 import type { SqlConnection } from "../statement/sql-connection.ts";
 import { WRITTEN_ANEW } from "../statement/sql-statement.ts";
 
-/** PostgreSQL's tables are in a schema, this one unless somebody says so; elsewhere the connection decides. */
+/** The schema of PostgreSQL's tables where the adapter names none; on other databases the connection decides. */
 const DEFAULT_SCHEMA = "public";
 async function collationOf(client: SqlDriverAdapter): Promise<ExactCollation> {
   const { rows } = await client

@@ -23,7 +23,7 @@ export interface ChangesShape {
 
 /**
  * PostgreSQL's statement that changes rows, each in its own way, and returns them, each followed by its place among the given
- * ones. The values of one row come after those of the other. Rows that somebody else has locked are left out.
+ * ones. The values of one row come after those of the other. Rows that another transaction has locked are left out.
  */
 export function updatesStatement(
   { builder, statements }: SqlConnection,
@@ -51,7 +51,8 @@ export function updatesStatement(
     const compared = new PlacesOf(names.length, (index) => sql.id("_given", place(index)));
     return db
       .with(
-        // A scan of its own: PostgreSQL may leave out rows that somebody has just changed when it joins them with a list of SELECTs.
+        // A scan of its own: when PostgreSQL joins rows with a list of SELECTs, it may leave out those that another
+        // transaction has just changed.
         (cte) => cte("_given").materialized(),
         () => given,
       )

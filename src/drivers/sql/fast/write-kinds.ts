@@ -10,7 +10,7 @@ import { changedBy, type Encoded, insertStatement, updateStatement } from "../st
 import { updatesStatement } from "./updates-statement.ts";
 import type { WriteKind, WriteValues } from "./write-together.ts";
 
-/** It returns the rows of any write, and leaves out those that somebody else has locked. */
+/** The database whose writes return their rows, and can leave out rows that another transaction has locked. */
 const WRITES_TOGETHER = "postgresql";
 /** Records of one INSERT of single records; each number of them is a statement of its own. */
 const MOST_INSERTS = 8;
@@ -23,7 +23,7 @@ async function rows(selection: Selection, client: SqlQueryable, query: NamedQuer
 
 /**
  * How new records with values for these columns are stored together; undefined where each is stored on its own, as where
- * it may wait for a unique value that somebody else is about to give back: whoever shared the statement would wait, too.
+ * it may wait for another transaction that has the same unique value: all writes of a shared statement would wait, too.
  */
 export function insertKind(
   open: SqlConnection,

@@ -16,13 +16,13 @@ export interface WriteKind {
   /** The record that one write leaves behind; null when it matched none. */
   one(client: SqlQueryable, values: WriteValues): Promise<Row | null>;
   /**
-   * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those that it
-   * left out, because they did not match or somebody else has locked them.
+   * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those
+   * that it left out, because they did not match or another transaction has locked them.
    */
   several(client: SqlQueryable, values: readonly WriteValues[]): Promise<readonly (Row | undefined)[]>;
 }
 
-/** Writes a record, together with others who write in the same moment. */
+/** Writes a record, together with other writes of its kind in the same turn of the event loop. */
 export type WriteTogether = (kind: WriteKind, id: string, values: WriteValues) => Promise<Row | null>;
 
 interface Waiting {

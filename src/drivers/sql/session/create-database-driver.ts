@@ -100,7 +100,7 @@ export function createDatabaseDriver<S, C extends S, O extends Connection<C>>(
       }
     },
     async disconnect() {
-      await connecting?.catch(() => undefined); // whoever connects hears of a failure
+      await connecting?.catch(() => undefined); // `connect` throws that failure
       const closing = connection;
       connecting = undefined;
       connection = undefined;

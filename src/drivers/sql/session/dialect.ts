@@ -1,7 +1,7 @@
 import type { Provider } from "../../../entity/index.ts";
 import { ValidationFailedError } from "../../../kernel/index.ts";
 
-/** How databases differ, whoever writes their statements. */
+/** How databases differ, for the SQL of the drivers and for statements of a PrismaClient alike. */
 export interface Dialect {
   readonly provider: Provider;
   /** Whether an UPDATE can return the rows it changed. */

@@ -5,8 +5,8 @@ import { printedUniqueKeys } from "../tables/printed-unique-keys.ts";
 export interface EntityPlan {
   readonly entity: AnyEntity;
   /**
-   * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait for what somebody
-   * else has not committed yet.
+   * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait until another
+   * transaction commits or rolls back.
    */
   readonly uniqueColumns: ReadonlySet<string>;
 }

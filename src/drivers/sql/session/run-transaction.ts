@@ -5,7 +5,7 @@ import type { Dialect } from "./dialect.ts";
 import { withRetries } from "./retry.ts";
 import { retryDelays, type Session, transactionSession } from "./session.ts";
 
-/** Milliseconds that a transaction waits for a connection where nobody has said how long. */
+/** Milliseconds that a transaction waits for a connection where the client was opened without `maxWait`. */
 const MAX_WAIT_MS = 10_000;
 
 /**
