@@ -14,6 +14,7 @@ import { recordsOf } from "./records-of.ts";
 import type { Otherwise, RecordTest, Requirement } from "./requirement.ts";
 import type { GateScope } from "./runtime.ts";
 
+const NO_QUERY: OperationQuery = Object.freeze({});
 const NO_DATA: Record<string, unknown> = Object.freeze({});
 
 /** The kernel's view of an operation: what hooks see as fixed is set here. */
@@ -50,7 +51,7 @@ class GateOperation implements MutableOperation {
   scope: GateScope;
   readonly id: string | undefined;
   readonly ids: readonly string[] | undefined;
-  query: OperationQuery = {};
+  query: OperationQuery;
   readonly decision: Decision = { allowed: false, predicate: undefined, guard: undefined, rules: undefined };
   data = NO_DATA;
   precondition: Precondition | undefined;
@@ -84,6 +85,7 @@ class GateOperation implements MutableOperation {
     this.precondition = input.precondition;
     this.ifFound = input.ifFound === true;
     this.bytes = input.bytes;
+    this.query = typeof input.query === "object" ? input.query : NO_QUERY;
   }
 
   /** A hook that asks for the one record has to see each, even if it goes on without. */

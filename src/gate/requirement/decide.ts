@@ -7,20 +7,19 @@ import { conditionUpTo, isRequired } from "../operation/requirement.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 
 /**
- * What policies and hooks say about an operation, without running it: its decision, with all that is required of a record
- * for the caller to reach it. A promise only where one of them waits.
+ * What policies and hooks say about an operation, without running it. A promise only where one of them waits.
+ * @param includesReach whether the decision includes all that is required of a record for the caller to reach it
  */
-export function decide(scope: GateScope, input: OperationInput): Decision | Promise<Decision> {
+export function decide(scope: GateScope, input: OperationInput, includesReach = true): Decision | Promise<Decision> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   const operation = newOperation(scope, entity, input);
   const plan = planOf(operation.kind, operation.access);
-  if (typeof input.query === "object") operation.query = input.query;
-  if (scope.principal.kind === "system") operation.decision.allowed = true;
-  else {
-    const asked = authorize(plan, operation);
-    if (asked !== undefined) return asked.then(() => withReach(plan, operation));
-  }
-  return withReach(plan, operation);
+  const conclude = (): Decision | Promise<Decision> =>
+    includesReach ? withReach(plan, operation) : operation.decision;
+  const isSystem = scope.principal.kind === "system";
+  if (isSystem) operation.decision.allowed = true;
+  const asked = isSystem ? undefined : authorize(plan, operation);
+  return asked === undefined ? conclude() : asked.then(conclude);
 }
 
 function withReach(plan: OperationPlan, operation: MutableOperation): Decision | Promise<Decision> {

@@ -60,9 +60,12 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
   return passing ? where : NO_RECORD;
 }
 
-/** What is said about reading a record whose id is known. */
-export function readDecisionOf({ entity, scope }: MutableOperation, id: string): Decision | Promise<Decision> {
-  return decide(scope, { kind: "read", entity, id });
+/**
+ * What is said about reading the record of a write. Where code reaches deleted records, these are there for the write, and so
+ * for its answer and its precondition.
+ */
+export function readDecisionOf({ entity, scope, query }: MutableOperation, id: string): Decision | Promise<Decision> {
+  return decide(scope, { kind: "read", entity, id }, query.deleted === undefined);
 }
 
 const asking = ({ model, store }: GateScope) => ({ model, driver: store });

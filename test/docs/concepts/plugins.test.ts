@@ -190,7 +190,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
       [
         plugin("late", { hooks: { "operation:committed": broken }, stop: broken }),
         plugin("slow", {
-          hooks: { "operation:narrow": ({ kind }) => (kind === "read" ? new Promise(() => {}) : undefined) },
+          hooks: { "operation:narrow": ({ kind }) => (kind === "delete" ? new Promise(() => {}) : undefined) },
         }),
         plugin("open", {
           endpoints: {
@@ -205,7 +205,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
     const made = await request(host.url, "POST", "/api/notes", { body: { text: "x" } });
     expect(made.status).toBe(201);
     expect(lines).toContain("A hook failed after the commit");
-    expect((await request(host.url, "GET", `/api/notes/${made.json.id}`)).status).toBe(503);
+    expect((await request(host.url, "DELETE", `/api/notes/${made.json.id}`)).status).toBe(503);
     expect((await request(host.url, "GET", "/none")).status).toBe(401);
     const boom = await request(host.url, "GET", "/boom");
     expect([boom.status, JSON.stringify(boom.json).includes("secret text")]).toEqual([500, false]);
