@@ -4,7 +4,7 @@ import type { MutableOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import type { GateScope } from "../operation/runtime.ts";
-import { decide } from "./decide.ts";
+import { decide } from "./decisions.ts";
 import { asItPasses } from "./passes.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });

@@ -2,7 +2,7 @@ import { passesRules } from "../../kernel/index.ts";
 import type { RouteAccess } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
 import type { GateScope } from "../operation/runtime.ts";
-import { decide } from "../requirement/decide.ts";
+import { decide } from "../requirement/decisions.ts";
 
 const OPEN: RouteAccess = Object.freeze({ allowed: true, forAll: true, rules: undefined });
 

@@ -19,7 +19,7 @@ import type { Route } from "../operation/route.ts";
 import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
 import type { ShownRecords } from "../operation/shown-records.ts";
 import { taggingDriver } from "../record/tagging-driver.ts";
-import { decide, ReadDecisions } from "../requirement/decide.ts";
+import { decide, ReadDecisions } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/denied.ts";
 import type { Driver } from "../statement/driver.ts";
 import { lateTransaction } from "../statement/late-transaction.ts";
