@@ -12,6 +12,8 @@ import {
   shapeProblems,
   type User,
 } from "../kernel/index.ts";
+import { createChangeSeam, type DeclaredListener } from "./change/change-seam.ts";
+import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
 import { layerDriver } from "./driver-layers.ts";
 import { entitiesOf } from "./entity-schema.ts";
@@ -58,6 +60,7 @@ export interface Records {
 export const GATE_SHAPES = {
   plugin: { schema: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
   hook: { appliesTo: "function" },
+  listener: { appliesTo: "function" },
   policy: { name: "string", appliesTo: "function", allows: "function", visible: "function" },
   endpoint: { describe: "function", transactional: "boolean" },
   route: { access: "string", obeys: undefined, call: "function" },
@@ -78,7 +81,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
   for (const sentence of [...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model)])
     problem(sentence);
-  const policies: DeclaredPolicy[] = [];
+  const declared: DeclaredRecords = { policies: [], listeners: [] };
   const bindClients = compileClients(model.entities, ground.routes as () => readonly Route[]);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => ground.run(principal, work as never));
@@ -96,13 +99,14 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
       entities: model,
       driver,
       config,
-      records: policyDoor(plugin.id, policies, inSetup, problem),
+      records: recordsDoor(plugin.id, declared, inSetup, problem),
       clientFor: (scope: OperationScope) => bindClients((work) => work(scope)),
     }),
     hookNames: HOOK_NAMES,
     shapes: GATE_SHAPES,
     complete(contexts) {
       const layered = layerDriver(driver, contexts as unknown as ReadonlyMap<Plugin, PluginContext>);
+      const changes = createChangeSeam(model, declared.listeners, log);
       const runtime = compileRuntime({
         model,
         ...layered,
@@ -112,11 +116,14 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
         clock: options.clock ?? { now: () => new Date() },
         ids: options.ids ?? defaultIds,
         container,
-        policies,
+        policies: declared.policies,
+        changes,
         hooks: ground.hooks as unknown as HookRegistry<HookMap>,
         tracer: tracerOf(container),
       });
-      container.setDriver(taggingDriver(layered.handlerDriver(layered.driver), runtime));
+      container.setDriver(
+        taggingDriver(layered.handlerDriver(changes?.around(layered.driver, undefined) ?? layered.driver), runtime),
+      );
       return {
         scopes: {
           open: (init) => new RequestScope(runtime, init),
@@ -131,14 +138,34 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   };
 }
 
-/** Where a plugin declares policies. */
-export function policyDoor(
+/** What plugins have declared about records. */
+export interface DeclaredRecords {
+  readonly policies: DeclaredPolicy[];
+  readonly listeners: DeclaredListener[];
+}
+
+/** Where a plugin declares policies, and listeners to changes. */
+export function recordsDoor(
   plugin: string,
-  policies: DeclaredPolicy[],
+  { policies, listeners }: DeclaredRecords,
   inSetup: (call: string) => void,
   problem: (sentence: string) => void,
 ): PluginContext["records"] {
+  const listen = (
+    call: string,
+    functions: { readonly onChange?: ChangeListener; readonly onCommitted?: CommittedListener },
+    options: ChangeOptions = {},
+  ): void => {
+    inSetup(call);
+    const problems = shapeProblems(options, GATE_SHAPES.listener);
+    if (Object.values(functions).some((listener) => typeof listener !== "function"))
+      problems.push("it takes a function");
+    for (const one of problems) problem(`plugin "${plugin}": ${call}: ${one}`);
+    if (problems.length === 0) listeners.push({ plugin, options, ...functions });
+  };
   return {
+    onChange: (onChange, options) => listen("records.onChange", { onChange }, options),
+    onCommitted: (onCommitted, options) => listen("records.onCommitted", { onCommitted }, options),
     policy(policy) {
       inSetup(`records.policy("${policy?.name}")`);
       const problems = shapeProblems(policy, GATE_SHAPES.policy);

@@ -1,5 +1,13 @@
 // The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
 
+export type {
+  ChangeCause,
+  ChangeKind,
+  ChangeListener,
+  ChangeOptions,
+  CommittedListener,
+  RecordChange,
+} from "./change/record-change.ts";
 export {
   CLIENT_METHODS,
   type EntityClient,

@@ -9,6 +9,7 @@ import {
   type RequestInfo,
   type User,
 } from "../kernel/index.ts";
+import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
 import type { EntityClient } from "./client/in-process-client.ts";
 import type { EntitySchema } from "./entity-schema.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
@@ -48,6 +49,17 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   /** What the plugin says about the records of all surfaces. */
   readonly records: {
     policy(policy: Policy): void;
+    /**
+     * Receives every change of records inside its transaction, from whatever surface: operations, imports, handlers' drivers,
+     * steps of workflows, pairs, and what a deletion takes with it. A listener that throws rolls the change back.
+     * @param options which entities @default all that are not internal
+     */
+    onChange(listener: ChangeListener, options?: ChangeOptions): void;
+    /**
+     * Receives the same once the transaction has committed. What it throws is logged: the change stays. It may be lost when
+     * the process ends between the commit and the call.
+     */
+    onCommitted(listener: CommittedListener, options?: ChangeOptions): void;
   };
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;

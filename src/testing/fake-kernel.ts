@@ -15,13 +15,14 @@ import {
 import {
   compileClients,
   compileRuntime,
-  type DeclaredPolicy,
+  createChangeSeam,
+  type DeclaredRecords,
   entitiesOf,
   GATE_SHAPES,
   HOOK_NAMES,
   layerDriver,
-  policyDoor,
   RequestScope,
+  recordsDoor,
 } from "../gate/parts.ts";
 import {
   ANONYMOUS,
@@ -101,7 +102,7 @@ export function createFakeKernel(): FakeKernel {
   const instances = new Map<string, unknown>();
   const declared: string[] = [];
   const hooks = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
-  const policies: DeclaredPolicy[] = [];
+  const declaredRecords: DeclaredRecords = { policies: [], listeners: [] };
   const hookNames = new Set<HookName>();
   const routes: Route[] = [];
   const problems: string[] = [];
@@ -156,7 +157,8 @@ export function createFakeKernel(): FakeKernel {
   const scope = (caller: Principal = principal(), exchange?: HttpExchange): OperationScope => {
     // Unless the plugin under test makes decisions, the test itself stands in for the rules.
     const open = new HookRegistry<HookMap>(DEFAULT_LIMITS.hookMs);
-    const undecided = hooks.list("operation:authorize").length === 0 && !policies.some(({ policy }) => policy.allows);
+    const undecided =
+      hooks.list("operation:authorize").length === 0 && !declaredRecords.policies.some(({ policy }) => policy.allows);
     if (undecided)
       open.on("test", "operation:authorize", ({ decision }: Operation) => {
         decision.allowed = true;
@@ -174,7 +176,8 @@ export function createFakeKernel(): FakeKernel {
       ids: defaultIds,
       container: source,
       hooks: open,
-      policies,
+      policies: declaredRecords.policies,
+      changes: createChangeSeam(model, declaredRecords.listeners, log),
     });
     return new RequestScope(runtime, { principal: caller, requestId: "test", exchange });
   };
@@ -232,7 +235,7 @@ export function createFakeKernel(): FakeKernel {
         get driver() {
           return driver ?? missingDriver;
         },
-        records: policyDoor(plugin.id, policies, declaring.inSetup, declaring.problem),
+        records: recordsDoor(plugin.id, declaredRecords, declaring.inSetup, declaring.problem),
         clientFor: (of) => compileClients(model.entities, () => [])((work) => work(of)),
         runAs: (who, work) => work(scope(who === "system" ? SYSTEM : principal(who))),
         problem: declaring.problem,

@@ -55,6 +55,8 @@ export class RequestScope implements GateScope {
   precondition: Precondition | undefined;
   idempotencyKey: string | undefined;
   shown: ShownRecords | undefined;
+  /** The driver without the seam for changes: scopes made of this one have seams of their own. */
+  readonly #bare: Driver;
   readonly #init: ScopeInit;
   readonly #open: OpenTransaction<GateScope> | undefined;
   /** Whether the transaction of its driver may not have begun. */
@@ -67,12 +69,13 @@ export class RequestScope implements GateScope {
   constructor(
     runtime: OperationRuntime,
     init: ScopeInit,
-    store: Driver = runtime.driver,
+    bare: Driver = runtime.driver,
     open?: OpenTransaction<GateScope>,
     isLate = false,
   ) {
     this.runtime = runtime;
-    this.store = store;
+    this.#bare = bare;
+    this.store = runtime.changes?.around(bare, this) ?? bare;
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.#init = init;
@@ -161,7 +164,7 @@ export class RequestScope implements GateScope {
 
   async asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
     const init: ScopeInit = { principal: SYSTEM, requestId: this.requestId };
-    const system = new RequestScope(this.runtime, init, this.store, this.#open, this.#isLate);
+    const system = new RequestScope(this.runtime, init, this.#bare, this.#open, this.#isLate);
     try {
       return await work(system);
     } finally {

@@ -4,9 +4,6 @@ import type { AuditOptions } from "./audit-options.ts";
 /** Name of the entity that entries are kept in. */
 export const ENTRY = "auditEntry";
 
-/** What a write was, in an entry. */
-export type AuditOperation = "create" | "update" | "delete" | "link" | "unlink";
-
 /** One change of one record. Only the plugin writes entries, and an entry is never changed. */
 export function auditEntry(read: AuditOptions["read"]): AnyEntity {
   const entry = entity(ENTRY, {

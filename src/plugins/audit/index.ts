@@ -5,10 +5,9 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
 import { describeError, didYouMean, type Logger, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry, ENTRY } from "./audit-entry.ts";
-import { auditOperations } from "./audit-operations.ts";
 import type { AuditOptions } from "./audit-options.ts";
-import { auditingDriver } from "./auditing-driver.ts";
 import { entriesDriver } from "./entries-driver.ts";
+import { keepEntries } from "./keep-entries.ts";
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
@@ -54,8 +53,7 @@ function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
 
 export type { AuditOptions } from "./audit-options.ts";
 
-// Hooks: operation:protect and operation:narrow (what is replaced is kept), operation:execute (the entry); around drivers:
-// entries only grow, and what handlers write leaves entries, too. Entity: auditEntry. No services.
+// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. No hooks, no services.
 
 const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "keepDays"];
 
@@ -67,22 +65,19 @@ const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "k
  */
 export function audit(options: AuditOptions = {}): Plugin {
   const { read, keepDays } = options;
-  let audited: ReadonlySet<AnyEntity> = new Set();
   let cleanUp: CleanUp | undefined;
   return createPlugin({
     id: "audit",
     version: "1.0.0",
     schema: schemaFromEntities([auditEntry(read)]),
-    setup(context) {
-      const { entities: model, problem } = context;
+    setup({ entities: model, records, problem }) {
       for (const sentence of unknownKeys(options, KNOWN)) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
-      audited = auditedEntities(model, options, problem);
-      auditOperations(context, model, audited);
+      const audited = auditedEntities(model, options, problem);
+      records.onChange(keepEntries, { appliesTo: (entity) => audited.has(entity) });
     },
     wrapDriver: (driver, { entities: model }) => entriesDriver(driver, model),
-    wrapHandlerDriver: (driver, { entities: model }, actor) => auditingDriver(driver, { model, audited, actor }),
     start({ driver, log }) {
       if (keepDays !== undefined) cleanUp = startCleanUp(driver, log, keepDays);
     },

@@ -6,11 +6,11 @@ const note = entity("note", { text: string });
 const boot = () => createFakeKernel().withEntities(note).withDriver(memoryDriver()).as({ id: "ann" });
 
 describe("audit alone", () => {
-  it("brings an entity and hooks, and no services", async () => {
+  it("brings an entity, and no hooks or services", async () => {
     const kernel = await boot().use(audit());
     expect(kernel.model.get("auditEntry")).toBeDefined();
     expect(kernel.seen).toMatchObject({ services: [], routes: [], requires: [], problems: [] });
-    expect(kernel.seen.hooks).toEqual(["operation:execute", "operation:narrow", "operation:protect"]);
+    expect(kernel.seen.hooks).toEqual([]);
     await kernel.close();
   });
 

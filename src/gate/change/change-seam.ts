@@ -1,0 +1,159 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import { describeError, type Hook, type Logger, runHooks } from "../../kernel/index.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
+import type { Driver } from "../statement/driver.ts";
+import { entityOf } from "../statement/statement.ts";
+import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
+import type { ChangeListener, ChangeOptions, CommittedListener, RecordChange } from "./record-change.ts";
+import { relationsToFollow } from "./relations-to-follow.ts";
+import { type Listeners, type Noted, ReportedWrite, type Watched } from "./reported-write.ts";
+
+/** A listener and the plugin that declared it. */
+export interface DeclaredListener {
+  readonly plugin: string;
+  readonly options: ChangeOptions;
+  readonly onChange?: ChangeListener | undefined;
+  readonly onCommitted?: CommittedListener | undefined;
+}
+
+/** A scope that writes. */
+interface ChangingScope extends OperationScope {
+  /** Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. */
+  whenCommitted(task: () => Promise<void>): Promise<void>;
+}
+
+/** Where all changes of records pass: statements of operations, of handlers, hooks and steps, and deletions that cascade. */
+export interface ChangeSeam {
+  /**
+   * A driver whose writes are reported. A write and its listeners are one transaction; a listener that throws rolls both
+   * back. Where the database runs transactions at the same time, statements on several records become one for each.
+   * @param scope on whose behalf it writes; undefined for services of the whole app
+   */
+  around(driver: Driver, scope: ChangingScope | undefined): Driver;
+}
+
+/**
+ * @param declared listeners of all plugins
+ * @returns undefined where nothing is listened to: then drivers stay as they are
+ */
+export function createChangeSeam(
+  model: EntityModel,
+  declared: readonly DeclaredListener[],
+  log: Logger,
+): ChangeSeam | undefined {
+  const all = declared.map((one) => ({ ...one.options, ...hooksOf(one) }));
+  const listeners = new Map<AnyEntity, Listeners>();
+  for (const entity of model.entities) {
+    const own = all.filter(({ appliesTo }) => appliesTo?.(entity) ?? !entity.internal);
+    if (own.length === 0) continue;
+    listeners.set(entity, {
+      changed: own.flatMap(({ changed }) => changed),
+      committed: own.flatMap(({ committed }) => committed),
+    });
+  }
+  if (listeners.size === 0) return undefined;
+  const followed = relationsToFollow(model, (entity) => listeners.has(entity));
+  const parts: SeamParts = { model, listeners, followed, log };
+  return Object.freeze<ChangeSeam>({
+    around(driver, scope) {
+      const watch = new ChangeWatch(parts, scope);
+      return withMiddleware(driver, watch.middleware, {
+        joins: true,
+        transaction: (work, options) => {
+          let committed: RecordChange[] = [];
+          return driver
+            .transaction((inside) => {
+              committed = []; // the driver may have rolled back and tried again
+              return work(withMiddleware(inside, watch.inTransaction(committed), { joins: true }).execute);
+            }, options)
+            .then((result) => watch.settle(committed, result));
+        },
+      });
+    },
+  });
+}
+
+function hooksOf({ plugin, onChange, onCommitted }: DeclaredListener): Listeners {
+  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  const made = { plugin, timeout: 0, options: {} };
+  const change: Hook<Noted> = {
+    ...made,
+    name: "records.onChange",
+    run: ({ changes, driver }) => onChange?.(changes, driver),
+  };
+  const commit: Hook<readonly RecordChange[]> = {
+    ...made,
+    name: "records.onCommitted",
+    run: (changes) => onCommitted?.(changes),
+  };
+  return { changed: onChange === undefined ? [] : [change], committed: onCommitted === undefined ? [] : [commit] };
+}
+
+interface SeamParts extends Watched {
+  readonly log: Logger;
+}
+
+/** The writes of one scope. */
+class ChangeWatch {
+  readonly #parts: SeamParts;
+  readonly #scope: ChangingScope | undefined;
+
+  constructor(parts: SeamParts, scope: ChangingScope | undefined) {
+    this.#parts = parts;
+    this.#scope = scope;
+  }
+
+  /** Statements outside a transaction: each write is one with what its listeners do. */
+  readonly middleware: Middleware = async (statement, next, driver) => {
+    const entity = this.#entityOf(statement);
+    if (entity === undefined || statement.kind === "find" || statement.kind === "count" || statement.kind === "pairs")
+      return next(statement);
+    let committed: RecordChange[] = [];
+    const result = await driver.transaction((inside) => {
+      committed = [];
+      return new ReportedWrite(this.#parts, this.#scope, inside, committed).run(entity, statement);
+    });
+    return this.settle(committed, result);
+  };
+
+  /** Statements of a transaction, whose changes are announced when it has committed. */
+  inTransaction(committed: RecordChange[]): Middleware {
+    return async (statement, next, inside) => {
+      const entity = this.#entityOf(statement);
+      if (entity === undefined || statement.kind === "find" || statement.kind === "count" || statement.kind === "pairs")
+        return next(statement);
+      return new ReportedWrite(this.#parts, this.#scope, inside, committed).run(entity, statement);
+    };
+  }
+
+  /** The entity of a statement whose writes are reported, or are followed for the sake of other entities. */
+  #entityOf(statement: Parameters<Middleware>[0]): AnyEntity | undefined {
+    const entity = this.#parts.model.get(entityOf(statement).name);
+    if (entity === undefined) return undefined;
+    if (this.#parts.listeners.has(entity)) return entity;
+    return statement.kind === "delete" && this.#parts.followed.has(entity) ? entity : undefined;
+  }
+
+  /** Announces changes when they are sure to stay. */
+  async settle<T>(committed: readonly RecordChange[], result: T): Promise<T> {
+    if (committed.length === 0) return result;
+    const announce = (): Promise<void> => this.#announce(committed);
+    await (this.#scope === undefined ? announce() : this.#scope.whenCommitted(announce));
+    return result;
+  }
+
+  /** What is committed stays, whatever listeners do. */
+  async #announce(committed: readonly RecordChange[]): Promise<void> {
+    const hooks = new Set([...this.#parts.listeners.values()].flatMap((listeners) => listeners.committed));
+    for (const hook of hooks) {
+      const own = committed.filter(({ entity }) => this.#parts.listeners.get(entity)?.committed.includes(hook));
+      if (own.length === 0) continue;
+      try {
+        await runHooks([hook], own);
+      } catch (error) {
+        const { plugin, name } = hook;
+        this.#parts.log.error("A listener failed after the commit", { plugin, hook: name, ...describeError(error) });
+      }
+    }
+  }
+}

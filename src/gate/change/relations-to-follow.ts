@@ -1,0 +1,38 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+
+/** A belongsTo relation whose records the database deletes or changes when the record that they refer to is deleted. */
+export interface Following {
+  readonly source: AnyEntity;
+  /** The column of the reference. */
+  readonly key: string;
+  /** Whether they are deleted; otherwise the reference is set to null. */
+  readonly isDeleted: boolean;
+}
+
+/**
+ * The relations that a deletion has to follow so that listeners see all it does, by the entity that is deleted.
+ * `.onDelete("cascade")` leads on; relations at whose end nothing is listened to are left to the database.
+ */
+export function relationsToFollow(
+  model: EntityModel,
+  isWatched: (entity: AnyEntity) => boolean,
+): ReadonlyMap<AnyEntity, readonly Following[]> {
+  const all = model.entities.flatMap((source) =>
+    model
+      .relationsOf(source)
+      .flatMap(({ type, target, remote, onDelete, foreignKey }) =>
+        type !== "belongsTo" || remote !== undefined || onDelete === "restrict" || target === undefined
+          ? []
+          : [{ target, source, key: foreignKey as string, isDeleted: onDelete === "cascade" }],
+      ),
+  );
+  const followed = new Map<AnyEntity, Following[]>();
+  const isFollowed = (relation: (typeof all)[number]): boolean =>
+    isWatched(relation.source) || (relation.isDeleted && followed.has(relation.source));
+  for (let known = -1; known !== followed.size; ) {
+    known = followed.size;
+    for (const { target } of all.filter(isFollowed)) if (!followed.has(target)) followed.set(target, []);
+  }
+  for (const { target, ...relation } of all.filter(isFollowed)) followed.get(target)?.push(relation);
+  return followed;
+}

@@ -1,0 +1,199 @@
+import type { AnyEntity, ColumnDefinition, EntityModel } from "../../entity/index.ts";
+import { type Hook, runHooks } from "../../kernel/index.ts";
+import { and, type Condition, compare, soleId } from "../condition/condition.ts";
+import type { Row } from "../condition/where.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
+import type { Driver } from "../statement/driver.ts";
+import type { ChangePairs, Delete, Insert, Update, Written } from "../statement/statement.ts";
+import { type ChangeKind, causeOf, type RecordChange } from "./record-change.ts";
+import type { Following } from "./relations-to-follow.ts";
+
+/** Rows of one statement, and changes of one call of a listener. */
+const PAGE = 500;
+
+/** What listeners of one entity are called with. */
+export interface Noted {
+  readonly changes: readonly RecordChange[];
+  readonly driver: Driver;
+}
+
+/** Listeners of one entity. */
+export interface Listeners {
+  readonly changed: readonly Hook<Noted>[];
+  readonly committed: readonly Hook<readonly RecordChange[]>[];
+}
+
+/** What is listened to. */
+export interface Watched {
+  readonly model: EntityModel;
+  readonly listeners: ReadonlyMap<AnyEntity, Listeners>;
+  readonly followed: ReadonlyMap<AnyEntity, readonly Following[]>;
+}
+
+/** One write inside a transaction, and what follows from it. */
+export class ReportedWrite {
+  readonly #watched: Watched;
+  readonly #scope: OperationScope | undefined;
+  readonly #driver: Driver;
+  readonly #committed: RecordChange[];
+  /** Records that are being deleted: they may refer to each other. */
+  readonly #deleted = new Set<string>();
+
+  constructor(watched: Watched, scope: OperationScope | undefined, driver: Driver, committed: RecordChange[]) {
+    this.#watched = watched;
+    this.#scope = scope;
+    this.#driver = driver;
+    this.#committed = committed;
+  }
+
+  run(entity: AnyEntity, statement: Insert | Update | Delete | ChangePairs): Promise<Written | undefined> {
+    switch (statement.kind) {
+      case "insert":
+        return this.#insert(entity, statement);
+      case "update":
+        return this.#update(entity, statement);
+      case "delete":
+        return this.#each(entity, statement.where, (own) => this.#delete(entity, own));
+      default:
+        return this.#changePairs(entity, statement);
+    }
+  }
+
+  async #insert(entity: AnyEntity, statement: Insert): Promise<Written> {
+    const written = await this.#driver.execute(statement);
+    const rows = written.rows.length > 0 ? written.rows : statement.rows;
+    for (let start = 0; start < rows.length && written.count > 0; start += PAGE) {
+      const page = rows.slice(start, start + PAGE);
+      await this.#report(
+        entity,
+        "create",
+        page.map((row) => ({ before: null, after: row })),
+      );
+    }
+    return written;
+  }
+
+  #update(entity: AnyEntity, statement: Update): Promise<Written> {
+    return this.#driver.capabilities.concurrentTransactions || soleId(statement.where) !== undefined
+      ? this.#each(entity, statement.where, (own) => this.#updateOne(entity, { ...statement, where: own }))
+      : this.#updateAll(entity, statement);
+  }
+
+  async #updateOne(entity: AnyEntity, statement: Update): Promise<Written> {
+    const [before] = await this.#locked(entity, statement.where);
+    if (before === undefined) return { count: 0, rows: [] };
+    const old = { ...before };
+    const written = await this.#driver.execute({ ...statement, returning: true });
+    await this.#report(
+      entity,
+      "update",
+      written.rows.map((after) => ({ before: old, after })),
+    );
+    return statement.returning === true ? written : { count: written.count, rows: [] };
+  }
+
+  /** Changes all that match in one statement for each page: the transaction has the database to itself. */
+  async #updateAll(entity: AnyEntity, statement: Update): Promise<Written> {
+    let count = 0;
+    for await (const found of this.#pages(entity, statement.where)) {
+      const where = compare(idOf(entity), "in", found.map(({ id }) => id) as string[]);
+      const before = new Map(found.map((row) => [row.id, { ...row }]));
+      count += (await this.#driver.execute({ ...statement, where })).count;
+      const rows = await this.#driver.execute({ kind: "find", entity, where });
+      await this.#report(
+        entity,
+        "update",
+        rows.map((after) => ({ before: before.get(after.id) ?? null, after })),
+      );
+    }
+    return { count, rows: [] };
+  }
+
+  /** Deletes a record, after those that the database would delete or change with it. */
+  async #delete(entity: AnyEntity, where: Condition): Promise<Written> {
+    const [found] = await this.#locked(entity, where);
+    if (found === undefined) return { count: 0, rows: [] };
+    const before = { ...found };
+    const id = before.id as string;
+    this.#deleted.add(`${entity.name} ${id}`);
+    for (const { source, key, isDeleted } of this.#watched.followed.get(entity) ?? []) {
+      const referring = compare(source.columns[key] as ColumnDefinition, "eq", id);
+      await this.#each(source, referring, (own, other) =>
+        isDeleted
+          ? this.#deleteOnce(source, other, own)
+          : this.#updateOne(source, { kind: "update", entity: source, where: own, data: { [key]: null } }),
+      );
+    }
+    await this.#driver.execute({ kind: "delete", entity, where: compare(idOf(entity), "eq", id) });
+    await this.#report(entity, "delete", [{ before, after: null }]);
+    return { count: 1, rows: [] };
+  }
+
+  async #deleteOnce(entity: AnyEntity, id: string, where: Condition): Promise<Written> {
+    return this.#deleted.has(`${entity.name} ${id}`) ? { count: 0, rows: [] } : this.#delete(entity, where);
+  }
+
+  /** Pairs that were not there, or were, of the side that writes them. */
+  async #changePairs(entity: AnyEntity, statement: ChangePairs): Promise<undefined> {
+    const { kind, relation, id, targets } = statement;
+    await this.#locked(entity, compare(idOf(entity), "eq", id)); // others who write its pairs wait
+    const there = new Set((await this.#driver.links(entity, relation.name, [id])).map(({ target }) => target));
+    await this.#driver.execute(statement);
+    const moved = targets.filter((target) => there.has(target) === (kind === "unlink"));
+    if (moved.length === 0) return undefined;
+    const side = { id, [relation.name]: moved };
+    const [before, after] = kind === "link" ? [null, side] : [side, null];
+    await this.#report(entity, kind, [{ before, after }], relation.name);
+    return undefined;
+  }
+
+  /** Does something to each record that matches, in the order of their ids. */
+  async #each(
+    entity: AnyEntity,
+    where: Condition,
+    write: (own: Condition, id: string) => Promise<Written>,
+  ): Promise<Written> {
+    const sole = soleId(where);
+    if (sole !== undefined) return write(where, sole);
+    let count = 0;
+    for await (const rows of this.#pages(entity, where, ["id"]))
+      for (const { id } of rows)
+        count += (await write(and([compare(idOf(entity), "eq", id as string), where]), id as string)).count;
+    return { count, rows: [] };
+  }
+
+  async *#pages(entity: AnyEntity, where: Condition, select?: readonly string[]): AsyncIterable<readonly Row[]> {
+    for (let page = where; ; ) {
+      const rows = await this.#driver.execute({ kind: "find", entity, where: page, select, limit: PAGE });
+      const last = rows.at(-1)?.id as string | undefined;
+      if (last !== undefined) yield rows;
+      if (last === undefined || rows.length < PAGE) return;
+      page = and([where, compare(idOf(entity), "gt", last)]);
+    }
+  }
+
+  #locked(entity: AnyEntity, where: Condition): Promise<Row[]> {
+    return this.#driver.execute({ kind: "find", entity, where, limit: 1, lock: true });
+  }
+
+  async #report(
+    entity: AnyEntity,
+    kind: ChangeKind,
+    sides: readonly Pick<RecordChange, "before" | "after">[],
+    relation?: string,
+  ): Promise<void> {
+    const listeners = this.#watched.listeners.get(entity);
+    if (listeners === undefined || sides.length === 0) return;
+    const cause = causeOf(this.#scope);
+    const changes = sides.map(({ before, after }): RecordChange => {
+      const id = (after ?? before)?.id as string;
+      return Object.freeze({ entity, kind, id, before, after: after && { ...after }, relation, cause });
+    });
+    await runHooks(listeners.changed, { changes, driver: this.#driver });
+    if (listeners.committed.length > 0) this.#committed.push(...changes);
+  }
+}
+
+function idOf({ columns }: AnyEntity): ColumnDefinition {
+  return columns.id as ColumnDefinition;
+}
