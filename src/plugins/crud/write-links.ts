@@ -1,73 +1,14 @@
-import { type AnyEntity, type EntityModel, isKeelsonError, type ResolvedRelation } from "../../../entity/index.ts";
+import { type AnyEntity, type EntityModel, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
 import {
   asItPasses,
-  type Decision,
   type HookFunction,
   type Operation,
   type OperationKind,
   type OperationScope,
   type PluginContext,
   type Row,
-} from "../../../gate/index.ts";
-import { AuthorizationError, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
-
-const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
-
-/**
- * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
- * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
- * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
- * see what was committed in the meantime.
- * @param records ids of the records at the other end, by their entity
- * @throws AuthorizationError
- */
-async function assertMayUpdate(
-  scope: OperationScope,
-  records: ReadonlyMap<AnyEntity, readonly string[]>,
-): Promise<void> {
-  if (scope.principal.kind === "system") return;
-  const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entity of entities) {
-    const ids = [...new Set(records.get(entity))].sort();
-    const decision = await scope.decide({ kind: "update", entity, ids });
-    if (decision.predicate !== undefined || decision.guard !== undefined)
-      await assertMayUpdateEach(scope, entity, ids, decision);
-  }
-}
-
-async function assertMayUpdateEach(
-  { driver, model }: OperationScope,
-  entity: AnyEntity,
-  ids: readonly string[],
-  decision: Decision,
-): Promise<void> {
-  if (driver.capabilities.concurrentTransactions)
-    for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
-  for (const id of ids) {
-    const row = await driver.findOne(entity, { id });
-    if (row === null || (await asItPasses({ driver, model }, entity, decision, row)) === undefined)
-      throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
-  }
-}
-
-/**
- * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
- * @throws AuthorizationError
- */
-async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
-  if (scope.principal.kind === "system" || (await mayRead(scope, entity, id))) return;
-  throw new AuthorizationError(`Changing relations of a record takes the right to read it as well`);
-}
-
-async function mayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
-  try {
-    const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
-    return applied;
-  } catch (error) {
-    if (isKeelsonError(error) && REFUSALS.has(error.status)) return false;
-    throw error;
-  }
-}
+} from "../../gate/index.ts";
+import { AuthorizationError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
 interface Links {
@@ -227,4 +168,50 @@ async function storeChanges({ entity, scope, records }: Operation, changes: read
     if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
     if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
   }
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/**
+ * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
+ * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
+ * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
+ * see what was committed in the meantime.
+ * @param records ids of the records at the other end, by their entity
+ * @throws AuthorizationError
+ */
+async function assertMayUpdate(
+  scope: OperationScope,
+  records: ReadonlyMap<AnyEntity, readonly string[]>,
+): Promise<void> {
+  const { driver, model, principal } = scope;
+  if (principal.kind === "system") return;
+  const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entity of entities) {
+    const ids = [...new Set(records.get(entity))].sort();
+    const decision = await scope.decide({ kind: "update", entity, ids });
+    if (decision.predicate === undefined && decision.guard === undefined) continue;
+    if (driver.capabilities.concurrentTransactions)
+      for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
+    for (const id of ids) {
+      const row = await driver.findOne(entity, { id });
+      if (row === null || (await asItPasses({ driver, model }, entity, decision, row)) === undefined)
+        throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+    }
+  }
+}
+
+/**
+ * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * @throws AuthorizationError
+ */
+async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
+  if (scope.principal.kind === "system") return;
+  try {
+    const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
+    if (applied) return;
+  } catch (error) {
+    if (!(isKeelsonError(error) && REFUSALS.has(error.status))) throw error;
+  }
+  throw new AuthorizationError("Changing relations of a record takes the right to read it as well");
 }

@@ -1,14 +1,57 @@
-import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import {
+  compileWhere,
   type HookFunction,
   type IncludeTree,
   includedBytes,
+  type JoinedFind,
+  mostRowBytes,
   type Operation,
   type OperationKind,
+  type OperationScope,
   type Row,
-} from "../../../gate/index.ts";
-import { BadRequestError, routeSegment } from "../../../kernel/index.ts";
-import { seesRelation } from "../query/shape.ts";
+} from "../../gate/index.ts";
+import { BadRequestError, routeSegment } from "../../kernel/index.ts";
+import { seesRelation } from "./query/query-table.ts";
+
+/**
+ * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules
+ * on the related records are one predicate, and no plugin looks at such records. All others are joined afterwards.
+ */
+export const joinInStatement: HookFunction<"operation:plan"> = (operation) => {
+  const { include } = operation.query;
+  if (include !== undefined) return chooseJoins(operation, include);
+};
+
+async function chooseJoins(operation: Operation, include: IncludeTree): Promise<void> {
+  const { scope, entity, query } = operation;
+  const { pageSize, includedRecords, pageBytes } = scope.limits;
+  const limit = query.limit ?? pageSize;
+  if (limit > includedRecords) return;
+  const joins: JoinedFind[] = [];
+  for (const [name, inner] of Object.entries(include)) {
+    const relation = scope.model.relation(entity, name);
+    if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
+    // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
+    if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
+    const { allowed, guard, predicate } = await scope.readDecision(relation.target);
+    if (allowed && guard === undefined)
+      joins.push({ relation, where: compileWhere(scope.model, relation.target, predicate) });
+  }
+  if (joins.length > 0) operation.joins = joins;
+}
+
+function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean {
+  const { type, remote, target } = relation;
+  if (type !== "belongsTo" || remote !== undefined || !seesRelation(scope, relation)) return false;
+  return scope.listsPlainly(target);
+}
+
+/** Whether lists of an entity may include related records in their statement. */
+export function canJoin({ relations }: AnyEntity, kind: OperationKind): boolean {
+  const isOwn = ({ type, remote }: (typeof relations)[string]): boolean => type === "belongsTo" && remote === undefined;
+  return kind === "list" && Object.values(relations).some(isOwn);
+}
 
 /** One relation being added to some records. */
 interface Join {
@@ -97,14 +140,9 @@ async function manyToMany(join: Join): Promise<Related> {
   const most = scope.limits.includedRecords;
   const { predicate: where } = await scope.readDecision(relation.target);
   const links = await scope.driver.links(entity, relation.name, records.map(idOf), { where, limit: most + 1 });
-  if (links.length > most) throw tooMany(join);
-  const byId = indexById(
-    await listTargets(
-      join,
-      "id",
-      links.map(({ target }) => target),
-    ),
-  );
+  if (links.length > most) throw tooMuch(join, `${most} records`);
+  const ids = links.map(({ target }) => target);
+  const byId = indexById(await listTargets(join, "id", ids));
   const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record.id, []]));
   for (const { source, target } of links) {
     const row = byId.get(target);
@@ -125,21 +163,13 @@ async function listTargets(join: Join, column: string, values: readonly string[]
   const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
   const bytes = includedBytes(operation);
   const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true, bytes });
-  if (records.length > most) throw tooMany(join);
-  if (bytes?.isCut) throw tooLong(join);
+  if (records.length > most) throw tooMuch(join, `${most} records`);
+  if (bytes?.isCut) throw tooMuch(join, `${scope.limits.pageBytes / 2} bytes`);
   return records;
 }
 
-function tooMany({ operation, relation }: Join): BadRequestError {
-  const most = operation.scope.limits.includedRecords;
-  return new BadRequestError(
-    `Including "${relation.name}" would bring more than ${most} records; ${advice(relation)}.`,
-  );
-}
-
-function tooLong({ operation, relation }: Join): BadRequestError {
-  const most = operation.scope.limits.pageBytes / 2;
-  return new BadRequestError(`Including "${relation.name}" would bring more than ${most} bytes; ${advice(relation)}.`);
+function tooMuch({ relation }: Join, most: string): BadRequestError {
+  return new BadRequestError(`Including "${relation.name}" would bring more than ${most}; ${advice(relation)}.`);
 }
 
 /** The list that shows the related records of one record page by page, when there is one. */

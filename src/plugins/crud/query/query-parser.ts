@@ -1,8 +1,7 @@
-import { LRUCache } from "lru-cache";
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import {
   explainRemote,
-  type FieldMask,
+  type IncludeTree,
   type OperationQuery,
   type OperationScope,
   type ParseQuery,
@@ -18,61 +17,23 @@ import {
   shownName,
 } from "../../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";
-import { DELETED, readDeleted } from "./deleted.ts";
 import { describeQuery } from "./describe-query.ts";
-import { includable } from "./includable.ts";
-import { readPage } from "./page.ts";
-import { compileQueryTable, type QueryTable } from "./query-table.ts";
-import { readableTargets } from "./readable-targets.ts";
-import { addProblem, type Reading, type Subject, single, throwProblems } from "./reading.ts";
-import { readInclude, readSelect } from "./shape.ts";
-
-/** Query strings of one parser that are kept, and how long one may be: pages ask for the same lists again and again. */
-const MOST = 1_000;
-const LONGEST = 512;
-
-interface Kept {
-  /** What it was read for; another caller may not be able to use the same names. */
-  readonly mask: FieldMask;
-  readonly query: Readonly<OperationQuery>;
-}
-
-/**
- * What query strings mean, for those that mean the same to everybody: no field of their entity depends on the caller, and they
- * name no relation, of which others may see less. What is kept cannot be changed, and whoever asks gets a query of their own.
- */
-class RepeatedQueries {
-  readonly #kept = new LRUCache<string, Kept>({ max: MOST });
-
-  find(search: string, entity: AnyEntity, scope: OperationScope): OperationQuery | undefined {
-    if (search.length > LONGEST) return undefined;
-    const kept = this.#kept.get(keyOf(search, entity));
-    return kept?.mask === scope.mask(entity) ? { ...kept.query } : undefined;
-  }
-
-  /** @returns the query */
-  keep(search: string, entity: AnyEntity, scope: OperationScope, query: OperationQuery): OperationQuery {
-    if (search.length > LONGEST || query.include !== undefined || scope.masked.includes(entity)) return query;
-    if (hasMoments(query.where)) return query; // nothing keeps a moment from being changed
-    this.#kept.set(keyOf(search, entity), { mask: scope.mask(entity), query: frozen({ ...query }) });
-    return query;
-  }
-}
-
-function keyOf(search: string, { name }: AnyEntity): string {
-  return `${name}?${search}`;
-}
-
-function hasMoments(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return value instanceof Date || Object.values(value).some(hasMoments);
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
-}
+import {
+  addProblem,
+  compileQueryTable,
+  DELETED,
+  includable,
+  items,
+  type QueryTable,
+  type Reading,
+  readableTargets,
+  type Subject,
+  seenRelations,
+  seesRelation,
+  single,
+  throwProblems,
+} from "./query-table.ts";
+import { RepeatedQueries } from "./repeated-queries.ts";
 
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
   filter: ["q", DELETED],
@@ -120,13 +81,11 @@ function createParse(
     scope: OperationScope,
     targets: ReadonlyMap<string, Subject>,
   ): OperationQuery {
-    const { limits } = scope;
-    const mask = scope.mask(table.entity);
     const reading: Reading = {
       table,
-      mask,
+      mask: scope.mask(table.entity),
       parameters,
-      limits,
+      limits: scope.limits,
       targets,
       controls: table.entity.softDelete === undefined ? withoutDeleted : controls,
       filters: parts.has("filter"),
@@ -138,7 +97,7 @@ function createParse(
       sort: readSort(reading),
       ...(paged ? readPage(reading, ids) : {}),
       deleted: readDeleted(reading),
-      include: readInclude(reading, scope, (entity) => tables.get(entity)),
+      include: readInclude(reading, scope, tables),
       select: readSelect(reading),
     };
     throwProblems(reading);
@@ -209,4 +168,132 @@ function readOrders(reading: Reading): readonly SortKey["direction"][] | undefin
       addProblem(reading, "_order", '"_order" takes asc and desc.');
       return "asc";
     });
+}
+
+const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
+
+/**
+ * Reads which page is asked for: `_page` and `_limit`, `_start` and `_end` (or `_limit`), or `_after` and `_limit`.
+ * Sizes beyond the limit are refused, not cut: a client that goes on by its own page size would skip records silently.
+ * @param ids how many records the conditions name by id; asked for without a page, all of them are returned
+ */
+function readPage(
+  reading: Reading,
+  ids: number | undefined,
+): Pick<OperationQuery, "limit" | "offset" | "after" | "total"> {
+  const { pageSize, maxPageSize, maxOffset } = reading.limits;
+  const after = single(reading, "_after");
+  const page = whole(reading, "_page", 1);
+  const start = whole(reading, "_start", 0);
+  const end = whole(reading, "_end", (start ?? 0) + 1);
+  const size = whole(reading, "_limit", 1);
+  const ways = Object.entries({ _after: after, _page: page, _start: start ?? end });
+  const [first, ...others] = ways.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (first !== undefined && others.length > 0)
+    addProblem(reading, first, `${[first, ...others].map((name) => `"${name}"`).join(" and ")} cannot be combined.`);
+  if (end !== undefined && size !== undefined) addProblem(reading, "_end", '"_end" and "_limit" cannot be combined.');
+
+  const picked = page === undefined && start === undefined && after === undefined ? ids : undefined;
+  const limit = (end !== undefined ? end - (start ?? 0) : size) ?? Math.max(picked ?? pageSize, 1);
+  const offset = page === undefined ? (start ?? 0) : (page - 1) * limit;
+  if (limit > maxPageSize)
+    addProblem(reading, "_limit", `A page has at most ${maxPageSize} records; ask for more with "_after".`);
+  if (offset > maxOffset)
+    addProblem(
+      reading,
+      "_page",
+      `At most ${maxOffset} records can be skipped; go on with "_after" and the X-Next-Cursor of the page before.`,
+    );
+  return {
+    limit,
+    // Also 0: pages that are counted must not be cut short in bytes, nor what is picked by id.
+    ...(page !== undefined || start !== undefined || end !== undefined || picked !== undefined ? { offset } : {}),
+    ...(after === undefined ? {} : { after }),
+    total: readTotal(reading),
+  };
+}
+
+function whole(reading: Reading, name: string, least: number): number | undefined {
+  const text = single(reading, name);
+  if (text === undefined) return undefined;
+  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (value >= least) return value;
+  addProblem(reading, name, `"${name}" must be a whole number from ${least}.`);
+  return undefined;
+}
+
+function readTotal(reading: Reading): boolean {
+  const total = single(reading, "_total");
+  if (total !== undefined && total !== "none") addProblem(reading, "_total", '"_total" takes the value none only.');
+  return total === undefined;
+}
+
+/** Reads whether records that are softly deleted are asked for, too, or nothing but these. */
+function readDeleted(reading: Reading): OperationQuery["deleted"] {
+  const word = single(reading, DELETED);
+  if (word === undefined || word === "with" || word === "only") return word;
+  addProblem(reading, DELETED, `"${DELETED}" takes the values with and only.`);
+  return undefined;
+}
+
+/** Reads `include=author,comments.author` (and `_embed`, its name in json-server) as a tree. */
+function readInclude(
+  reading: Reading,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): IncludeTree | undefined {
+  const paths = [...items(reading, "include"), ...items(reading, "_embed")];
+  if (paths.length === 0) return undefined;
+  const { includes, includeDepth } = reading.limits;
+  const root = emptyNode();
+  let count = 0;
+  for (const path of paths) {
+    const names = path.split(".");
+    if (names.length > includeDepth) {
+      addProblem(reading, "include", `"include" goes at most ${includeDepth} levels deep.`);
+      continue;
+    }
+    let node = root;
+    let table: QueryTable | undefined = reading.table;
+    for (const name of names) {
+      const relation = table?.relations.get(name);
+      if (relation === undefined || !seesRelation(scope, relation)) {
+        const seen = seenRelations(table, scope).map((one) => one.name);
+        addProblem(
+          reading,
+          "include",
+          `There is no relation "${shownName(name)}" to include.${didYouMean(name, seen)}`,
+        );
+        break;
+      }
+      if (node[name] === undefined) {
+        node[name] = emptyNode();
+        count++;
+      }
+      node = node[name];
+      table = tables.get(relation.target);
+    }
+  }
+  if (count > includes) addProblem(reading, "include", `"include" takes at most ${includes} relations.`);
+  return root;
+}
+
+interface Node {
+  [relation: string]: Node;
+}
+
+/** Without a prototype, so that a relation may be called `toString`. */
+function emptyNode(): Node {
+  return Object.create(null) as Node;
+}
+
+/** Reads `select=id,title`. */
+function readSelect(reading: Reading): readonly string[] | undefined {
+  const names = items(reading, "select");
+  if (names.length === 0) return undefined;
+  const { readable } = reading.mask;
+  for (const name of names)
+    if (!readable.has(name))
+      addProblem(reading, "select", `There is no field "${shownName(name)}" to select.${didYouMean(name, readable)}`);
+  return [...new Set(names)];
 }
