@@ -4,28 +4,22 @@ import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
 import type { FieldChecks, RuleLists } from "../../gate/index.ts";
 import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 import { routeSegment } from "../../kernel/index.ts";
+import { definitionOf } from "./action/action-definition.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./action/compile-action.ts";
-import { definitionOf } from "./action/definition-of.ts";
 import { describeAction } from "./action/describe-action.ts";
 import { clientCall, routeHandler } from "./action/run-action.ts";
-import { addSoftDeleteScope } from "./action/soft-delete-scope.ts";
+import { addSoftDeleteScope } from "./prebuilt/soft-deletion.ts";
 
 export { ActionBuilder, action } from "./action/action-builder.ts";
-export type { ActionContext, ActionRecord } from "./action/action-context.ts";
-export type { ActionDefinition } from "./action/action-definition.ts";
-export type { FailedRow, ImportResult } from "./import/import-tally.ts";
-export { archiveAction } from "./prebuilt/archive-action.ts";
-export { bulkDeleteAction } from "./prebuilt/bulk-delete-action.ts";
-export { bulkUpdateAction } from "./prebuilt/bulk-update-action.ts";
+export type { ActionContext, ActionDefinition, ActionRecord } from "./action/action-definition.ts";
+export { exportAction } from "./export/export-action.ts";
+export { type ImportedRows, type ImportOptions, importAction } from "./import/import-action.ts";
+export type { FailedRow, ImportResult } from "./import/import-rows.ts";
+export { bulkDeleteAction, bulkUpdateAction } from "./prebuilt/bulk-actions.ts";
 export { cloneAction } from "./prebuilt/clone-action.ts";
-export { countAction } from "./prebuilt/count-action.ts";
-export { existsAction } from "./prebuilt/exists-action.ts";
-export { exportAction } from "./prebuilt/export-action.ts";
-export { type ImportedRows, type ImportOptions, importAction } from "./prebuilt/import-action.ts";
-export { restoreAction } from "./prebuilt/restore-action.ts";
-export { softDeleteAction } from "./prebuilt/soft-delete-action.ts";
-export { toggleAction } from "./prebuilt/toggle-action.ts";
-export { unarchiveAction } from "./prebuilt/unarchive-action.ts";
+export { countAction, existsAction } from "./prebuilt/count-and-exists.ts";
+export { archiveAction, toggleAction, unarchiveAction } from "./prebuilt/flag-actions.ts";
+export { restoreAction, softDeleteAction } from "./prebuilt/soft-deletion.ts";
 
 // Hooks: operation:narrow (records that are softly deleted). No options, no services of its own; it uses
 // `validation.fields`, `rules.lists` and `crud.query`.

@@ -9,11 +9,8 @@ import {
   type RuleRef,
 } from "../../../entity/index.ts";
 import type { WorkflowRunner } from "../../../gate/index.ts";
-import { Accepted } from "./accepted.ts";
-import type { ActionContext, ActionRecord } from "./action-context.ts";
-import type { ActionDefinition } from "./action-definition.ts";
-import { allowedUse } from "./create-context.ts";
-import { noHandler } from "./no-handler.ts";
+import { type ActionContext, type ActionDefinition, type ActionRecord, noHandler } from "./action-definition.ts";
+import { Accepted, allowedUse } from "./create-context.ts";
 
 /** `Prefer: respond-async` (RFC 7240): an answer before the work is done. */
 const ASYNC = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i;

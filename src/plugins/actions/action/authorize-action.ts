@@ -1,7 +1,7 @@
-import type { Access } from "../../../entity/index.ts";
+import { type Access, type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
 import type { OperationInput, OperationKind, OperationScope, RecordUse } from "../../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, EntityNotFoundError } from "../../../kernel/index.ts";
-import type { ActionRecord } from "./action-context.ts";
+import type { ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
 
 /** What an action may be used for. */
@@ -73,4 +73,33 @@ export async function authorizeCollection(
 function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
   if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
   return {};
+}
+
+// What documentation asks before it lists an action: whether the caller could ever use it.
+
+/** Whether rules let the caller use an action. Those on records, and those whose operations decide, are asked with their route. */
+export async function mayUseAction(action: CompiledAction, scope: OperationScope): Promise<boolean> {
+  if (action.onResource || action.definition.authorizes === "operations") return true;
+  return passes(() => authorizeCollection(action, scope));
+}
+
+/** Whether the caller may read single records of an entity, some or all; for the system, whether any caller may. */
+export async function mayReadSome(scope: OperationScope, entity: AnyEntity): Promise<boolean> {
+  if (scope.principal.kind === "system") return entity.rules === undefined || (entity.rules.read ?? []).length > 0;
+  return passes(() => scope.decide({ kind: "read", entity }));
+}
+
+/** Whether an action may set a field for the caller: its rules count, `.readonly()` does not. */
+export function maySet(scope: OperationScope, entity: AnyEntity, field: string): boolean {
+  return entity.fields[field]?.writable === undefined || scope.mask(entity).writable.has(field);
+}
+
+async function passes(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch (error) {
+    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
+    throw error;
+  }
 }

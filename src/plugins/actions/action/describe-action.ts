@@ -1,5 +1,4 @@
-import type { ActionFields, FieldDefinition } from "../../../entity/index.ts";
-import { jsonSchemaOf } from "../../../entity/index.ts";
+import { type ActionFields, type FieldDefinition, type JsonSchema, jsonSchemaOf } from "../../../entity/index.ts";
 import type {
   AnswerDescription,
   DescribeRoute,
@@ -8,9 +7,8 @@ import type {
   RouteDescription,
   RouteReader,
 } from "../../../gate/index.ts";
-import { answerWith } from "./answer-with.ts";
+import { mayUseAction } from "./authorize-action.ts";
 import type { CompiledAction } from "./compile-action.ts";
-import { mayUseAction } from "./usable-action.ts";
 
 /** What documentation says about an action: what it says itself, or else what it declares. */
 export function describeAction({ services }: PluginContext, action: CompiledAction): DescribeRoute {
@@ -87,3 +85,17 @@ const ACCEPTED = answerWith(
   { runId: { type: "string" }, status: { const: "running" }, location: { type: "string" } },
   { Location: "Where the report of the run is.", "Preference-Applied": "`respond-async`." },
 );
+
+/** The description of one answer, whose body is an object with these members. */
+export function answerWith(
+  status: number,
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  headers?: AnswerDescription["headers"],
+): Readonly<Record<string, AnswerDescription>> {
+  const schema: JsonSchema = { type: "object", required: Object.keys(properties), properties };
+  return Object.freeze({ [status]: { description, content: { "application/json": schema }, headers } });
+}
+
+/** Of actions that have nothing to say but that they succeeded. */
+export const SUCCESS = answerWith(200, "It is done.", { success: { const: true } });

@@ -16,36 +16,12 @@ import {
   readParameters,
   type ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { Accepted } from "./accepted.ts";
 import { authorizeAction } from "./authorize-action.ts";
 import type { CompiledAction } from "./compile-action.ts";
-import { createContext } from "./create-context.ts";
+import { Accepted, type ActionCall, createContext, mostBytes } from "./create-context.ts";
 
-/** Service of another plugin; without it nobody keeps what requests ask of a record. */
-const REQUESTS_SERVICE = "versions.requests";
-
-/**
- * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
- * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
- */
-function meetConditions(
-  services: PluginContext["services"],
-  { method, access, definition }: CompiledAction,
-  context: RouteContext,
-): Promise<void> | undefined {
-  if (!services.has(REQUESTS_SERVICE)) return undefined;
-  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
-  if (method !== "GET") conditions.expect(context);
-  const changes = method !== "GET" && (access === "update" || access === "delete");
-  return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
-}
-
-/** How an action is reached: through a route, or by a call in the process. */
-interface Call {
-  readonly params: Readonly<Record<string, string>>;
-  readonly root: string;
-  readonly search: string;
-  readonly request: RouteContext["request"] | undefined;
+/** How an action is reached, and how it reads what it is given. */
+interface Call extends ActionCall {
   /** Keeps what the request asks of its record. @default nobody asks anything */
   readonly meet?: (() => Promise<void> | undefined) | undefined;
   readQuery(): Readonly<Record<string, unknown>>;
@@ -81,23 +57,14 @@ export function clientCall(
   return async (scope, ...args) => {
     const given = onResource ? args[1] : args[0];
     const params: Record<string, string> = onResource ? { id: idOf(args[0]) } : {};
-    if (isBody)
-      return await run(plugin, action, scope, {
-        params,
-        root: "",
-        search: "",
-        request: undefined,
-        readQuery: () => NOTHING,
-        readInput: () => given,
-      });
-    const parts = partsOf(definition, given);
+    const parts = isBody ? undefined : partsOf(definition, given);
     return await run(plugin, action, scope, {
       params,
       root: "",
       search: "",
       request: undefined,
-      readQuery: () => query?.fromObject(parts.query) ?? NOTHING,
-      readInput: () => input?.fromObject(parts.input),
+      readQuery: () => (parts && query?.fromObject(parts.query)) ?? NOTHING,
+      readInput: () => (parts === undefined ? given : input?.fromObject(parts.input)),
     });
   };
 }
@@ -126,19 +93,35 @@ function partsOf(
 
 /** Authorizes, reads what was given, and does what the action does: in this order, so that nothing is read of who is refused. */
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
-  const { name, entity, rules, definition, output } = action;
+  const { definition, output } = action;
   const { record, use: allowed } = await authorizeAction(action, scope, call.params);
   await call.meet?.();
   const query = call.readQuery();
   const input = await call.readInput();
-  const { params, root, search, request } = call;
-  const bodyBytes = mostBytes(definition, scope);
-  const use = { action: name, entity, rules, params, root, search, request, bodyBytes, query, input, record, allowed };
-  const context = createContext(plugin, use, scope);
-  const result = await (request === undefined && definition.call !== undefined
+  const context = createContext(plugin, { action, call, query, input, record, allowed }, scope);
+  const result = await (call.request === undefined && definition.call !== undefined
     ? definition.call(context)
     : definition.handler(context));
   return output === undefined ? result : checkOutput(action, result, scope);
+}
+
+/** Service of another plugin; without it nobody keeps what requests ask of a record. */
+const REQUESTS_SERVICE = "versions.requests";
+
+/**
+ * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
+ * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
+ */
+function meetConditions(
+  services: PluginContext["services"],
+  { method, access, definition }: CompiledAction,
+  context: RouteContext,
+): Promise<void> | undefined {
+  if (!services.has(REQUESTS_SERVICE)) return undefined;
+  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
+  if (method !== "GET") conditions.expect(context);
+  const changes = method !== "GET" && (access === "update" || access === "delete");
+  return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
 }
 
 /** Parameters nobody declared: text, or a list of texts. */
@@ -150,13 +133,10 @@ function plainQuery(search: string, scope: OperationScope): Readonly<Record<stri
   return query;
 }
 
-function mostBytes({ readsBody }: CompiledAction["definition"], { limits }: OperationScope): number {
-  return readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
-}
-
-async function readBody({ definition, method, input }: CompiledAction, context: RouteContext): Promise<unknown> {
+async function readBody(action: CompiledAction, context: RouteContext): Promise<unknown> {
+  const { definition, method, input } = action;
   const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
-  const most = mostBytes(definition, context.scope);
+  const most = mostBytes(action, context.scope);
   // Also where nobody reads it here: handlers may take it from the framework's own request.
   if (Number(context.request.headers["content-length"]) > most) throw new PayloadTooLargeError(most);
   if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;

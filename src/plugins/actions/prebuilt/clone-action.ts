@@ -2,9 +2,8 @@ import type { AnyEntity } from "../../../entity/index.ts";
 import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
-import type { ActionContext, ActionRecord } from "../action/action-context.ts";
-import { definitionOf } from "../action/definition-of.ts";
-import { mayReadSome } from "../action/usable-action.ts";
+import { type ActionContext, type ActionRecord, definitionOf } from "../action/action-definition.ts";
+import { mayReadSome } from "../action/authorize-action.ts";
 
 /** Values for a copy, in place of those of the original. */
 type Overrides = Readonly<Record<string, unknown>>;

@@ -1,8 +1,36 @@
+import { CsvError, parse } from "csv-parse";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import type { OperationScope } from "../../../gate/index.ts";
 import { BadRequestError, didYouMean, jsonShapeProblem, shownName } from "../../../kernel/index.ts";
-import type { CsvRecord } from "./csv-records.ts";
-import type { GivenRow } from "./given-row.ts";
+import { BrokenBody, type GivenRow, rowTooLarge } from "./given-row.ts";
+
+/** The cells of a record; null for one that has no text at all, not even an empty one in quotes. */
+type CsvRecord = readonly (string | null)[];
+
+/**
+ * Rows of a CSV text, whose first record is the header. Empty lines are none, unless one cell is all there is.
+ * @param needed columns that must be there
+ * @throws BadRequestError without a header, BrokenBody
+ */
+export async function* csvRows(
+  text: AsyncIterable<string>,
+  scope: OperationScope,
+  entity: AnyEntity,
+  needed: readonly string[],
+): AsyncGenerator<GivenRow> {
+  let read: ((cells: CsvRecord) => GivenRow) | undefined;
+  let width = 0;
+  for await (const cells of csvRecords(text, scope.limits.bodyBytes)) {
+    const isBlank = cells.length === 1 && !cells[0] && width !== 1;
+    if (isBlank) continue;
+    if (read === undefined) {
+      const header = cells.map((cell) => cell ?? "");
+      read = csvColumns(scope, entity, header, needed);
+      width = cells.length;
+    } else yield read(cells);
+  }
+  if (read === undefined) throw new BadRequestError("The body has no header; its first line must name the fields");
+}
 
 /** A cell as a value; undefined when none was given. */
 type ReadCell = (cell: string | null, refuse: (message: string) => void) => unknown;
@@ -17,7 +45,7 @@ const GUARDED = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
  * @param needed columns that must be there
  * @throws BadRequestError for names that are unknown, given twice or missing
  */
-export function csvColumns(
+function csvColumns(
   scope: OperationScope,
   entity: AnyEntity,
   header: readonly string[],
@@ -111,4 +139,65 @@ function readJson(text: string, depth: number, refuse: (message: string) => void
     refuse("must be JSON");
     return undefined;
   }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: "has a quote that is never closed",
+  INVALID_OPENING_QUOTE: "has a quote inside a cell; put the whole cell in quotes, and double those in it",
+  CSV_INVALID_CLOSING_QUOTE: "has text after a closing quote",
+};
+
+/** What the parser gives: the cells, and the text that they were. */
+interface Parsed {
+  readonly record: readonly string[];
+  readonly raw: string;
+}
+
+const LINE_END = /\r?\n$/;
+/** One cell of a record that is known to be well-formed, with the comma before the next one. */
+const CELL = /(?:"[^"]*(?:""[^"]*)*"|[^,]*)(?:,|$)/gy;
+
+/**
+ * Records of a CSV text (RFC 4180), the header among them; lines may also end in a line feed alone.
+ * @param limit characters of one record at most
+ * @throws BrokenBody, after all records that come before the place where it breaks
+ */
+async function* csvRecords(text: AsyncIterable<string>, limit: number): AsyncGenerator<CsvRecord> {
+  const found: CsvRecord[] = [];
+  // Records are taken as they are found: those that wait in a stream are gone when a later one breaks it.
+  const parser = parse({
+    record_delimiter: ["\r\n", "\n"],
+    relax_column_count: true,
+    max_record_size: limit,
+    // To see which empty cells are in quotes: a `cast`, which is told so, makes reading several times slower.
+    raw: true,
+    on_record: (parsed: unknown) => void found.push(withNulls(parsed as Parsed)),
+  });
+  parser.on("error", () => {}).resume(); // what is wrong is told to whoever writes
+  /** Everything found after one step, and then what went wrong in it. */
+  async function* after(step: (done: (error?: Error | null) => void) => void): AsyncGenerator<CsvRecord> {
+    const failure = await new Promise<Error | null | undefined>((resolve) => step(resolve));
+    yield* found.splice(0);
+    if (failure) throw problem(failure, limit);
+  }
+  try {
+    for await (const piece of text) yield* after((done) => parser.write(piece, done));
+    yield* after((done) => parser.end(done));
+  } finally {
+    parser.destroy();
+  }
+}
+
+/** The cells, with null for the empty ones that have no quotes. */
+function withNulls({ record, raw }: Parsed): CsvRecord {
+  if (!record.includes("")) return record;
+  const cells = raw.includes('""') ? [...raw.replace(LINE_END, "").matchAll(CELL)] : [];
+  return record.map((cell, index) => (cell === "" && !cells[index]?.[0].startsWith('"') ? null : cell));
+}
+
+/** The parser's own message quotes the body. */
+function problem(error: Error, limit: number): Error {
+  if (!(error instanceof CsvError)) return error;
+  if (error.code === "CSV_MAX_RECORD_SIZE") return rowTooLarge(limit);
+  return new BrokenBody(PROBLEMS[error.code] ?? "is not valid CSV");
 }

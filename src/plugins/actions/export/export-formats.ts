@@ -1,5 +1,6 @@
 import { type Options, stringify } from "csv-stringify/sync";
-import type { Cell } from "../../../entity/index.ts";
+import type { AnyEntity, Cell, ColumnDefinition } from "../../../entity/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import {
   BadRequestError,
   didYouMean,
@@ -8,7 +9,6 @@ import {
   routeSegment,
   shownName,
 } from "../../../kernel/index.ts";
-import type { ExportFormat } from "./export-format.ts";
 
 /** RFC 4180. Whether a cell is quoted is what tells an empty text from null. */
 const HEADER: Options = { record_delimiter: "windows" };
@@ -75,4 +75,19 @@ export function readFormat(search: string, { parameters }: Limits): ExportFormat
   throw new BadRequestError(
     `There is no format "${shownName(name)}"; there are ${names.join(", ")}.${didYouMean(name, names)}`,
   );
+}
+
+/** A way to write records one batch after another. */
+export interface ExportFormat {
+  headers(entity: AnyEntity): Readonly<Record<string, string>>;
+  /** Whether it takes values in their JSON form; otherwise as they are stored. */
+  readonly wire: boolean;
+  /** What comes before the records. */
+  begin(columns: readonly ColumnDefinition[]): string;
+  /** One record or more, masked. */
+  batch(records: readonly Row[], columns: readonly ColumnDefinition[]): string;
+  /** What comes between two batches. */
+  readonly between: string;
+  /** What comes after the records; without it, an export that broke off is no whole one. */
+  readonly end: string;
 }

@@ -2,10 +2,42 @@ import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { AuthorizationError, UnavailableError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
-import type { ActionContext } from "../action/action-context.ts";
-import { answerWith } from "../action/answer-with.ts";
-import { mayReadSome, maySet } from "../action/usable-action.ts";
-import { columnProblem } from "./column-problem.ts";
+import type { ActionContext } from "../action/action-definition.ts";
+import { mayReadSome, maySet } from "../action/authorize-action.ts";
+import { answerWith, SUCCESS } from "../action/describe-action.ts";
+
+/** Types of an action that sets a flag. */
+type SetFlagShape = PlainShape<{ readonly success: true }, true>;
+
+/** `POST /:id/archive` sets the bool field `archived`, by the rules of update (spec 4.2). */
+export function archiveAction(): ActionBuilder<SetFlagShape> {
+  return setFlag("archive", "archived", true);
+}
+
+/** `POST /:id/unarchive` clears the bool field `archived`, by the rules of update (spec 4.2). */
+export function unarchiveAction(): ActionBuilder<SetFlagShape> {
+  return setFlag("unarchive", "archived", false);
+}
+
+/** `POST /:id/<verb>` sets a bool field, by the rules of update; a record that has the value already is left as it is. */
+function setFlag(verb: string, field: string, value: boolean): ActionBuilder<SetFlagShape> {
+  return new ActionBuilder<SetFlagShape>({
+    method: "POST",
+    path: `/:id/${verb}`,
+    description: `Sets ${field} to ${value}`,
+    query: {},
+    readsBody: false,
+    authorizes: "operations",
+    check: (entity) => columnProblem(entity, field, { kind: "bool" }),
+    describe: ({ scope }, { entity }) =>
+      maySet(scope, entity, field) ? { answers: SUCCESS, errors: [404, 409] } : undefined,
+    async handler({ scope, entity, params, rules }) {
+      const when = { [field]: { ne: value } };
+      await scope.run({ kind: "update", entity, id: params.id, rules, set: { [field]: value }, when });
+      return { success: true };
+    },
+  });
+}
 
 type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, true>;
 
@@ -75,4 +107,23 @@ async function invert(
     if (applied) return { answer: { [field]: value }, records };
   }
   throw new UnavailableError("The request took too long");
+}
+
+/**
+ * What is wrong with the field an action works on, as the end of a sentence; undefined when nothing is.
+ * @param wanted its kind, and whether it must be optional, and shown to somebody
+ */
+export function columnProblem(
+  entity: AnyEntity,
+  name: string,
+  wanted: { readonly kind: string; readonly optional?: true; readonly shown?: true },
+): string | undefined {
+  const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined;
+  const what = `${wanted.optional ? "an optional" : "a"} ${wanted.kind} field`;
+  if (field === undefined) return `needs ${what} "${name}", and there is none`;
+  const but = (is: string): string => `needs ${what} "${name}", and that one is ${is}`;
+  if (field.kind.name !== wanted.kind) return but(`of the kind ${field.kind.name}`);
+  if (wanted.optional === true && !field.optional) return but("not optional");
+  if (wanted.shown === true && entity.hidden.includes(name)) return but("shown to nobody");
+  return field.encrypted === undefined ? undefined : but("encrypted");
 }

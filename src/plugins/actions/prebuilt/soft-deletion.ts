@@ -8,7 +8,90 @@ import {
   type Where,
 } from "../../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, BadRequestError } from "../../../kernel/index.ts";
-import type { CompiledAction } from "./compile-action.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
+import type { CompiledAction } from "../action/compile-action.ts";
+import { SUCCESS } from "../action/describe-action.ts";
+import { columnProblem } from "./flag-actions.ts";
+
+/**
+ * `DELETE /:id/soft` marks a record as deleted, by the rules of delete (spec 4.2). Once more is fine and does not move
+ * the time.
+ * @param fieldName optional datetime field that holds the time @default that of `.softDelete()`, or "deletedAt"
+ */
+export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
+  return new ActionBuilder<PlainShape<{ readonly success: true }, true>>({
+    method: "DELETE",
+    path: "/:id/soft",
+    description: "Marks the record as deleted",
+    query: {},
+    readsBody: false,
+    authorizes: "operations",
+    deletesBy: (entity) => deletionField(entity, fieldName),
+    check: (entity) => deletionProblem(entity, fieldName),
+    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
+    async handler({ scope, entity, params, rules }) {
+      const field = deletionField(entity, fieldName);
+      await scope.run({
+        kind: "update",
+        entity,
+        id: params.id,
+        access: "delete",
+        rules,
+        query: { deleted: "with" },
+        set: { [field]: scope.now() },
+        when: { [field]: null },
+      });
+      return { success: true };
+    },
+  });
+}
+
+/**
+ * `POST /:id/restore` takes a soft deletion back, by the rules of update (spec 4.2).
+ * @param fieldName optional datetime field that holds the time of deletion @default that of `.softDelete()`, or "deletedAt"
+ */
+export function restoreAction(fieldName?: string): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
+  return new ActionBuilder<PlainShape<{ readonly success: true }, true>>({
+    method: "POST",
+    path: "/:id/restore",
+    description: "Takes a soft deletion back",
+    query: {},
+    readsBody: false,
+    authorizes: "operations",
+    restores: true,
+    check: (entity) => deletionProblem(entity, fieldName),
+    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
+    async handler({ scope, entity, params, rules }) {
+      const field = deletionField(entity, fieldName);
+      await scope.run({
+        kind: "update",
+        entity,
+        id: params.id,
+        rules,
+        query: { deleted: "with" },
+        set: { [field]: null },
+        when: { [field]: { null: false } },
+      });
+      return { success: true };
+    },
+  });
+}
+
+const DEFAULT = "deletedAt";
+
+/** The field that holds the time of a soft deletion. */
+function deletionField({ softDelete }: AnyEntity, given: string | undefined): string {
+  return given ?? softDelete?.field ?? DEFAULT;
+}
+
+/** What is wrong with it, as the end of a sentence; undefined when nothing is. */
+function deletionProblem(entity: AnyEntity, given: string | undefined): string | undefined {
+  const { softDelete } = entity;
+  const field = deletionField(entity, given);
+  if (softDelete !== undefined && softDelete.field !== field)
+    return `works on "${field}", but records are deleted by "${softDelete.field}", as .softDelete() says`;
+  return columnProblem(entity, field, { kind: "datetime", optional: true });
+}
 
 /** Whose rules say which deleted records a caller may see. */
 type Restore = Pick<OperationInput, "access" | "rules">;
