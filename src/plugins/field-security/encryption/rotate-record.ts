@@ -1,12 +1,17 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import type { Driver, Row } from "../../../gate/index.ts";
-import { DatabaseError, DecryptionError } from "../../../kernel/index.ts";
-import { blindIndex } from "./blind-index.ts";
-import { blindIndexColumn } from "./blind-index-column.ts";
+import { DatabaseError, DecryptionError, type DecryptionFailure } from "../../../kernel/index.ts";
+import { blindIndex, blindIndexColumn } from "./blind-index.ts";
 import { decrypt, encrypt, isPlaintext } from "./cipher.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isCurrent, reEncrypt } from "./re-encrypt.ts";
-import type { RotationFailure } from "./rotation.ts";
+
+/** How values are rotated. */
+interface HowToRotate {
+  readonly ring: KeyRing;
+  readonly allowPlaintext: boolean | undefined;
+  readonly reindex: boolean | undefined;
+}
 
 /** What a record is rotated with. */
 interface Rotation extends HowToRotate {
@@ -15,37 +20,19 @@ interface Rotation extends HowToRotate {
   readonly select: readonly string[];
 }
 
+/** A value that does not decrypt. */
+export interface RotationFailure {
+  readonly entity: string;
+  readonly field: string;
+  readonly id: string;
+  readonly reason: DecryptionFailure;
+}
+
 /** What became of one record. */
-export interface RecordOutcome {
+interface RecordOutcome {
   readonly reEncrypted: number;
   readonly overtaken: number;
   readonly failures: readonly RotationFailure[];
-}
-
-/** Old ciphertext, and what takes its place, of the values that have to change. */
-interface Change {
-  readonly old: Row;
-  readonly fresh: Row;
-  readonly failures: readonly RotationFailure[];
-}
-
-function changeOf(how: HowToRotate, entity: AnyEntity, fields: readonly string[], row: Row): Change {
-  const old: Row = {};
-  const fresh: Row = {};
-  const failures: RotationFailure[] = [];
-  for (const field of fields) {
-    if (row[field] === null) continue;
-    try {
-      const change = freshValue(how, entity, field, row);
-      if (change === undefined) continue;
-      Object.assign(fresh, change);
-      old[field] = row[field];
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
-      failures.push({ entity: entity.name, field, id: row.id as string, reason: error.reason });
-    }
-  }
-  return { old, fresh, failures };
 }
 
 /**
@@ -73,11 +60,30 @@ export async function rotateRecord(
   }
 }
 
-/** How values are rotated. */
-interface HowToRotate {
-  readonly ring: KeyRing;
-  readonly allowPlaintext: boolean | undefined;
-  readonly reindex: boolean | undefined;
+/** Old ciphertext, and what takes its place, of the values that have to change. */
+interface Change {
+  readonly old: Row;
+  readonly fresh: Row;
+  readonly failures: readonly RotationFailure[];
+}
+
+function changeOf(how: HowToRotate, entity: AnyEntity, fields: readonly string[], row: Row): Change {
+  const old: Row = {};
+  const fresh: Row = {};
+  const failures: RotationFailure[] = [];
+  for (const field of fields) {
+    if (row[field] === null) continue;
+    try {
+      const change = freshValue(how, entity, field, row);
+      if (change === undefined) continue;
+      Object.assign(fresh, change);
+      old[field] = row[field];
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      failures.push({ entity: entity.name, field, id: row.id as string, reason: error.reason });
+    }
+  }
+  return { old, fresh, failures };
 }
 
 /**

@@ -1,12 +1,9 @@
 import { type EntityRef, entityName, noteUndecryptable, type Row } from "../../../gate/index.ts";
 import { DecryptionError } from "../../../kernel/index.ts";
-import type { BindingContext } from "../encryption/binding.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
-import { decryptBound, isPlaintext } from "../encryption/cipher.ts";
-import { storeOf } from "../encryption/key-ring.ts";
-import { lacksIndexKey } from "../encryption/key-store.ts";
-import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
-import { suits } from "./suits.ts";
+import { type BindingContext, decryptBound, isPlaintext } from "../encryption/cipher.ts";
+import { lacksIndexKey, storeOf } from "../encryption/key-ring.ts";
+import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-plan.ts";
 
 /** A value that could not be decrypted, as the log may know it. */
 interface Failure extends BindingContext {

@@ -2,61 +2,7 @@ import { availableParallelism } from "node:os";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { BadRequestError, UnavailableError, type ValidationIssue } from "../../../kernel/index.ts";
 import { checkCost, DEFAULT_COST, type PasswordCost } from "./password-cost.ts";
-import { hashPbkdf2 } from "./pbkdf2.ts";
-import { readStoredHash } from "./read-stored-hash.ts";
-import { hashScrypt } from "./scrypt.ts";
-
-/** Bytes of UTF-8 that a submitted password may have. */
-const MAX_PASSWORD_BYTES = 1_024;
-
-/** What is wrong with a password, without quoting it. */
-type PasswordProblem = Pick<ValidationIssue, "code" | "message">;
-
-/**
- * What is wrong with a submitted password, looked at before it is hashed; undefined for a
- * well-formed text of 1 to 1,024 bytes. Nothing is trimmed, normalised or cut. How many characters it needs is the
- * field's `.min()`.
- */
-export function passwordProblem(password: unknown): PasswordProblem | undefined {
-  if (typeof password !== "string") return { code: "invalid_type", message: "must be a string" };
-  if (password === "") return { code: "too_small", message: "must not be empty" };
-  // A UTF-16 unit is at least one byte: what is far too long is not even counted.
-  if (password.length > MAX_PASSWORD_BYTES || Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
-    return { code: "too_big", message: `must be at most ${MAX_PASSWORD_BYTES} bytes` };
-  // A lone surrogate would be hashed as U+FFFD; HMAC pads its key with NUL, so that "a" and "a\0" have the same hash.
-  if (!password.isWellFormed() || password.includes("\u0000"))
-    return { code: "custom", message: "must be well-formed text without NUL characters" };
-  return undefined;
-}
-
-/** Whether it may be hashed, and so may have been. */
-export function isPassword(password: unknown): password is string {
-  return passwordProblem(password) === undefined;
-}
-
-/** @throws BadRequestError unless it may be hashed */
-export function checkPassword(password: unknown): asserts password is string {
-  const problem = passwordProblem(password);
-  if (problem !== undefined) throw new BadRequestError(`A password ${problem.message}`);
-}
-
-/** Threads in libuv's pool: `UV_THREADPOOL_SIZE` as libuv reads it. */
-export function threadPoolSize(setting: string | undefined = process.env.UV_THREADPOOL_SIZE): number {
-  if (setting === undefined) return 4;
-  const size = Number.parseInt(setting, 10) || 1;
-  return size < 0 || size > 1024 ? 1024 : size;
-}
-
-const threads = Math.max(1, threadPoolSize() - 1);
-
-/** Hashes that a queue runs at once unless told otherwise: one per core, and one thread fewer than there are at most. */
-export const DEFAULT_CONCURRENCY: number = Math.min(threads, availableParallelism());
-
-/**
- * The threads that all hashers of the process share. A hash holds a thread of libuv's pool, on which DNS look-ups, files
- * and some database clients wait as well: whatever the hashers together ask for, one thread stays free of hashing.
- */
-const onHashThread: HashQueue = createHashQueue({ concurrency: threads, queue: Number.POSITIVE_INFINITY });
+import { hashPbkdf2, hashScrypt, readStoredHash } from "./stored-hash.ts";
 
 /** How much a hasher does at once. */
 export interface PasswordHasherOptions {
@@ -141,6 +87,58 @@ function checkSize({ concurrency, queue }: HashQueueSize): void {
     problems.push("`queue` of password hashing must be a whole number, 0 or more");
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
+
+/** Bytes of UTF-8 that a submitted password may have. */
+const MAX_PASSWORD_BYTES = 1_024;
+
+/** What is wrong with a password, without quoting it. */
+type PasswordProblem = Pick<ValidationIssue, "code" | "message">;
+
+/**
+ * What is wrong with a submitted password, looked at before it is hashed; undefined for a
+ * well-formed text of 1 to 1,024 bytes. Nothing is trimmed, normalised or cut. How many characters it needs is the
+ * field's `.min()`.
+ */
+export function passwordProblem(password: unknown): PasswordProblem | undefined {
+  if (typeof password !== "string") return { code: "invalid_type", message: "must be a string" };
+  if (password === "") return { code: "too_small", message: "must not be empty" };
+  // A UTF-16 unit is at least one byte: what is far too long is not even counted.
+  if (password.length > MAX_PASSWORD_BYTES || Buffer.byteLength(password) > MAX_PASSWORD_BYTES)
+    return { code: "too_big", message: `must be at most ${MAX_PASSWORD_BYTES} bytes` };
+  // A lone surrogate would be hashed as U+FFFD; HMAC pads its key with NUL, so that "a" and "a\0" have the same hash.
+  if (!password.isWellFormed() || password.includes("\u0000"))
+    return { code: "custom", message: "must be well-formed text without NUL characters" };
+  return undefined;
+}
+
+/** Whether it may be hashed, and so may have been. */
+export function isPassword(password: unknown): password is string {
+  return passwordProblem(password) === undefined;
+}
+
+/** @throws BadRequestError unless it may be hashed */
+export function checkPassword(password: unknown): asserts password is string {
+  const problem = passwordProblem(password);
+  if (problem !== undefined) throw new BadRequestError(`A password ${problem.message}`);
+}
+
+/** Threads in libuv's pool: `UV_THREADPOOL_SIZE` as libuv reads it. */
+export function threadPoolSize(setting: string | undefined = process.env.UV_THREADPOOL_SIZE): number {
+  if (setting === undefined) return 4;
+  const size = Number.parseInt(setting, 10) || 1;
+  return size < 0 || size > 1024 ? 1024 : size;
+}
+
+const threads = Math.max(1, threadPoolSize() - 1);
+
+/** Hashes that a queue runs at once unless told otherwise: one per core, and one thread fewer than there are at most. */
+export const DEFAULT_CONCURRENCY: number = Math.min(threads, availableParallelism());
+
+/**
+ * The threads that all hashers of the process share. A hash holds a thread of libuv's pool, on which DNS look-ups, files
+ * and some database clients wait as well: whatever the hashers together ask for, one thread stays free of hashing.
+ */
+const onHashThread: HashQueue = createHashQueue({ concurrency: threads, queue: Number.POSITIVE_INFINITY });
 
 /**
  * Runs a piece of work when it is its turn. Fails as the work does, which then gives its place to the next.
