@@ -20,7 +20,7 @@ import { FORMATS, readFormat } from "./export-formats.ts";
  * It is no snapshot: what others change meanwhile may be in it or not. In the process it gives the records as one array.
  */
 export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, ExportOptions>> {
-  return new ActionBuilder<PlainShape<readonly Row[], false, ExportOptions>>({
+  return new ActionBuilder({
     method: "GET",
     path: "/export",
     description: "Exports records",

@@ -42,7 +42,7 @@ export function importAction(
 ): ActionBuilder<PlainShape<ImportResult, false, ImportedRows>> {
   const { upsertBy, dryRun = false, batch = 500, timeout = 600_000 } = options;
   const key: UniqueKey | undefined = typeof upsertBy === "string" ? [upsertBy] : upsertBy;
-  return new ActionBuilder<PlainShape<ImportResult, false, ImportedRows>>({
+  return new ActionBuilder({
     method: "POST",
     path: "/import",
     description: "Imports records",

@@ -15,7 +15,7 @@ interface BulkInput {
  * and in one transaction: all of them, or none when something is wrong (spec 4.2).
  */
 export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: number }, false, BulkInput>> {
-  return new ActionBuilder<PlainShape<{ readonly count: number }, false, BulkInput>>({
+  return new ActionBuilder({
     method: "PUT",
     path: "/bulk",
     aliases: [{ method: "POST", path: "/bulk-update" }],
@@ -46,7 +46,7 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
 export function bulkDeleteAction(): ActionBuilder<
   PlainShape<{ readonly count: number }, false, Pick<BulkInput, "ids">>
 > {
-  return new ActionBuilder<PlainShape<{ readonly count: number }, false, Pick<BulkInput, "ids">>>({
+  return new ActionBuilder({
     method: "DELETE",
     path: "/bulk",
     aliases: [{ method: "POST", path: "/bulk-delete" }],

@@ -17,7 +17,7 @@ type CloneShape = PlainShape<ActionRecord, true, Overrides>;
  * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
  */
 export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<CloneShape> {
-  return new ActionBuilder<CloneShape>({
+  return new ActionBuilder({
     method: "POST",
     path: "/:id/clone",
     description: "Copies the record",

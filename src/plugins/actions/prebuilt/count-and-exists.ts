@@ -4,7 +4,7 @@ import { answerWith } from "../action/describe-action.ts";
 
 /** `GET /count` counts the records that the caller may read, with the filters of the list (spec 4.2 rule 4). */
 export function countAction(): ActionBuilder<PlainShape<{ readonly count: number }>> {
-  return new ActionBuilder<PlainShape<{ readonly count: number }>>({
+  return new ActionBuilder({
     method: "GET",
     path: "/count",
     description: "Counts records",
@@ -37,7 +37,7 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
 
 /** `GET /:id/exists` tells whether there is a record that the caller may read (spec 4.2). */
 export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: boolean }, true>> {
-  return new ActionBuilder<PlainShape<{ readonly exists: boolean }, true>>({
+  return new ActionBuilder({
     method: "GET",
     path: "/:id/exists",
     description: "Tells whether there is such a record",

@@ -21,7 +21,7 @@ export function unarchiveAction(): ActionBuilder<SetFlagShape> {
 
 /** `POST /:id/<verb>` sets a bool field, by the rules of update; a record that has the value already is left as it is. */
 function setFlag(verb: string, field: string, value: boolean): ActionBuilder<SetFlagShape> {
-  return new ActionBuilder<SetFlagShape>({
+  return new ActionBuilder({
     method: "POST",
     path: `/:id/${verb}`,
     description: `Sets ${field} to ${value}`,
@@ -49,7 +49,7 @@ type ToggleShape<F extends string> = PlainShape<{ readonly [K in F]: boolean }, 
 export function toggleAction<const F extends string>(field: F): ActionBuilder<ToggleShape<F>> {
   if (typeof field !== "string" || field === "")
     throw new ConfigurationError('toggleAction needs the name of a field, as in toggleAction("published")');
-  return new ActionBuilder<ToggleShape<F>>({
+  return new ActionBuilder({
     method: "POST",
     path: `/:id/toggle-${field}`,
     description: `Inverts ${field}`,

@@ -9,38 +9,29 @@ import {
 } from "../../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, BadRequestError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
+import type { ActionDefinition } from "../action/action-definition.ts";
 import type { CompiledAction } from "../action/compile-action.ts";
 import { SUCCESS } from "../action/describe-action.ts";
 import { columnProblem } from "./flag-actions.ts";
+
+type DeletionAction = ActionBuilder<PlainShape<{ readonly success: true }, true>>;
 
 /**
  * `DELETE /:id/soft` marks a record as deleted, by the rules of delete (spec 4.2). Once more is fine and does not move
  * the time.
  * @param fieldName optional datetime field that holds the time @default that of `.softDelete()`, or "deletedAt"
  */
-export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
-  return new ActionBuilder<PlainShape<{ readonly success: true }, true>>({
+export function softDeleteAction(fieldName?: string): DeletionAction {
+  return new ActionBuilder({
+    ...shared(fieldName),
     method: "DELETE",
     path: "/:id/soft",
     description: "Marks the record as deleted",
-    query: {},
-    readsBody: false,
-    authorizes: "operations",
     deletesBy: (entity) => deletionField(entity, fieldName),
-    check: (entity) => deletionProblem(entity, fieldName),
-    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);
-      await scope.run({
-        kind: "update",
-        entity,
-        id: params.id,
-        access: "delete",
-        rules,
-        query: { deleted: "with" },
-        set: { [field]: scope.now() },
-        when: { [field]: null },
-      });
+      const change = { set: { [field]: scope.now() }, when: { [field]: null }, query: { deleted: "with" } } as const;
+      await scope.run({ kind: "update", entity, id: params.id, access: "delete", rules, ...change });
       return { success: true };
     },
   });
@@ -50,38 +41,40 @@ export function softDeleteAction(fieldName?: string): ActionBuilder<PlainShape<{
  * `POST /:id/restore` takes a soft deletion back, by the rules of update (spec 4.2).
  * @param fieldName optional datetime field that holds the time of deletion @default that of `.softDelete()`, or "deletedAt"
  */
-export function restoreAction(fieldName?: string): ActionBuilder<PlainShape<{ readonly success: true }, true>> {
-  return new ActionBuilder<PlainShape<{ readonly success: true }, true>>({
+export function restoreAction(fieldName?: string): DeletionAction {
+  return new ActionBuilder({
+    ...shared(fieldName),
     method: "POST",
     path: "/:id/restore",
     description: "Takes a soft deletion back",
-    query: {},
-    readsBody: false,
-    authorizes: "operations",
     restores: true,
-    check: (entity) => deletionProblem(entity, fieldName),
-    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);
-      await scope.run({
-        kind: "update",
-        entity,
-        id: params.id,
-        rules,
-        query: { deleted: "with" },
+      const change = {
         set: { [field]: null },
         when: { [field]: { null: false } },
-      });
+        query: { deleted: "with" },
+      } as const;
+      await scope.run({ kind: "update", entity, id: params.id, rules, ...change });
       return { success: true };
     },
   });
 }
 
-const DEFAULT = "deletedAt";
+/** What both actions say of themselves. */
+function shared(fieldName: string | undefined) {
+  return {
+    query: {},
+    readsBody: false,
+    authorizes: "operations",
+    check: (entity) => deletionProblem(entity, fieldName),
+    describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
+  } satisfies Partial<ActionDefinition>;
+}
 
 /** The field that holds the time of a soft deletion. */
 function deletionField({ softDelete }: AnyEntity, given: string | undefined): string {
-  return given ?? softDelete?.field ?? DEFAULT;
+  return given ?? softDelete?.field ?? "deletedAt";
 }
 
 /** What is wrong with it, as the end of a sentence; undefined when nothing is. */
@@ -106,7 +99,7 @@ const ANY: OperationQuery = Object.freeze({ deleted: "with" });
  * and counts that want them get those that their caller may restore; whether updates and deletes reach them is up to code.
  * @param actions all actions of the app; those that restore bring the rules for it
  */
-export function addSoftDeleteScope({ records }: PluginContext, actions: readonly CompiledAction[]): void {
+export function addSoftDeletePolicy({ records }: PluginContext, actions: readonly CompiledAction[]): void {
   const restores = new Map<AnyEntity, Restore[]>();
   for (const action of actions)
     if (action.definition.restores === true)
@@ -145,13 +138,14 @@ function fieldOf({ softDelete }: AnyEntity): string {
  * @throws AuthenticationError, AuthorizationError to those who may restore nothing
  */
 async function showRestorable(operation: PolicyQuestion, restores: readonly Restore[]): Promise<void> {
-  const { entity, query } = operation;
+  const { entity, query, scope } = operation;
   const field = fieldOf(entity);
   const parts: (Where | undefined)[] = [];
   let refusal: unknown;
-  for (const restore of restores) {
+  for (const { access, rules } of restores) {
     try {
-      parts.push(await restorableBy(operation, restore));
+      const { predicate } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
+      parts.push(predicate); // undefined for all records
     } catch (error) {
       if (!(error instanceof AuthorizationError || error instanceof AuthenticationError)) throw error;
       refusal = error;
@@ -161,9 +155,4 @@ async function showRestorable(operation: PolicyQuestion, restores: readonly Rest
   const restorable = parts.includes(undefined) ? undefined : { OR: parts as Where[] };
   if (query.deleted === "only") operation.require(allOf({ [field]: { null: false } }, restorable));
   else if (restorable !== undefined) operation.require({ OR: [{ [field]: null }, restorable] });
-}
-
-/** The records that one action restores; undefined for all. */
-async function restorableBy({ entity, scope }: PolicyQuestion, { access, rules }: Restore): Promise<Where | undefined> {
-  return (await scope.decide({ kind: "list", entity, access, rules, query: ANY })).predicate;
 }
