@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { AnyEntity } from "../../../entity/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
-import { indexKeyOf, type KeyRing, storeOf } from "./key-ring.ts";
+import { indexKeyOf, type KeyRing } from "./key-ring.ts";
 import { encodeValue, lengthPrefixed } from "./value-codec.ts";
 
 /** Keys of fields by the key they are derived from; they go when that goes. */
@@ -36,7 +36,7 @@ export function blindIndex(
 ): string {
   if (typeof value === "object" && !(value instanceof Date))
     throw new BadRequestError("JSON arrays and objects have no blind index");
-  const key = fieldKey(indexKeyOf(storeOf(ring)), place.entity, place.field);
+  const key = fieldKey(indexKeyOf(ring), place.entity, place.field);
   return createHmac("sha256", key)
     .update(encodeValue(value === 0 ? 0 : value)) // -0 equals 0
     .digest("base64url");

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "n
 import { ConfigurationError } from "../../../entity/index.ts";
 import { DecryptionError } from "../../../kernel/index.ts";
 import { isKeyId } from "./data-key.ts";
-import { type KeyRing, storeOf, takePrimary } from "./key-ring.ts";
+import { type KeyRing, keysOf, takePrimary } from "./key-ring.ts";
 import { decodeValue, type Encryptable, encodeValue, lengthPrefixed, readCanonicalBase64 } from "./value-codec.ts";
 
 const NO_ADDITIONAL_DATA = Buffer.alloc(0);
@@ -57,7 +57,7 @@ export function isEncryptedWith(ring: KeyRing, value: unknown): value is string 
   const envelope = readEnvelope(value);
   if (envelope === undefined) return false;
   if (envelope.keyId !== null) return true;
-  return [...storeOf(ring).keys.values()].some(({ secret }) => open(secret, envelope.sealed, NO_ADDITIONAL_DATA));
+  return [...keysOf(ring).values()].some(({ secret }) => open(secret, envelope.sealed, NO_ADDITIONAL_DATA));
 }
 
 /**
@@ -78,7 +78,7 @@ interface Opened {
 
 /** Bytes in the stored form, under the primary key. @throws ConfigurationError */
 export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: BindingContext): string {
-  const key = takePrimary(storeOf(ring));
+  const key = takePrimary(ring);
   const additional = additionalDataOf(key, context);
   if (additional === undefined) throw new ConfigurationError(`the encryption key "${key.id}" ${NEED}`);
   return writeEnvelope(key.id, seal(key.secret, randomBytes(IV_BYTES), bytes, additional));
@@ -94,7 +94,7 @@ export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: Bindin
 
 /** A value that names its key is opened with that key or not at all: no other rule for it can be chosen by relabelling. */
 function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: BindingContext | undefined): Opened {
-  const { keys } = storeOf(ring);
+  const keys = keysOf(ring);
   const key = keys.get(keyId as string);
   if (key === undefined)
     throw new DecryptionError(
@@ -113,7 +113,7 @@ function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: Bin
 
 /** A value from before key ids may have any key (spec 2.4 rule 9), and was never bound. */
 function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
-  for (const { secret } of storeOf(ring).keys.values()) {
+  for (const { secret } of keysOf(ring).values()) {
     const bytes = open(secret, sealed, NO_ADDITIONAL_DATA);
     if (bytes !== undefined) return { bytes, bound: false };
   }

@@ -57,50 +57,7 @@ export interface KeyRingOptions {
   readonly warnAfter?: number | undefined;
 }
 
-const stores = new WeakMap<KeyRing, KeyStore>();
-
-/** What a ring holds; for this folder only. */
-export function storeOf(ring: KeyRing): KeyStore {
-  return stores.get(ring) as KeyStore;
-}
-
-/** A registry of encryption keys. Two rings share nothing. */
-export function createKeyRing({ log, warnAfter = 2 ** 31 }: KeyRingOptions = {}): KeyRing {
-  const store: KeyStore = {
-    keys: new Map(),
-    primary: undefined,
-    first: undefined,
-    several: false,
-    indexKey: undefined,
-    counts: new Map(),
-    warnAfter,
-    log: () => safeLogger(log ?? getLogger()),
-  };
-  const visible = () => ({ primary: ring.primary, ids: ring.ids });
-  const ring = Object.freeze({
-    get ids(): readonly string[] {
-      return [...store.keys.keys()];
-    },
-    get primary(): string | null {
-      return store.primary?.id ?? null;
-    },
-    has: (keyId: string) => store.keys.has(keyId),
-    binds: (keyId: string) => findKey(store, keyId).bind,
-    register: (key: string, keyId: string, { bind = false }: KeyOptions = {}) => addKey(store, key, keyId, bind),
-    setPrimary(keyId: string): void {
-      store.primary = findKey(store, keyId);
-    },
-    setIndexKey: (key: string) => setIndexKey(store, key),
-    remove: (keyId: string) => dropKey(store, keyId),
-    clear: () => clearStore(store),
-    toJSON: visible,
-    [inspect.custom]: visible,
-  });
-  stores.set(ring, store);
-  return ring;
-}
-
-/** What a key ring holds and does not show. */
+/** What a ring holds and does not show. */
 interface KeyStore {
   readonly keys: Map<string, DataKey>;
   primary: DataKey | undefined;
@@ -115,8 +72,54 @@ interface KeyStore {
   log(): Logger;
 }
 
-/** @throws ConfigurationError when there is no such key */
-function findKey({ keys }: KeyStore, keyId: string): DataKey {
+const stores = new WeakMap<KeyRing, KeyStore>();
+const EMPTY = Object.freeze({ primary: undefined, first: undefined, several: false, indexKey: undefined });
+
+/** A registry of encryption keys. Two rings share nothing. */
+export function createKeyRing({ log, warnAfter = 2 ** 31 }: KeyRingOptions = {}): KeyRing {
+  const keys = new Map<string, DataKey>();
+  const counts = new Map<string, number>();
+  const store: KeyStore = { ...EMPTY, keys, counts, warnAfter, log: () => safeLogger(log ?? getLogger()) };
+  const visible = () => ({ primary: ring.primary, ids: ring.ids });
+  const ring = Object.freeze({
+    get ids(): readonly string[] {
+      return [...keys.keys()];
+    },
+    get primary(): string | null {
+      return store.primary?.id ?? null;
+    },
+    has: (keyId: string) => keys.has(keyId),
+    binds: (keyId: string) => findKey(keys, keyId).bind,
+    register: (hex: string, keyId: string, { bind = false }: KeyOptions = {}) => addKey(store, hex, keyId, bind),
+    setPrimary(keyId: string): void {
+      store.primary = findKey(keys, keyId);
+    },
+    setIndexKey(hex: string): void {
+      const secret = readKey(hex);
+      if (store.indexKey !== undefined && !store.indexKey.equals(secret))
+        throw new ConfigurationError(
+          "another index key is set; by a second one, stored values would not be found again",
+        );
+      store.indexKey = secret;
+    },
+    remove(keyId: string): void {
+      if (findKey(keys, keyId) === store.primary)
+        throw new ConfigurationError(`"${keyId}" is the primary key; make another one primary before removing it`);
+      keys.delete(keyId);
+    },
+    clear(): void {
+      keys.clear();
+      counts.clear();
+      Object.assign(store, EMPTY);
+    },
+    toJSON: visible,
+    [inspect.custom]: visible,
+  });
+  stores.set(ring, store);
+  return ring;
+}
+
+function findKey(keys: ReadonlyMap<string, DataKey>, keyId: string): DataKey {
   const key = keys.get(keyId);
   if (key !== undefined) return key;
   const ids = keys.size === 0 ? "none is" : `registered: ${[...keys.keys()].join(", ")}`;
@@ -124,7 +127,6 @@ function findKey({ keys }: KeyStore, keyId: string): DataKey {
   throw new ConfigurationError(`no encryption key ${quotedKeyId(keyId)} is registered; ${ids}.${hint}`);
 }
 
-/** @throws ConfigurationError when key or id are malformed, or the id already means something else */
 function addKey(store: KeyStore, hex: string, keyId: string, bind: boolean): void {
   const secret = readKey(hex);
   checkKeyId(keyId);
@@ -143,30 +145,6 @@ function addKey(store: KeyStore, hex: string, keyId: string, bind: boolean): voi
   store.several ||= !store.first.equals(secret);
 }
 
-/** @throws ConfigurationError for the primary key, and unknown ids */
-function dropKey(store: KeyStore, keyId: string): void {
-  if (findKey(store, keyId) === store.primary)
-    throw new ConfigurationError(`"${keyId}" is the primary key; make another one primary before removing it`);
-  store.keys.delete(keyId);
-}
-
-/** @throws ConfigurationError when malformed, or another one is set */
-function setIndexKey(store: KeyStore, hex: string): void {
-  const secret = readKey(hex);
-  if (store.indexKey !== undefined && !store.indexKey.equals(secret))
-    throw new ConfigurationError("another index key is set; by a second one, stored values would not be found again");
-  store.indexKey = secret;
-}
-
-function clearStore(store: KeyStore): void {
-  store.keys.clear();
-  store.counts.clear();
-  store.primary = undefined;
-  store.first = undefined;
-  store.several = false;
-  store.indexKey = undefined;
-}
-
 /** What is said when something needs a key and there is none. */
 export function noKey(): ConfigurationError {
   return new ConfigurationError(
@@ -174,8 +152,18 @@ export function noKey(): ConfigurationError {
   );
 }
 
+function storeOf(ring: KeyRing): KeyStore {
+  return stores.get(ring) as KeyStore;
+}
+
+/** The keys of a ring by their ids; for this plugin only. */
+export function keysOf(ring: KeyRing): ReadonlyMap<string, DataKey> {
+  return storeOf(ring).keys;
+}
+
 /** The key that encrypts next; taking it counts. @throws ConfigurationError while there is none */
-export function takePrimary({ primary, counts, warnAfter, log }: KeyStore): DataKey {
+export function takePrimary(ring: KeyRing): DataKey {
+  const { primary, counts, warnAfter, log } = storeOf(ring);
   if (primary === undefined) throw noKey();
   const count = (counts.get(primary.id) ?? 0) + 1;
   counts.set(primary.id, count);
@@ -185,7 +173,8 @@ export function takePrimary({ primary, counts, warnAfter, log }: KeyStore): Data
 }
 
 /** Whether there are several keys, none of which is known to be the one that blind indexes are derived from. */
-export function lacksIndexKey({ indexKey, several }: KeyStore): boolean {
+export function lacksIndexKey(ring: KeyRing): boolean {
+  const { indexKey, several } = storeOf(ring);
   return indexKey === undefined && several;
 }
 
@@ -193,10 +182,11 @@ export function lacksIndexKey({ indexKey, several }: KeyStore): boolean {
  * What blind indexes are derived from: the index key, or else the only key there has been.
  * @throws ConfigurationError when it cannot be known
  */
-export function indexKeyOf(store: KeyStore): KeyObject {
-  const secret = store.indexKey ?? store.first;
+export function indexKeyOf(ring: KeyRing): KeyObject {
+  const { indexKey, first } = storeOf(ring);
+  const secret = indexKey ?? first;
   if (secret === undefined) throw noKey();
-  if (lacksIndexKey(store))
+  if (lacksIndexKey(ring))
     throw new ConfigurationError(
       "searchable encrypted fields and more than one key need an index key: set `indexKey` to the key that was there " +
         "first, and keep it after that key is removed",

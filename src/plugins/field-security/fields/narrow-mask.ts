@@ -67,15 +67,10 @@ export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): voi
   };
   const answers = fields.map((field): Answers => {
     const found: Answers = { field, read: undefined, create: undefined, update: undefined };
-    ask(field.readable, "read", (answer) => {
-      found.read = answer;
-    });
-    ask(field.writable, "create", (answer) => {
-      found.create = answer;
-    });
-    ask(field.writable, "update", (answer) => {
-      found.update = answer;
-    });
+    for (const kind of ["read", "create", "update"] as const)
+      ask(kind === "read" ? field.readable : field.writable, kind, (answer) => {
+        found[kind] = answer;
+      });
     return found;
   });
   draft.mask = maskOf(widest, answers);

@@ -119,21 +119,16 @@ async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Pro
   }
 }
 
-/** Columns to fetch, and those of them that nobody asked for. */
-interface Fetched {
-  readonly select: readonly string[] | undefined;
-  readonly extra: readonly string[];
-}
-
 /**
  * Selected columns with those that it takes to open them: the id, which values may be bound to, and the blind index of a
  * value. A value that the rows were found by is opened in any case.
+ * @returns all columns to fetch, and those of them that nobody asked for
  */
 function withCompanions(
   columns: readonly EncryptedColumn[] = [],
   select: readonly string[] | undefined,
   searched: ReadonlySet<string>,
-): Fetched {
+): { readonly select: readonly string[] | undefined; readonly extra: readonly string[] } {
   if (select === undefined || columns.length === 0) return { select, extra: [] };
   const all = new Set([...select, "id"]);
   for (const { name, index } of columns)

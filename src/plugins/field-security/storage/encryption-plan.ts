@@ -11,7 +11,7 @@ import { DatabaseError, DatabaseUnavailableError, DecryptionError, type Logger }
 import { type AppEncryption, keysOfApp } from "../encryption/app-keys.ts";
 import { blindIndex, blindIndexColumn } from "../encryption/blind-index.ts";
 import { decrypt } from "../encryption/cipher.ts";
-import { type KeyRing, lacksIndexKey, storeOf } from "../encryption/key-ring.ts";
+import { type KeyRing, lacksIndexKey } from "../encryption/key-ring.ts";
 
 /** An encrypted column, and the one that finds its values. */
 export interface EncryptedColumn {
@@ -116,7 +116,7 @@ function keyProblems({ model, ring, columnsOf }: EncryptionPlan): string[] {
     return [
       `${list(columns)}: .encrypted() needs a key; pass encryption: { key } or set KEELSON_ENCRYPTION_KEY (generateEncryptionKey() makes one)`,
     ];
-  if (searchable.length === 0 || !lacksIndexKey(storeOf(ring))) return [];
+  if (searchable.length === 0 || !lacksIndexKey(ring)) return [];
   return [
     `${list(searchable)}: { searchable: true } and more than one key need an index key; pass encryption: { …, indexKey } with the key that was there first, and keep it after that key is removed`,
   ];
