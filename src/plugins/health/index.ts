@@ -1,8 +1,9 @@
 // health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
 // can answer (/health/ready). Not part of the specification; they say nothing but a status.
-
 import { createPlugin, type Driver, endpoint, type Plugin, type RouteDescription } from "../../gate/index.ts";
 import { DatabaseUnavailableError, unknownKeys } from "../../kernel/index.ts";
+
+// No hooks, no services.
 
 /** Options of `health`. */
 export interface HealthOptions {

@@ -34,14 +34,9 @@ export function createRuleTable(given: readonly Rule[], problem: (sentence: stri
       if (isRule(held)) return isImpostor(held) ? { problem: takenBy(name) } : { rule: held };
       const rule = own.get(name) ?? BUILT_IN_RULES.get(name) ?? definedRules.get(name);
       if (rule === undefined) {
-        const known = [
-          ...new Set([
-            ...BUILT_IN_RULES.keys(),
-            ...Object.keys(entity?.ruleObjects ?? {}),
-            ...own.keys(),
-            ...definedRules.keys(),
-          ]),
-        ].filter((other) => other !== name);
+        const ofEntity = Object.keys(entity?.ruleObjects ?? {});
+        const names = new Set([...BUILT_IN_RULES.keys(), ...ofEntity, ...own.keys(), ...definedRules.keys()]);
+        const known = [...names].filter((other) => other !== name);
         const nearest = didYouMean(name, known) || ` There are: ${known.slice(0, MAX_NAMED).join(", ")}`;
         return { problem: `there is no rule "${name}".${nearest}` };
       }
