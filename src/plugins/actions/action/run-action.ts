@@ -1,13 +1,19 @@
-import { isKeelsonError } from "../../../entity/index.ts";
+import { type Access, isKeelsonError } from "../../../entity/index.ts";
 import {
+  type OperationInput,
+  type OperationKind,
   type OperationScope,
   type PluginContext,
   presentSettled,
+  type RecordUse,
   type RequestConditions,
   type RouteContext,
 } from "../../../gate/index.ts";
 import {
+  AuthenticationError,
+  AuthorizationError,
   BadRequestError,
+  EntityNotFoundError,
   InternalError,
   isWebResponse,
   PayloadTooLargeError,
@@ -16,7 +22,7 @@ import {
   readParameters,
   type ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { authorizeAction } from "./authorize-action.ts";
+import type { ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
 import { Accepted, type ActionCall, createContext, mostBytes } from "./create-context.ts";
 
@@ -103,6 +109,77 @@ async function run(plugin: PluginContext, action: CompiledAction, scope: Operati
     ? definition.call(context)
     : definition.handler(context));
   return output === undefined ? result : checkOutput(action, result, scope);
+}
+
+/** What an action may be used for. */
+interface Allowed {
+  /** Of an action that is about one; null when its own operations load it, and for all others. */
+  readonly record: ActionRecord | null;
+  /** Undefined where its operations decide. */
+  readonly use?: RecordUse | undefined;
+}
+
+/**
+ * Asks an action's rules before anything is read of a request.
+ * @throws AuthenticationError, AuthorizationError, EntityNotFoundError
+ */
+async function authorizeAction(
+  action: CompiledAction,
+  scope: OperationScope,
+  params: Readonly<Record<string, string>>,
+): Promise<Allowed> {
+  const { entity, access, rules, onResource, definition } = action;
+  if (definition.authorizes !== "operations")
+    return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
+  // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
+  await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
+  if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
+  return { record: null };
+}
+
+function decidedAs(access: Access, onResource: boolean): OperationKind {
+  if (access === "create") return "create"; // the rules are about the new record, also where it is made of another one
+  if (onResource) return "read";
+  return access === "read" ? "list" : "update";
+}
+
+async function recordFor(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+  id: string,
+): Promise<Allowed> {
+  const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
+  const { records } = await scope.run(input);
+  const use: RecordUse = { entity, id, access, rules };
+  scope.shown?.uses.push(use);
+  return { record: records[0] as ActionRecord, use };
+}
+
+/**
+ * Asks the rules of an action that is about no record.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function authorizeCollection(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+): Promise<Allowed> {
+  // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
+  const isOwn = rules !== undefined;
+  const kind = access === "create" && !isOwn ? "create" : "list";
+  const asked = { kind, entity, access, rules } as const;
+  const { forSome } = await scope.decide(asked);
+  // A handler that reads is for callers who may read some records; what it shows of them is up to it.
+  const takesSome = access === "read" && !isOwn;
+  const use: RecordUse = { ...asked, forSome: takesSome };
+  scope.shown?.uses.push(use);
+  if (!forSome || takesSome) return { record: null, use };
+  throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
+}
+
+/** No record has a longer id than the limit, so it is missing. */
+function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
+  if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
+  return {};
 }
 
 /** Service of another plugin; without it nobody keeps what requests ask of a record. */

@@ -122,7 +122,6 @@ const FORMAT: ParameterDescription = Object.freeze({
   description: "How the records are written.",
 });
 
-/** The answer of an export. @param row the schema of one record */
 function describeExport(row: JsonSchema): AnswerDescription {
   return {
     description: "All records, in the format that was asked for.",

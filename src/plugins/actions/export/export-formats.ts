@@ -45,7 +45,6 @@ const ndjsonFormat: ExportFormat = Object.freeze<ExportFormat>({
   end: "",
 });
 
-/** One JSON array of records. */
 const jsonFormat: ExportFormat = Object.freeze<ExportFormat>({
   headers: () => ({ "content-type": "application/json; charset=utf-8" }),
   wire: true,

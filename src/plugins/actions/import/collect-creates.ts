@@ -21,7 +21,6 @@ import type { Owners } from "./unique-values.ts";
 export interface CollectedWrites {
   readonly driver: Driver;
   readonly owners: Owners;
-  /** Stores what waits. */
   flush(): Promise<void>;
   /** The first statement that failed: the transaction cannot go on after it. */
   readonly failure: unknown;
@@ -31,7 +30,6 @@ export interface CollectedWrites {
 
 export interface CollectOptions {
   readonly model: EntityModel;
-  /** The entity whose records are collected. */
   readonly entity: AnyEntity;
   readonly owners: Owners;
 }
@@ -81,7 +79,6 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     return "open";
   }
 
-  /** For all that is not collected. */
   async function write<S extends Statement>(statement: S): Promise<ResultOf<S>> {
     await flush();
     remembered.forget();

@@ -147,7 +147,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_INVALID_CLOSING_QUOTE: "has text after a closing quote",
 };
 
-/** What the parser gives: the cells, and the text that they were. */
 interface Parsed {
   readonly record: readonly string[];
   readonly raw: string;

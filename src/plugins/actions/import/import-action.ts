@@ -142,7 +142,6 @@ const RESULT: JsonSchema = Object.freeze({
   properties: { created: COUNT, updated: COUNT, failed: { type: "array", items: FAILED }, failedCount: COUNT },
 });
 
-/** What documentation says about an import. @param row the schema of one record */
 function describeImport(row: JsonSchema): RouteDescription {
   return {
     parameters: [

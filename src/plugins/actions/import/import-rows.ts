@@ -88,7 +88,6 @@ const REPORTED = 1_000;
 
 /** Counts what becomes of rows, in the order in which they came. */
 export class ImportTally {
-  /** Rows that were read. */
   rows = 0;
   created = 0;
   updated = 0;

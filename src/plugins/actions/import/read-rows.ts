@@ -61,10 +61,8 @@ function* parsedRows(value: unknown, depth: number): Generator<GivenRow> {
   for (const row of value) yield givenRow(row, 0, jsonShapeProblem(row, depth));
 }
 
-/** Bytes that are looked at in one go. */
 const PIECE = 65_536;
 
-/** A body that nobody has parsed. */
 type UnreadBody = Exclude<KernelBody, { kind: "parsed" }>;
 
 /**

@@ -144,7 +144,6 @@ export class Owners {
     return true;
   }
 
-  /** Takes the values of a new record down. */
   add(row: Row): void {
     for (const key of this.#unique.keys) {
       if (key.some((name) => (row[name] ?? null) === null)) continue;

@@ -4,7 +4,6 @@ import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { answerWith } from "../action/describe-action.ts";
 
-/** The body of a bulk request. */
 interface BulkInput {
   readonly ids: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
@@ -64,7 +63,6 @@ export function bulkDeleteAction(): ActionBuilder<
   });
 }
 
-/** What documentation says about a bulk request. */
 function describeBulk(
   limit: number,
   data?: JsonSchema,

@@ -3,9 +3,8 @@ import { type Operation, type OperationScope, presentSettled, type Row } from ".
 import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { type ActionContext, type ActionRecord, definitionOf } from "../action/action-definition.ts";
-import { mayReadSome } from "../action/authorize-action.ts";
+import { mayReadSome } from "../action/describe-action.ts";
 
-/** Values for a copy, in place of those of the original. */
 type Overrides = Readonly<Record<string, unknown>>;
 type CloneShape = PlainShape<ActionRecord, true, Overrides>;
 
@@ -115,7 +114,6 @@ async function copyable(
   );
 }
 
-/** Where actions of the entity store that a record is deleted. */
 function deletionFields(entity: AnyEntity): readonly string[] {
   return Object.values(entity.actions).flatMap((value) => {
     const found = definitionOf(value);

@@ -3,10 +3,8 @@ import { type Operation, type OperationScope, presentSettled, type Row } from ".
 import { AuthorizationError, UnavailableError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import type { ActionContext } from "../action/action-definition.ts";
-import { mayReadSome, maySet } from "../action/authorize-action.ts";
-import { answerWith, SUCCESS } from "../action/describe-action.ts";
+import { answerWith, mayReadSome, maySet, SUCCESS } from "../action/describe-action.ts";
 
-/** Types of an action that sets a flag. */
 type SetFlagShape = PlainShape<{ readonly success: true }, true>;
 
 /** `POST /:id/archive` sets the bool field `archived`, by the rules of update (spec 4.2). */

@@ -72,7 +72,6 @@ function shared(fieldName: string | undefined) {
   } satisfies Partial<ActionDefinition>;
 }
 
-/** The field that holds the time of a soft deletion. */
 function deletionField({ softDelete }: AnyEntity, given: string | undefined): string {
   return given ?? softDelete?.field ?? "deletedAt";
 }
