@@ -69,7 +69,6 @@ export function isPlaintext(ring: KeyRing, value: unknown): boolean {
   return typeof value !== "string" || !value.includes(":") || !ring.has(value.slice(0, value.indexOf(":")));
 }
 
-/** Decrypted bytes. */
 interface Opened {
   readonly bytes: Buffer;
   /** Whether the value was bound to its place. */
@@ -120,7 +119,6 @@ function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
   throw new DecryptionError("none of the registered keys opens this value, which names no key", { reason: "refused" });
 }
 
-/** An encrypted value taken apart. */
 interface Envelope {
   /** `null` in values written before key ids were. */
   readonly keyId: string | null;

@@ -66,7 +66,6 @@ interface KeyStore {
   /** Whether there was ever another key than the first. */
   several: boolean;
   indexKey: KeyObject | undefined;
-  /** Encryptions by key id. */
   readonly counts: Map<string, number>;
   readonly warnAfter: number;
   log(): Logger;

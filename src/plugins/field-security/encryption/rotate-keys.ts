@@ -109,18 +109,14 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
     const { entity, fields } = plan;
     const indexes = reindex ? fields.flatMap((field) => blindIndexColumn(entity, field) ?? []) : [];
     const select = ["id", ...fields, ...indexes];
+    const rotation = { driver, ring, allowPlaintext, reindex, entity, fields, select };
     const query = { where: withValues(plan, startOf(plan)), select };
     progress = { ...progress, entity: entity.name, after: startOf(plan) };
     for await (const rows of driver.stream(entity, query, batchSize)) {
       for (const row of rows) {
         await setImmediate(); // an embedded database answers at once: requests have to have their turn too
         if (signal?.aborted) return { ...progress, complete: false };
-        const { reEncrypted, overtaken, failures } = await rotateRecord(
-          { driver, ring, allowPlaintext, reindex, select },
-          entity,
-          fields,
-          row,
-        );
+        const { reEncrypted, overtaken, failures } = await rotateRecord(rotation, row);
         for (const failure of failures) await onFailure?.(failure);
         progress = {
           ...progress,

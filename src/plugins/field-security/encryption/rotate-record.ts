@@ -6,17 +6,14 @@ import { decrypt, encrypt, isPlaintext } from "./cipher.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isCurrent, reEncrypt } from "./re-encrypt.ts";
 
-/** How values are rotated. */
-interface HowToRotate {
+/** How the records of one entity are rotated. */
+interface Rotation {
+  readonly driver: Driver;
   readonly ring: KeyRing;
   readonly allowPlaintext: boolean | undefined;
   readonly reindex: boolean | undefined;
-}
-
-/** What a record is rotated with. */
-interface Rotation extends HowToRotate {
-  readonly driver: Driver;
-  /** Columns to read it with. */
+  readonly entity: AnyEntity;
+  readonly fields: readonly string[];
   readonly select: readonly string[];
 }
 
@@ -28,7 +25,6 @@ export interface RotationFailure {
   readonly reason: DecryptionFailure;
 }
 
-/** What became of one record. */
 interface RecordOutcome {
   readonly reEncrypted: number;
   readonly overtaken: number;
@@ -39,15 +35,11 @@ interface RecordOutcome {
  * Gives the values of one record the primary key: one statement that only applies while they are what was read. A write
  * that came in between is never undone; the record is read again instead.
  */
-export async function rotateRecord(
-  { driver, select, ...how }: Rotation,
-  entity: AnyEntity,
-  fields: readonly string[],
-  read: Row,
-): Promise<RecordOutcome> {
+export async function rotateRecord(rotation: Rotation, read: Row): Promise<RecordOutcome> {
+  const { driver, entity, select } = rotation;
   let row = read;
   for (let overtaken = 0; ; overtaken++) {
-    const { old, fresh, failures } = changeOf(how, entity, fields, row);
+    const { old, fresh, failures } = changeOf(rotation, row);
     const reEncrypted = Object.keys(old).length;
     const isDone = reEncrypted === 0 || (await driver.updateMany(entity, { id: row.id, ...old }, fresh)) > 0;
     if (isDone) return { reEncrypted, overtaken, failures };
@@ -67,14 +59,15 @@ interface Change {
   readonly failures: readonly RotationFailure[];
 }
 
-function changeOf(how: HowToRotate, entity: AnyEntity, fields: readonly string[], row: Row): Change {
+function changeOf(rotation: Rotation, row: Row): Change {
+  const { entity, fields } = rotation;
   const old: Row = {};
   const fresh: Row = {};
   const failures: RotationFailure[] = [];
   for (const field of fields) {
     if (row[field] === null) continue;
     try {
-      const change = freshValue(how, entity, field, row);
+      const change = freshValue(rotation, field, row);
       if (change === undefined) continue;
       Object.assign(fresh, change);
       old[field] = row[field];
@@ -90,12 +83,7 @@ function changeOf(how: HowToRotate, entity: AnyEntity, fields: readonly string[]
  * What has to be stored in place of a value, its blind index included; undefined when it is as it should be.
  * @throws DecryptionError when it does not open
  */
-function freshValue(
-  { ring, allowPlaintext, reindex }: HowToRotate,
-  entity: AnyEntity,
-  field: string,
-  row: Row,
-): Row | undefined {
+function freshValue({ ring, entity, allowPlaintext, reindex }: Rotation, field: string, row: Row): Row | undefined {
   const value = row[field] as string;
   const place = { entity: entity.name, field, id: row.id as string };
   const column = blindIndexColumn(entity, field);

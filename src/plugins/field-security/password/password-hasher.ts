@@ -146,11 +146,8 @@ const onHashThread: HashQueue = createHashQueue({ concurrency: threads, queue: N
  */
 type HashQueue = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
-/** How much a queue takes. */
 interface HashQueueSize {
-  /** Pieces of work that run at once. */
   readonly concurrency: number;
-  /** Pieces of work that wait. */
   readonly queue: number;
 }
 

@@ -18,7 +18,6 @@ export function readStoredHash(stored: unknown): StoredHash | undefined {
 
 /** Bytes of the random salt of new hashes. */
 const SALT_BYTES = 16;
-/** Bytes of new hashes. */
 const HASH_BYTES = 64;
 
 const derivePbkdf2 = promisify(pbkdf2);
