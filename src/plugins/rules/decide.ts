@@ -133,7 +133,6 @@ function conjunction({ wheres, guards }: Findings): Outcome {
 
 const ACCESSES: readonly Access[] = ["create", "read", "update", "delete"];
 
-/** The plans of one entity. */
 type EntityPlans = Readonly<Record<Access, AccessPlan>>;
 
 /** Makes the rules of all entities ready, and reports those that cannot work. */

@@ -141,7 +141,7 @@ function passes(validator: FieldValidator, value: unknown): boolean {
 }
 
 /** A body full of nonsense is not worth a report on every key. */
-const MAX_UNKNOWN = 20;
+export const MAX_UNKNOWN = 20;
 
 /** What other plugins check values with. */
 export const fieldChecks: FieldChecks = Object.freeze({ compile: compileFields });

@@ -8,7 +8,7 @@ import type {
 import type { FieldMask, Operation } from "../../gate/index.ts";
 import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 import { type Reference, referencesOf } from "./check-references.ts";
-import { type CheckedColumns, compileColumn, type InputColumn } from "./check-values.ts";
+import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } from "./check-values.ts";
 
 /** What a key of a body means. */
 type InputKey =
@@ -93,8 +93,6 @@ function checkDefaults(entity: AnyEntity, columns: readonly InputColumn[], probl
 
 /** Names that mean something to JavaScript objects; no field can be called so. */
 const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
-/** A body full of nonsense is not worth a report on every key. */
-const MAX_UNKNOWN = 20;
 
 /**
  * Keeps of a body what the caller may write: read-only names and related records are left out, fields
