@@ -16,7 +16,7 @@ export function createFieldRules({ problem }: PluginContext, table: RuleTable): 
 }
 
 /** Lists of rules that operations bring along. */
-export interface CompiledLists extends RuleLists {
+interface CompiledLists extends RuleLists {
   /** The plan of a list; one that nobody made ready is made so now. A rule nobody knows denies, and is logged. */
   planOf(names: readonly string[], entity: AnyEntity): AccessPlan;
 }

@@ -11,12 +11,12 @@ import {
 import type { ExportFormat } from "./export-formats.ts";
 
 /** Some records of an export, tagged: to be masked on their way out. */
-export interface Batch {
+interface Batch {
   readonly records: readonly Row[];
   readonly isLast: boolean;
 }
 
-export interface BatchSource extends Pick<OperationInput, "rules" | "bounded"> {
+interface BatchSource extends Pick<OperationInput, "rules" | "bounded"> {
   readonly entity: AnyEntity;
   /** Asked for once, when the rules have allowed the first batch. */
   readonly query: () => OperationQuery | Promise<OperationQuery>;

@@ -28,7 +28,7 @@ export interface CollectedWrites {
   readonly changes: number;
 }
 
-export interface CollectOptions {
+interface CollectOptions {
   readonly model: EntityModel;
   readonly entity: AnyEntity;
   readonly owners: Owners;

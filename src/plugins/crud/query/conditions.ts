@@ -45,7 +45,7 @@ function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string,
 }
 
 /** Conditions of a query, and how many records it asks for by id, when it does. */
-export interface Conditions {
+interface Conditions {
   readonly where: Where | undefined;
   readonly ids: number | undefined;
 }

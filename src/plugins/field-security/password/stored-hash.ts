@@ -4,7 +4,7 @@ import { readCanonicalBase64 } from "../encryption/value-codec.ts";
 import { iterationsOf, type PasswordCost } from "./password-cost.ts";
 
 /** A stored hash taken apart, its work known to be bounded. */
-export interface StoredHash {
+interface StoredHash {
   /** Whether the password is the one; compared in constant time. */
   matches(password: string): Promise<boolean>;
   /** Whether a hash made today at this cost has the same form, parameters and sizes. */
