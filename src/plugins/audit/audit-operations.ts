@@ -1,9 +1,7 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { HookFunction, Operation, OperationKind, PluginContext, Row } from "../../gate/index.ts";
-import type { AuditOperation } from "./audit-entry.ts";
+import { type AuditOperation, keepEntries, recordChange } from "./audit-entry.ts";
 import { followDeletion } from "./follow-deletion.ts";
-import { keepEntries } from "./keep-entries.ts";
-import { recordChange } from "./record-change.ts";
 
 /** Keeps what operations do, in their own transactions. */
 export function auditOperations(

@@ -13,9 +13,8 @@ import {
   type Written,
   withMiddleware,
 } from "../../gate/index.ts";
+import { type Actor, keepEntries, recordChange } from "./audit-entry.ts";
 import { followDeletion } from "./follow-deletion.ts";
-import { type Actor, keepEntries } from "./keep-entries.ts";
-import { recordChange } from "./record-change.ts";
 
 /** Rows of one statement. */
 const PAGE = 500;

@@ -1,7 +1,6 @@
 import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import type { Driver, Row } from "../../gate/index.ts";
-import { type Actor, keepEntries } from "./keep-entries.ts";
-import { recordChange } from "./record-change.ts";
+import { type Actor, keepEntries, recordChange } from "./audit-entry.ts";
 
 /** Records that are looked at together. */
 const PAGE = 500;
