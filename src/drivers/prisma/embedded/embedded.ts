@@ -12,18 +12,16 @@ import {
   type Fast,
   findMisfits,
   PrismaFailure,
+  runStatement,
   sqlPath,
 } from "../../sql/index.ts";
-import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
-import { loadPeers } from "../engine/load-peers.ts";
-import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "../engine/schema-engine.ts";
-import { sqliteTables } from "../engine/sqlite-tables.ts";
+import { loadPeers, refuseWrongAddress } from "../engine/opening.ts";
+import { checkSchema, ENGINE_VERSION, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
+import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
-import { runStatement } from "../engine/tables.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
-import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Counts up when what is compared with what changes here. */
 const FORM = 1;
@@ -72,11 +70,6 @@ export interface EmbeddedOptions {
   readonly acceptDataLoss?: boolean | undefined;
 }
 
-const PACKAGES = {
-  ...ENGINE_PACKAGES,
-  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
-} as const;
-
 /** What an app needs whose tables fit; by the name of the package that brings it. */
 const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as const;
 
@@ -111,7 +104,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
 
   /** @throws ConfigurationError; the packages that are needed from now on are loaded meanwhile */
   async function refuseMisfits(model: EntityModel, production: boolean): Promise<void> {
-    const packages = await loadPeers("embedded", { ...PACKAGES, ...SCHEMA_PACKAGES });
+    const packages = await loadPeers("embedded", { ...SQLITE_PACKAGES, ...SCHEMA_PACKAGES });
     // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
     if (!production) void startSchemaEngine(packages).catch(() => undefined);
     checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
@@ -124,7 +117,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
       schema: (current) => {
         async function target(): Promise<SchemaTarget> {
           const { model } = current();
-          const packages = await loadPeers("embedded", PACKAGES);
+          const packages = await loadPeers("embedded", SQLITE_PACKAGES);
           const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
           return {
             packages,

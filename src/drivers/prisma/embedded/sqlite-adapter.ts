@@ -1,6 +1,5 @@
 import type { SqlDriverAdapter, Transaction } from "@prisma/driver-adapter-utils";
-import { isSqliteBusy } from "../../sql/index.ts";
-import { runStatement } from "../engine/tables.ts";
+import { isSqliteBusy, runStatement } from "../../sql/index.ts";
 
 // Prisma's adapter opens a connection for each transaction that is never closed and lacks Keelson's settings, and it
 // makes reads wait until the transaction ends. This one keeps two connections: one reads, the other writes and runs

@@ -1,10 +1,10 @@
+import type { SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
-import type { Rename } from "../schema/rename.ts";
-import { renamesOf } from "../schema/renames.ts";
+import type { Catalog } from "../../sql/index.ts";
+import { type Rename, renamesOf } from "../schema/renames.ts";
 import { sentencesOf } from "./differences.ts";
-import { openingError } from "./opening-error.ts";
+import { openingError } from "./opening.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";
-import type { Tables } from "./tables.ts";
 
 /** What is to be kept in step. */
 export interface SchemaTarget {
@@ -147,4 +147,28 @@ export function pendingChanges(target: SchemaTarget): Promise<readonly string[]>
       sentencesOf(await differenceOf(engine, target, tables, "outline")),
     );
   });
+}
+
+/** Names, with their schema where there is one. */
+export interface Foreign {
+  readonly tables: readonly string[];
+  readonly enums: readonly string[];
+}
+
+/** A connection for the schema engine. */
+export interface Tables {
+  readonly factory: SqlMigrationAwareDriverAdapterFactory;
+  /** Tables and types of the same database that belong to other programs, as they are now. */
+  foreign(): Promise<Foreign>;
+  catalog(): Promise<Catalog>;
+  run(statement: string): Promise<void>;
+  /** Statements that make way for what the engine cannot do by itself; they come after renames. */
+  preparations(): Promise<readonly string[]>;
+  /**
+   * Makes all changes or none. Tables that other programs create meanwhile are not seen, so they are not taken for
+   * leftovers.
+   * @param keep `false` undoes the changes at the end; the returned value tells what they would have been
+   */
+  atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
+  close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../../../entity/index.ts";
+import { DatabaseUnavailableError } from "../../../kernel/index.ts";
+import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
 import type { Ledger } from "./migration-database.ts";
-import { migrationFailure } from "./migration-failure.ts";
 import type { MigrationFile } from "./migration-folder.ts";
-import { assertApplicable, historyOf } from "./migration-history.ts";
 import type { MigrationProgress } from "./migrations.ts";
 
 /** What a deployment needs besides the database. */
@@ -62,4 +62,104 @@ export function deployMigrations(ledger: Ledger, deployment: Deployment): Promis
     onProgress({ name: names.at(-1) as string, done: names.length, total: names.length });
     return names;
   });
+}
+
+/** A row of `_prisma_migrations`, Prisma's own table. */
+export interface MigrationRecord {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+  readonly rolledBack: boolean;
+}
+
+/** Where a database stands towards the migrations of a folder. */
+interface MigrationHistory {
+  readonly applied: readonly string[];
+  readonly pending: readonly MigrationFile[];
+  readonly failed: readonly string[];
+  /** Applied, and in no folder. */
+  readonly missing: readonly string[];
+  /** Applied, and changed since. */
+  readonly edited: readonly string[];
+}
+
+/** @param records oldest first */
+export function historyOf(records: readonly MigrationRecord[], files: readonly MigrationFile[]): MigrationHistory {
+  // One that was rolled back has another record when it was applied after all.
+  const current = new Map(records.filter(({ rolledBack }) => !rolledBack).map((record) => [record.name, record]));
+  const known = new Map(files.map((file) => [file.name, file]));
+  const applied = [...current.values()].filter(({ finished }) => finished);
+  return {
+    applied: applied.map(({ name }) => name),
+    pending: files.filter(({ name }) => !current.has(name)),
+    failed: [...current.values()].filter(({ finished }) => !finished).map(({ name }) => name),
+    missing: applied.map(({ name }) => name).filter((name) => !known.has(name)),
+    edited: applied.filter(({ name, checksum }) => isEdited(known.get(name), checksum)).map(({ name }) => name),
+  };
+}
+
+function isEdited(file: MigrationFile | undefined, checksum: string): boolean {
+  return file !== undefined && !file.checksums.includes(checksum);
+}
+
+/**
+ * What has to be put right before anything is applied.
+ * @throws ConfigurationError naming each
+ */
+function assertApplicable({ failed, edited }: MigrationHistory): void {
+  const problems = [
+    ...failed.map(
+      (name) =>
+        `migration ${name} failed halfway; look at the database, then say how it ended: keelson migrate resolve ${name} --as applied, or --as rolled-back`,
+    ),
+    ...edited.map(
+      (name) =>
+        `migration ${name} was changed after it was applied; restore its migration.sql, and put what is new into a migration of its own`,
+    ),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** What the databases say when a script fails, by SQLSTATE or by their own words; the words may quote values. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^23505|^UniqueConstraintViolation/, "rows share a value that it makes unique"],
+  [/^23502|^NullConstraintViolation/, "rows have no value for a column that it makes required"],
+  [/^23503|^ForeignKeyConstraintViolation|keelson_guard/, "rows would refer to records that do not exist"],
+  [/^42P07|^42701|^42710|already exists|^duplicate column/, "something that it makes exists already"],
+  [/^42P01|^42703|^42704|^(TableDoesNotExist|ColumnNotFound)|no such/, "something that it changes does not exist"],
+  [/^42601|syntax error/, "its SQL has a mistake"],
+  [/^25001/, "it has a statement that only runs on its own; give that statement a migration of its own"],
+];
+
+interface Failure {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  /** PostgreSQL's: where in the script, counted from 1. */
+  readonly position?: unknown;
+  readonly cause?: { readonly kind?: unknown; readonly message?: unknown };
+}
+
+function reasonOf({ code, message, cause }: Failure): string | undefined {
+  const words = [code, cause?.kind, cause?.message, message].filter((word) => typeof word === "string");
+  return REASONS.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
+}
+
+/** The line that the database points at. */
+function lineOf({ position }: Failure, sql: string): string {
+  const at = Number(position);
+  return Number.isInteger(at) ? `, line ${sql.slice(0, at - 1).split("\n").length}` : "";
+}
+
+/** Why a migration failed, without a word of the database's. */
+export function migrationFailure(
+  error: unknown,
+  { name, sql }: { readonly name: string; readonly sql: string },
+  outcome: string,
+): Error {
+  const known = toKeelsonError(error, { operation: "migrate" });
+  if (known instanceof DatabaseUnavailableError) return known;
+  const failure = (typeof error === "object" && error !== null ? error : {}) as Failure;
+  const cause = new PrismaFailure(error, { operation: "migrate" });
+  const reason = reasonOf(failure) ?? `the database refuses it (${cause.sqlState ?? cause.code})`;
+  return new ConfigurationError(`migration ${name}${lineOf(failure, sql)}: ${reason}; ${outcome}`, { cause });
 }

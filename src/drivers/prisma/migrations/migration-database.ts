@@ -1,7 +1,6 @@
-import type { SchemaTarget } from "../engine/sync-schema.ts";
-import type { Tables } from "../engine/tables.ts";
+import type { SchemaTarget, Tables } from "../engine/sync-schema.ts";
+import type { MigrationRecord } from "./deploy-migrations.ts";
 import type { MigrationFile } from "./migration-folder.ts";
-import type { MigrationRecord } from "./migration-history.ts";
 
 /** What kinds of databases do differently for migrations. */
 export interface MigrationDatabase {

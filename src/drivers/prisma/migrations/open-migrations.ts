@@ -1,26 +1,24 @@
 import { resolve as resolvePath } from "node:path";
 import { ConfigurationError, createModel, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
 import { noopLogger } from "../../../kernel/index.ts";
-import { jsonQuoter } from "../engine/json-quoter.ts";
-import { openingError } from "../engine/opening-error.ts";
+import { openingError } from "../engine/opening.ts";
 import { withSchemaEngine } from "../engine/schema-engine.ts";
+import { jsonQuoter } from "../engine/sqlite-tables.ts";
 import {
   differenceOf,
   pendingChanges,
   prepareTables,
   pushTables,
   type SchemaTarget,
+  type Tables,
   withTables,
 } from "../engine/sync-schema.ts";
-import type { Tables } from "../engine/tables.ts";
 import { tableNames } from "../schema/relation-sides.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { deployMigrations } from "./deploy-migrations.ts";
+import { deployMigrations, historyOf, migrationFailure } from "./deploy-migrations.ts";
 import { describeChanges } from "./describe-changes.ts";
 import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
-import { migrationFailure } from "./migration-failure.ts";
 import { type MigrationFile, readMigrations, writeMigration } from "./migration-folder.ts";
-import { historyOf } from "./migration-history.ts";
 import type { MigrationPlan, Migrations, MigrationsOptions, SchemaChange } from "./migrations.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 import { sqliteDatabase } from "./sqlite-database.ts";

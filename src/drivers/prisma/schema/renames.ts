@@ -17,7 +17,6 @@ import {
   plainTableName,
 } from "./former-links.ts";
 import { tableNames } from "./relation-sides.ts";
-import { type Findings, type Rename, renameColumn, renameTable } from "./rename.ts";
 
 function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { renames, problems }: Findings): void {
   if (renamedFrom === undefined || !catalog.has(renamedFrom)) return;
@@ -156,4 +155,25 @@ function linkRenames(model: EntityModel, catalog: Catalog, provider: Provider, {
   for (const relation of relations.filter(isUndecided))
     if (relations.some((other) => other !== relation && isAlongside(other, relation)))
       problems.push(undecided(relation));
+}
+
+/** A name in the database that is to become another one. */
+export interface Rename {
+  readonly kind: "rename-table" | "rename-column";
+  readonly sentence: string;
+  readonly statements: readonly string[];
+}
+
+/** What is found out while names are compared. */
+interface Findings {
+  readonly renames: Rename[];
+  readonly problems: string[];
+}
+
+function renameTable(from: string, to: string): string {
+  return `ALTER TABLE "${from}" RENAME TO "${to}"`;
+}
+
+function renameColumn(table: string, from: string, to: string): string {
+  return `ALTER TABLE "${table}" RENAME COLUMN "${from}" TO "${to}"`;
 }

@@ -2,11 +2,9 @@ import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
-import { codecOf } from "./column-codec.ts";
+import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
-import { type ListForm, listForm } from "./list-form.ts";
-import type { Places } from "./slot.ts";
-import type { SqlBuilder } from "./sql-builder.ts";
+import type { Places, SqlBuilder } from "./sql-builder.ts";
 
 type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;

@@ -1,7 +1,7 @@
 import { KeelsonError } from "../../../entity/index.ts";
 
 /** What a statement was about: all that its error may say. */
-export interface Statement {
+export interface Subject {
   /** Name of the entity; absent for what concerns the whole database. */
   readonly model?: string;
   readonly operation: string;
@@ -47,7 +47,7 @@ export class PrismaFailure extends KeelsonError {
   /** What to set, where the failure is a known one. */
   readonly remedy: string | undefined;
 
-  constructor(error: unknown, { model, operation }: Statement) {
+  constructor(error: unknown, { model, operation }: Subject) {
     const thrown = asThrown(error);
     const code = codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
     const sqlState = sqlStateOf(thrown);

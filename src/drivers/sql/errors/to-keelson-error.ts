@@ -1,4 +1,5 @@
 import { type AnyEntity, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import {
   BadRequestError,
   ConflictError,
@@ -7,16 +8,14 @@ import {
   ReferencedError,
   ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { constraintName } from "../tables/constraint-name.ts";
-import { liveUniqueName } from "../tables/live-unique-name.ts";
-import { printedUniqueKeys } from "../tables/printed-unique-keys.ts";
+import { constraintName, liveUniqueName, printedUniqueKeys } from "../tables/unique-keys.ts";
 import {
   type Constraint,
   constraintOf,
   isTooDeep,
   isTransactionStartTimeout,
   PrismaFailure,
-  type Statement,
+  type Subject,
 } from "./prisma-failure.ts";
 
 /** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
@@ -52,7 +51,7 @@ function referenceError(error: unknown, entity: AnyEntity | undefined, operation
  * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
  * @param statement what failed; its `operation` decides what a broken reference means
  */
-export function toKeelsonError(error: unknown, statement: Statement, model?: EntityModel): Error {
+export function toKeelsonError(error: unknown, statement: Subject, model?: EntityModel): Error {
   if (isKeelsonError(error)) return error;
   const cause = new PrismaFailure(error, statement);
   const entity = statement.model === undefined ? undefined : model?.get(statement.model);
@@ -74,14 +73,9 @@ export function toKeelsonError(error: unknown, statement: Statement, model?: Ent
   return new DatabaseError(undefined, { cause });
 }
 
-/** Whether two transactions got in each other's way; the same work may succeed a moment later. */
-export function isWriteConflict(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P2034";
-}
-
-/** Whether another process is writing to the SQLite file. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P1008";
+/** What a Keelson error says of its cause in the database. */
+export function failureBehind(error: unknown): PrismaFailure | undefined {
+  return error instanceof Error && error.cause instanceof PrismaFailure ? error.cause : undefined;
 }
 
 /** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
@@ -110,4 +104,35 @@ function foreignKeyColumn(entity: AnyEntity, { fields, index }: Constraint): str
       fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index)),
   );
   return found?.name;
+}
+
+/** Rows that are written, and a way to look for those they refer to. */
+export interface Written {
+  readonly model: EntityModel;
+  readonly entity: AnyEntity;
+  readonly rows: readonly (Row | ReadonlyMap<string, unknown>)[];
+  /** How many records with these ids there are. */
+  count(target: AnyEntity, ids: readonly unknown[]): Promise<number>;
+}
+
+/** SQLite does not say which reference of a row led nowhere; looking for the records does. */
+export async function namingDangling<T>(written: Written, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ValidationFailedError) || !("_" in error.errors)) throw error;
+    throw danglingReference(await danglingKeys(written), error.cause);
+  }
+}
+
+async function danglingKeys({ model, entity, rows, count }: Written): Promise<string[]> {
+  const dangling: string[] = [];
+  for (const { type, remote, target, foreignKey } of model.relationsOf(entity)) {
+    if (type !== "belongsTo" || remote !== undefined) continue;
+    const key = foreignKey as string;
+    const keys = new Set(rows.map((row) => (row instanceof Map ? row.get(key) : (row as Row)[key]) ?? null));
+    const ids = [...keys].filter((id) => id !== null);
+    if (ids.length > 0 && (await count(target, ids)) < ids.length) dangling.push(key);
+  }
+  return dangling;
 }

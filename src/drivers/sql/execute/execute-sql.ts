@@ -14,12 +14,12 @@ import type {
 } from "../../../gate/index.ts";
 import { ValidationFailedError } from "../../../kernel/index.ts";
 import { danglingReference } from "../errors/to-keelson-error.ts";
-import { sharedWrites } from "../fast/share-writes.ts";
+import { sharedWrites } from "../fast/shared-writes.ts";
 import type { Fast } from "../fast/switches.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 import { countRows, sqlFind } from "./sql-reads.ts";
-import { deleteRows, insertRow, insertRows, insertRowWhere, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 
 /** Pairs of one INSERT. */
 const PAIRS = 1_000;
@@ -72,8 +72,7 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
     const { rows, where, returning } = statement;
     if (returning === true || where !== undefined) {
       const [data] = rows as readonly [Row];
-      if (where === undefined) return insertRow(session, shared, plan, data).then(writtenOne);
-      return insertRowWhere(session, plan, data, where).then(writtenOne);
+      return insertRow(session, shared, plan, data, where).then(writtenOne);
     }
     const portions = portionsOf(session, plan, rows);
     if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions).then(writtenSeveral);

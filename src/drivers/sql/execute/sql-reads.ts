@@ -1,10 +1,9 @@
 import type { ColumnDefinition } from "../../../entity/index.ts";
 import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
-import { byId } from "../fast/by-id.ts";
 import { joinsOf } from "../fast/joins.ts";
-import { sharedReads } from "../fast/share-reads.ts";
+import { byId, sharedReads } from "../fast/shared-reads.ts";
 import type { Fast } from "../fast/switches.ts";
-import type { EntityPlan } from "../session/entity-plan.ts";
+import type { EntityPlan } from "../session/connection.ts";
 import { inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
 import {
   countQuery,

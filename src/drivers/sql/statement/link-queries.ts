@@ -3,10 +3,9 @@ import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.t
 import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { Slots } from "../condition/slot.ts";
+import { Slots } from "../condition/sql-builder.ts";
 import { linkTable } from "../tables/link-table.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import { type NamedQuery, toStatement } from "./sql-statement.ts";
+import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
 const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);

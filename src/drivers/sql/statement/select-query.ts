@@ -12,14 +12,12 @@ import {
 } from "../../../gate/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { Slots } from "../condition/slot.ts";
-import type { SqlBuilder, Tables } from "../condition/sql-builder.ts";
-import type { EntityPlan } from "../session/entity-plan.ts";
+import { Slots, type SqlBuilder, type Tables } from "../condition/sql-builder.ts";
+import type { EntityPlan } from "../session/connection.ts";
 import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
-import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import type { NamedQuery } from "./sql-statement.ts";
+import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** Columns that a statement returns. */
 export interface Selection {
@@ -67,17 +65,18 @@ export interface RowsWanted {
 
 const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
 
-/**
- * The columns that are asked for.
- * @throws BadRequestError for names that are no columns
- */
+/** @throws BadRequestError for names that are no columns */
+export function assertColumns({ name, columns }: AnyEntity, names: readonly string[]): void {
+  for (const one of names) if (!Object.hasOwn(columns, one)) throw new BadRequestError(`${name} has no field "${one}"`);
+}
+
+/** The columns that are asked for. @throws BadRequestError for names that are no columns */
 export function selectionOf(
   { builder: { provider }, selections, moments }: SqlConnection,
   { entity }: EntityPlan,
   { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
 ): Selection {
-  for (const name of select ?? [])
-    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  if (select !== undefined) assertColumns(entity, select);
   const key = select?.join() ?? "*";
   return selections.get(`${entity.name} ${asText} ${key}`, () => {
     const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];

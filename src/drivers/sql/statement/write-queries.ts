@@ -4,12 +4,10 @@ import { type Condition, looksAt } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { type Slot, Slots } from "../condition/slot.ts";
-import type { SqlBuilder } from "../condition/sql-builder.ts";
-import { countsVersion } from "../session/entity-plan.ts";
+import { type Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
+import { countsVersion } from "../session/connection.ts";
 import type { Selection } from "./select-query.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import { type NamedQuery, type Statement, toStatement } from "./sql-statement.ts";
+import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 
 /** Values of a row as they travel, by column. */
 export type Encoded = ReadonlyMap<string, unknown>;

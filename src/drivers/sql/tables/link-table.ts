@@ -1,5 +1,5 @@
 import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { linkName, linkTableName, otherSideName } from "./link-name.ts";
+import { distinctName, MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
 export interface LinkTable {
@@ -29,4 +29,38 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
     .flatMap((entity) => model.relationsOf(entity))
     .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
+}
+
+/** The table's name begins with an underscore. */
+const MAX_LINK_NAME = MAX_NAME - 1;
+
+/** The declared side of a manyToMany relation that comes first. */
+export function firstSide({ source, target, name, inverse }: ResolvedRelation): string {
+  const own = `${source.name}_${name}`;
+  const other = `${target.name}_${inverse ?? ""}`;
+  return inverse !== undefined && other < own ? other : own;
+}
+
+/** The name of a manyToMany relation, after which Prisma calls its table. */
+export function linkName(relation: ResolvedRelation): string {
+  return distinctName(firstSide(relation), MAX_LINK_NAME);
+}
+
+/** Prisma's name for the table of a manyToMany relation. */
+export function linkTableName(name: string): string {
+  return `_${name}`;
+}
+
+/** Names have no double underscores, so this one cannot clash with a declared field. */
+export function hiddenName({ source, name }: ResolvedRelation): string {
+  return `${source.name}__${name}`;
+}
+
+/**
+ * The name of the other side of a manyToMany relation, whether an entity declares it or not. Prisma's first column is for
+ * the field that comes first where both are of one model, so there an undeclared side has to come last.
+ */
+export function otherSideName(relation: ResolvedRelation): string {
+  const { source, target, name, inverse } = relation;
+  return inverse ?? (source === target ? `${name}___${source.name}` : hiddenName(relation));
 }

@@ -1,6 +1,26 @@
-import type { SqlDriverAdapter, SqlQueryable, Transaction } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlQueryable, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import type { Transact, TransactLimits } from "../session/run-transaction.ts";
+import type { Transact, TransactLimits } from "./session.ts";
+
+/** Runs a statement that has no parameters. */
+export function runStatement(adapter: Pick<SqlQueryable, "queryRaw">, sql: string): Promise<SqlResultSet> {
+  return adapter.queryRaw({ sql, args: [], argTypes: [] });
+}
+
+/** An adapter like another one, with some methods of its own. */
+export function adapterLike(adapter: SqlDriverAdapter, own: Partial<SqlDriverAdapter>): SqlDriverAdapter {
+  return {
+    provider: adapter.provider,
+    adapterName: adapter.adapterName,
+    queryRaw: (query) => adapter.queryRaw(query),
+    executeRaw: (query) => adapter.executeRaw(query),
+    executeScript: (script) => adapter.executeScript(script),
+    startTransaction: (isolation) => adapter.startTransaction(isolation),
+    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
+    dispose: () => adapter.dispose(),
+    ...own,
+  };
+}
 
 /** A transaction of an adapter. */
 export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = async (adapter, body, limits) => {
@@ -41,15 +61,14 @@ async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: 
   }
 }
 
-function statement(sql: string): { sql: string; args: unknown[]; argTypes: [] } {
-  return { sql, args: [], argTypes: [] };
+/** Some adapters leave COMMIT and ROLLBACK to their caller, and only release the connection. */
+async function end(transaction: Transaction, how: "COMMIT" | "ROLLBACK"): Promise<void> {
+  if (!transaction.options.usePhantomQuery) await transaction.executeRaw({ sql: how, args: [], argTypes: [] });
 }
 
-/** Some adapters leave COMMIT and ROLLBACK to their caller, and only release the connection. */
 async function commit(transaction: Transaction): Promise<void> {
-  const { options, provider } = transaction;
   try {
-    if (!options.usePhantomQuery) await transaction.executeRaw(statement("COMMIT"));
+    await end(transaction, "COMMIT");
   } catch (error) {
     await transaction.rollback().catch(() => undefined);
     throw error;
@@ -58,14 +77,14 @@ async function commit(transaction: Transaction): Promise<void> {
     await transaction.commit();
   } catch (error) {
     // SQLite stays in a transaction that it could not commit.
-    if (provider === "sqlite") await transaction.rollback().catch(() => undefined);
+    if (transaction.provider === "sqlite") await transaction.rollback().catch(() => undefined);
     throw error;
   }
 }
 
 async function rollback(transaction: Transaction): Promise<void> {
   try {
-    if (!transaction.options.usePhantomQuery) await transaction.executeRaw(statement("ROLLBACK"));
+    await end(transaction, "ROLLBACK");
   } finally {
     await transaction.rollback();
   }
