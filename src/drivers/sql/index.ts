@@ -37,6 +37,7 @@ export {
   linkTable,
   linkTableName,
   otherSideName,
+  tableNames,
 } from "./tables/link-table.ts";
 export {
   LIVE_SUFFIX,

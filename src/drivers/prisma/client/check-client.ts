@@ -1,8 +1,14 @@
 import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provider } from "../../../entity/index.ts";
 import type { DriverContext } from "../../../gate/index.ts";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import { compilePlans, EXACT_COLLATIONS, exactCollation, printedUniqueKeys, toKeelsonError } from "../../sql/index.ts";
-import { tableNames } from "../schema/relation-sides.ts";
+import {
+  compilePlans,
+  EXACT_COLLATIONS,
+  exactCollation,
+  printedUniqueKeys,
+  tableNames,
+  toKeelsonError,
+} from "../../sql/index.ts";
 import { delegateOf, modelApi, type StatementClient } from "./client-connection.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { ColumnType, SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Pool, PoolConfig, QueryResult } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
-import { columnsQuery, LIVE_SUFFIX, liveUniqueNames, toCatalog } from "../../sql/index.ts";
-import { tableNames } from "../schema/relation-sides.ts";
+import { columnsQuery, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Foreign, Tables } from "./sync-schema.ts";
 

@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from "node:path";
 import { ConfigurationError, createModel, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
 import { noopLogger } from "../../../kernel/index.ts";
+import { tableNames } from "../../sql/index.ts";
 import { openingError } from "../engine/opening.ts";
 import { withSchemaEngine } from "../engine/schema-engine.ts";
 import { jsonQuoter } from "../engine/sqlite-tables.ts";
@@ -13,7 +14,6 @@ import {
   type Tables,
   withTables,
 } from "../engine/sync-schema.ts";
-import { tableNames } from "../schema/relation-sides.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { deployMigrations, historyOf, migrationFailure } from "./deploy-migrations.ts";
 import { describeChanges } from "./describe-changes.ts";

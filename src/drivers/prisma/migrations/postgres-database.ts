@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
+import { tableNames } from "../../sql/index.ts";
 import { loadPeers } from "../engine/opening.ts";
 import {
   inTransaction,
@@ -12,7 +13,6 @@ import {
   whileLocked,
 } from "../engine/postgres-tables.ts";
 import type { Tables } from "../engine/sync-schema.ts";
-import { tableNames } from "../schema/relation-sides.ts";
 import type { MigrationRecord } from "./deploy-migrations.ts";
 import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";

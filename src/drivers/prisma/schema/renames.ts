@@ -7,7 +7,7 @@ import {
   type Provider,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import { type Catalog, linkRelations, linkTable, shortName } from "../../sql/index.ts";
+import { type Catalog, linkRelations, linkTable, shortName, tableNames } from "../../sql/index.ts";
 import {
   type FormerLink,
   formerLinks,
@@ -16,7 +16,6 @@ import {
   ownColumnIn,
   plainTableName,
 } from "./former-links.ts";
-import { tableNames } from "./relation-sides.ts";
 
 function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { renames, problems }: Findings): void {
   if (renamedFrom === undefined || !catalog.has(renamedFrom)) return;

@@ -21,44 +21,6 @@ import type { SqlSession } from "../statement/sql-connection.ts";
 import { countRows, sqlFind } from "./sql-reads.ts";
 import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 
-/** Pairs of one INSERT. */
-const PAIRS = 1_000;
-
-/** Pairs of a relation, ordered by source, then target. */
-async function selectLinks(session: SqlSession, statement: FindPairs): Promise<Pair[]> {
-  const { relation, ids, where, limit = Number.POSITIVE_INFINITY } = statement;
-  const sources = [...new Set(ids)];
-  if (sources.length === 0 || limit === 0) return [];
-  const query = linksQuery(session.connection(), relation, sources, where, limit);
-  const { rows } = await session.read({ model: relation.source.name, operation: "links" }, (client) =>
-    client.queryRaw(query),
-  );
-  const pairs = rows.map(([source, target]): Pair => ({ source: source as string, target: target as string }));
-  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
-  return pairs.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
-}
-
-/** Adds pairs. @throws ValidationFailedError when one end does not exist */
-async function addLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
-  const open = session.connection();
-  for (let start = 0; start < targets.length; start += PAIRS) {
-    const query = linkQuery(open, relation, id, targets.slice(start, start + PAIRS));
-    try {
-      await session.write({ model: relation.source.name, operation: "link" }, (client) => client.executeRaw(query));
-    } catch (error) {
-      if (!(error instanceof ValidationFailedError)) throw error;
-      throw danglingReference([`${relation.name}Ids`], error.cause);
-    }
-  }
-}
-
-/** Removes pairs; a record that does not exist has none. */
-async function removeLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
-  if (targets.length === 0) return;
-  const query = unlinkQuery(session.connection(), relation, id, targets);
-  await session.write({ model: relation.source.name, operation: "unlink" }, (client) => client.executeRaw(query));
-}
-
 /**
  * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
  * it do not matter while they wait for their turn.
@@ -122,4 +84,42 @@ function writtenSeveral(count: number): Written {
 
 function writtenOne(row: Row | null): Written {
   return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+}
+
+/** Pairs of one INSERT. */
+const PAIRS = 1_000;
+
+/** Pairs of a relation, ordered by source, then target. */
+async function selectLinks(session: SqlSession, statement: FindPairs): Promise<Pair[]> {
+  const { relation, ids, where, limit = Number.POSITIVE_INFINITY } = statement;
+  const sources = [...new Set(ids)];
+  if (sources.length === 0 || limit === 0) return [];
+  const query = linksQuery(session.connection(), relation, sources, where, limit);
+  const { rows } = await session.read({ model: relation.source.name, operation: "links" }, (client) =>
+    client.queryRaw(query),
+  );
+  const pairs = rows.map(([source, target]): Pair => ({ source: source as string, target: target as string }));
+  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
+  return pairs.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
+}
+
+/** Adds pairs. @throws ValidationFailedError when one end does not exist */
+async function addLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  const open = session.connection();
+  for (let start = 0; start < targets.length; start += PAIRS) {
+    const query = linkQuery(open, relation, id, targets.slice(start, start + PAIRS));
+    try {
+      await session.write({ model: relation.source.name, operation: "link" }, (client) => client.executeRaw(query));
+    } catch (error) {
+      if (!(error instanceof ValidationFailedError)) throw error;
+      throw danglingReference([`${relation.name}Ids`], error.cause);
+    }
+  }
+}
+
+/** Removes pairs; a record that does not exist has none. */
+async function removeLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
+  if (targets.length === 0) return;
+  const query = unlinkQuery(session.connection(), relation, id, targets);
+  await session.write({ model: relation.source.name, operation: "unlink" }, (client) => client.executeRaw(query));
 }

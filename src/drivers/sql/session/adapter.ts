@@ -1,6 +1,6 @@
 import type { SqlDriverAdapter, SqlQueryable, SqlResultSet, Transaction } from "@prisma/driver-adapter-utils";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
-import type { Transact, TransactLimits } from "./session.ts";
+import { type Transact, type TransactLimits, within } from "./session.ts";
 
 /** Runs a statement that has no parameters. */
 export function runStatement(adapter: Pick<SqlQueryable, "queryRaw">, sql: string): Promise<SqlResultSet> {
@@ -38,27 +38,18 @@ export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = asyn
 
 /** @throws DatabaseUnavailableError when no connection could be had in time */
 async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: TransactLimits): Promise<Transaction> {
-  const isolation = asksReadCommitted ? "READ COMMITTED" : undefined;
-  if (maxWait === 0) return adapter.startTransaction(isolation);
-  let timer: NodeJS.Timeout | undefined;
+  const starting = adapter.startTransaction(asksReadCommitted ? "READ COMMITTED" : undefined);
+  if (maxWait === 0) return starting;
   let isLate = false;
-  const starting = adapter.startTransaction(isolation);
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(new DatabaseUnavailableError());
-    }, maxWait);
-  });
   starting.then(
     // It began after `begin` had given up.
     (transaction) => (isLate ? rollback(transaction).catch(() => undefined) : undefined),
     () => undefined,
   );
-  try {
-    return await Promise.race([starting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(starting, maxWait, () => {
+    isLate = true;
+    return new DatabaseUnavailableError();
+  });
 }
 
 /** Some adapters leave COMMIT and ROLLBACK to their caller, and only release the connection. */

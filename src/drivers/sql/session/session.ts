@@ -55,11 +55,8 @@ export function databaseSession<C, O extends Connection<C>>(
   };
 }
 
-/**
- * Statements of a transaction: one after the other, as its connection takes them.
- * @param client What the transaction takes statements with
- */
-function transactionSession<S, C, O extends Connection<C>>(
+/** Statements of a transaction: one after the other, as its connection takes them. @param client What takes them */
+function transactionSession<S, O extends Connection<unknown>>(
   open: O,
   client: S,
 ): Session<S, O> & { end(why: string): void } {
@@ -86,9 +83,7 @@ function transactionSession<S, C, O extends Connection<C>>(
 /** Milliseconds that a transaction waits for a connection where the client was opened without `maxWait`. */
 const MAX_WAIT_MS = 10_000;
 
-/**
- * Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws.
- */
+/** Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws. */
 export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, limits: TransactLimits) => Promise<T>;
 
 /** How long a transaction may take, in milliseconds, and how it is isolated. */
@@ -113,47 +108,43 @@ export function runTransaction<T, S, C, O extends Connection<C>>(
   work: (session: Session<S, O>) => Promise<T>,
   timeout: number,
 ): Promise<T> {
-  return withRetries(() => attempt(open, transact, work, timeout), retryDelays(open.dialect));
-}
-
-async function attempt<T, S, C, O extends Connection<C>>(
-  open: O,
-  transact: Transact<S, C>,
-  work: (session: Session<S, O>) => Promise<T>,
-  timeout: number,
-): Promise<T> {
-  let failure: { readonly error: unknown } | undefined;
-  const body = async (inner: S): Promise<T> => {
-    const session = transactionSession<S, C, O>(open, inner);
+  async function attempt(): Promise<T> {
+    let failure: { readonly error: unknown } | undefined;
+    const body = async (inner: S): Promise<T> => {
+      const session = transactionSession<S, O>(open, inner);
+      // A database waits for the work to return, however long that takes; a queue of writers cannot.
+      const late = (): Error => {
+        const why = `The transaction took longer than ${timeout} ms and was rolled back`;
+        session.end(why);
+        return new DatabaseError(why);
+      };
+      try {
+        return await within(work(session), timeout, late);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      } finally {
+        session.end("The transaction is over");
+      }
+    };
     try {
-      return await inTime(work(session), timeout, session.end);
+      return await transact(open.client, body, limitsOf(open, timeout));
     } catch (error) {
-      failure = { error };
-      throw error;
-    } finally {
-      session.end("The transaction is over");
+      if (failure !== undefined) throw failure.error;
+      throw toKeelsonError(error, { operation: "transaction" }, open.model);
     }
-  };
-  try {
-    return await transact(open.client, body, limitsOf(open, timeout));
-  } catch (error) {
-    if (failure !== undefined) throw failure.error;
-    throw toKeelsonError(error, { operation: "transaction" }, open.model);
   }
+  return withRetries(attempt, retryDelays(open.dialect));
 }
 
-/** A database waits for the work to return, however long that takes; a queue of writers cannot. */
-async function inTime<T>(work: Promise<T>, timeout: number, end: (why: string) => void): Promise<T> {
+/** Waits for a promise for so many milliseconds. @param late Makes the error that is thrown then */
+export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const why = `The transaction took longer than ${timeout} ms and was rolled back`;
-      end(why);
-      reject(new DatabaseError(why));
-    }, timeout);
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([promise, over]);
   } finally {
     clearTimeout(timer);
   }

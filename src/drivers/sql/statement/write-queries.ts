@@ -68,7 +68,14 @@ function writeInsert(
   const slots = new Slots();
   const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
   const insert = builder.db.insertInto(entity.name).values(rows);
-  return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+  return compiled(insert, returning);
+}
+
+function compiled(
+  query: { returning(columns: string[]): { compile(): CompiledQuery }; compile(): CompiledQuery },
+  returning: Selection | undefined,
+): CompiledQuery {
+  return (returning === undefined ? query : query.returning([...returning.names])).compile();
 }
 
 /**
@@ -95,7 +102,7 @@ export function insertWhereQuery(
       .insertInto(entity.name)
       .columns(names)
       .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
-    return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+    return compiled(insert, returning);
   };
   return statements
     .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
@@ -152,7 +159,7 @@ export function updateStatement(
       .updateTable(entity.name)
       .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
       .where(ownRows(builder, entity, condition, slots, "no key update"));
-    return (returning === undefined ? update : update.returning([...returning.names])).compile();
+    return compiled(update, returning);
   };
   return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
 }

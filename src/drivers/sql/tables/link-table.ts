@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { distinctName, MAX_NAME } from "./unique-keys.ts";
+import { MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
 export interface LinkTable {
@@ -31,8 +32,10 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
 }
 
-/** The table's name begins with an underscore. */
-const MAX_LINK_NAME = MAX_NAME - 1;
+/** Names of all tables: one per entity, and one per manyToMany relation. */
+export function tableNames(model: EntityModel): readonly string[] {
+  return [...model.entities.map(({ name }) => name), ...linkRelations(model).map((links) => linkTable(links).table)];
+}
 
 /** The declared side of a manyToMany relation that comes first. */
 export function firstSide({ source, target, name, inverse }: ResolvedRelation): string {
@@ -41,9 +44,13 @@ export function firstSide({ source, target, name, inverse }: ResolvedRelation): 
   return inverse !== undefined && other < own ? other : own;
 }
 
-/** The name of a manyToMany relation, after which Prisma calls its table. */
+/** The name of a manyToMany relation, after which Prisma calls its table; one that is too long is told apart by a hash. */
 export function linkName(relation: ResolvedRelation): string {
-  return distinctName(firstSide(relation), MAX_LINK_NAME);
+  const name = firstSide(relation);
+  const length = MAX_NAME - 1; // the table's name begins with an underscore
+  if (name.length <= length) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, length - hash.length - 1)}_${hash}`;
 }
 
 /** Prisma's name for the table of a manyToMany relation. */

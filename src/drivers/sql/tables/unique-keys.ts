@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { AnyEntity, ColumnDefinition, EntityModel } from "../../../entity/index.ts";
 
 /** Whether a key leads to a record that is followed back by a single one: then no two records may share it. */
@@ -21,8 +20,9 @@ export function printedUniqueKeys(model: EntityModel, entity: AnyEntity): readon
   return [...uniqueColumnsOf(model, entity).map((name) => [name]), ...entity.uniques];
 }
 
-/** How names of such indexes end. */
+/** How the names of indexes over live records end. */
 export const LIVE_SUFFIX = "_live_key";
+
 /** The name of the index that keeps columns unique among live records. */
 export function liveUniqueName(entity: AnyEntity, columns: readonly string[]): string {
   return constraintName(entity, columns, LIVE_SUFFIX);
@@ -48,11 +48,4 @@ export function constraintName(entity: AnyEntity, columns: readonly string[], su
 /** A name of which the end stays when it is too long. */
 export function shortName(start: string, suffix: string): string {
   return `${start.slice(0, MAX_NAME - suffix.length)}${suffix}`;
-}
-
-/** A name that fits, and is still another one than those that begin like it. */
-export function distinctName(name: string, length: number): string {
-  if (name.length <= length) return name;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
-  return `${name.slice(0, length - hash.length - 1)}_${hash}`;
 }
