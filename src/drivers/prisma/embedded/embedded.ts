@@ -23,43 +23,6 @@ import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
 
-/** Counts up when what is compared with what changes here. */
-const FORM = 1;
-
-/**
- * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
- * hand or another file in this one's place changes the hash.
- */
-async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
-  const { rows } = await runStatement(
-    connection,
-    "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name",
-  );
-  return createHash("sha256")
-    .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
-    .digest("hex");
-}
-
-/** The digest of tables and a schema that were found to fit. */
-interface SchemaStamp {
-  read(): Promise<string | undefined>;
-  write(digest: string): Promise<void>;
-}
-
-/**
- * A stamp in a file of its own beside the database's: comparing every table with its entity takes the schema engine, and
- * so most of the time in which an app starts. Without the file, or with one that does not match, that is simply done again.
- * @param file The SQLite file
- */
-function schemaStamp(file: string): SchemaStamp {
-  const path = `${file}-schema`;
-  return {
-    read: () => readFile(path, "utf8").catch(() => undefined),
-    // A folder that cannot be written to only costs time.
-    write: (digest) => writeFile(path, digest).catch(() => undefined),
-  };
-}
-
 /** Options of `embedded`. */
 export interface EmbeddedOptions {
   /** The SQLite file, relative to the working directory; made with its folders when it does not exist. @default ".keelson/app.db" */
@@ -69,9 +32,6 @@ export interface EmbeddedOptions {
   /** Lets that change drop columns and tables with data. @default false */
   readonly acceptDataLoss?: boolean | undefined;
 }
-
-/** What an app needs whose tables fit; by the name of the package that brings it. */
-const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as const;
 
 /**
  * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
@@ -135,12 +95,10 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
           mode: push,
           push: async () =>
             (await digest()) === (await stamp.read()) ? { changed: false } : pushSchema(await target()),
-          misfits: () =>
-            findMisfits(
-              connection as SqlDriverAdapter,
-              { model: current().model, provider: "sqlite" },
-              push === "auto",
-            ),
+          misfits() {
+            const fitting = { model: current().model, provider: "sqlite" } as const;
+            return findMisfits(connection as SqlDriverAdapter, fitting, push === "auto");
+          },
           async pending() {
             const before = await digest();
             if (before === (await stamp.read())) return [];
@@ -155,7 +113,9 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
         const fitting = push === "auto" ? await stamp.read() : undefined;
         // What is refused leaves no file behind.
         if (push === "auto" && fitting === undefined) await refuseMisfits(model, production);
-        const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", LIBRARY);
+        // All that is needed where tables fit; by the name of the package that brings it.
+        const library = { "@prisma/adapter-libsql": async () => requireLibsql() };
+        const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", library);
         const adapter = await openFile(path, libsqlFactory(Libsql, path));
         try {
           if (fitting !== undefined && fitting !== (await schemaDigest(schemaOf(model), adapter)))
@@ -180,4 +140,34 @@ async function openFile(path: string, factory: SqliteFactory): Promise<SqlDriver
     const cause = new PrismaFailure(error, { operation: "connect" });
     throw new ConfigurationError(`embedded cannot open the SQLite file ${path} (${cause.code})`, { cause });
   }
+}
+
+/** Counts up when what is compared with what changes here. */
+const FORM = 1;
+
+/**
+ * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
+ * hand or another file in this one's place changes the hash.
+ */
+async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
+  const all = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
+  const { rows } = await runStatement(connection, all);
+  return createHash("sha256")
+    .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
+    .digest("hex");
+}
+
+/**
+ * The digest of tables and a schema that were found to fit, in a file of its own beside the database's: comparing every
+ * table with its entity takes the schema engine, and so most of the time in which an app starts. Without the file, or with one that
+ * does not match, that is simply done again.
+ * @param file The SQLite file
+ */
+function schemaStamp(file: string) {
+  const path = `${file}-schema`;
+  return {
+    read: (): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined),
+    // A folder that cannot be written to only costs time.
+    write: (digest: string): Promise<void> => writeFile(path, digest).catch(() => undefined),
+  };
 }

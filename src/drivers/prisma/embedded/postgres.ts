@@ -103,19 +103,16 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           mode: push,
           push: async () => pushSchema(await target()),
           pending: async () => pendingChanges(await target()),
-          misfits: () =>
-            findMisfits(
-              opened as SqlDriverAdapter,
-              { model: current().model, provider: "postgresql", schema: schemaName },
-              push === "auto",
-            ),
+          misfits() {
+            const fitting = { model: current().model, provider: "postgresql", schema: schemaName } as const;
+            return findMisfits(opened as SqlDriverAdapter, fitting, push === "auto");
+          },
         };
       },
       async open({ model, log, production }) {
         const packages = await loadPeers("postgres", POSTGRES_PACKAGES);
         // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
-        const { PrismaPg } = packages["@prisma/adapter-pg"];
         if (push === "auto") {
           const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
           checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
@@ -130,6 +127,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         // The pool replaces idle connections that break; without a listener they would end the process.
         const onLost = (error: Error): void =>
           log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
+        const { PrismaPg } = packages["@prisma/adapter-pg"];
         const own = await new PrismaPg(pool, {
           schema: schemaName,
           disposeExternalPool: true,
@@ -140,10 +138,8 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         // A pool of its own, without connections: the adapter listens to the one it is given for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
-        const { describedOnce } = fast;
-        const adapter = fast.poolQueries
-          ? poolQueries(own, pool, { named: preparedStatements, describedOnce }, explain)
-          : own;
+        const how = { named: preparedStatements, describedOnce: fast.describedOnce };
+        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
         try {
           await runStatement(adapter, "SELECT 1");
         } catch (error) {
@@ -151,12 +147,8 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           throw openingError("postgres", error);
         }
         opened = adapter;
-        return {
-          client: adapter,
-          dialect: DIALECTS.postgresql,
-          maxWait: connectionTimeout,
-          close: () => adapter.dispose(),
-        };
+        const close = () => adapter.dispose();
+        return { client: adapter, dialect: DIALECTS.postgresql, maxWait: connectionTimeout, close };
       },
     },
     sqlPath(fast),

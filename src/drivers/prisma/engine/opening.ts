@@ -1,21 +1,8 @@
-import { ConfigurationError } from "../../../entity/index.ts";
+import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
 import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
 
 type Imports = Readonly<Record<string, () => Promise<unknown>>>;
 type Loaded<T extends Imports> = { readonly [K in keyof T]: Awaited<ReturnType<T[K]>> };
-
-/** `@scope/name` of `@scope/name/some/file`. */
-function packageOf(specifier: string): string {
-  return specifier
-    .split("/")
-    .slice(0, specifier.startsWith("@") ? 2 : 1)
-    .join("/");
-}
-
-function isMissing(reason: unknown, name: string): boolean {
-  const { code, message } = reason as { readonly code?: unknown; readonly message?: unknown };
-  return (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && String(message).includes(`${name}'`);
-}
 
 /**
  * Loads optional packages, all at once.
@@ -31,18 +18,22 @@ export async function loadPeers<T extends Imports>(feature: string, imports: T):
   const loaded: Record<string, unknown> = {};
   results.forEach((result, index) => {
     const specifier = specifiers[index] as string;
-    const name = packageOf(specifier);
+    const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
     if (result.status === "fulfilled") loaded[specifier] = result.value;
     else if (isMissing(result.reason, name)) missing.add(name);
     else broken.push(`${feature} cannot load "${name}": ${(result.reason as Error).message}`);
   });
   if (missing.size > 0) {
-    const names = [...missing];
-    const quoted = names.map((name) => `"${name}"`).join(", ");
-    throw new ConfigurationError(`${feature} needs ${quoted}. Run: npm i ${names.join(" ")}`);
+    const quoted = [...missing].map((name) => `"${name}"`).join(", ");
+    throw new ConfigurationError(`${feature} needs ${quoted}. Run: npm i ${[...missing].join(" ")}`);
   }
   if (broken.length > 0) throw new ConfigurationError(broken);
   return loaded as Loaded<T>;
+}
+
+function isMissing(reason: unknown, name: string): boolean {
+  const { code, message } = reason as { readonly code?: unknown; readonly message?: unknown };
+  return (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && String(message).includes(`${name}'`);
 }
 
 /** What is wrong with a connection that can only be put right by hand; Prisma's codes and PostgreSQL's. */
@@ -89,4 +80,21 @@ export function refuseWrongAddress(driver: string, address: string, own: RegExp)
   if (scheme === undefined || own.test(scheme)) return;
   const served = SERVED_BY.find(([schemes]) => schemes.test(scheme))?.[1] ?? "prisma(client)";
   throw new ConfigurationError(`${driver} takes no address that begins with "${scheme}"; use ${served}`);
+}
+
+/** Opens something for work and closes it, whatever happens. @param explain Makes a Keelson error of another one */
+export async function withOpened<R extends { close(): Promise<void> }, T>(
+  open: () => Promise<R>,
+  work: (opened: R) => Promise<T>,
+  explain: (error: unknown) => Error,
+): Promise<T> {
+  let opened: R | undefined;
+  try {
+    opened = await open();
+    return await work(opened);
+  } catch (error) {
+    throw isKeelsonError(error) ? error : explain(error);
+  } finally {
+    await opened?.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
 import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
-import type { Ledger } from "./migration-database.ts";
+import type { Ledger, MigrationRecord } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 import type { MigrationProgress } from "./migrations.ts";
 
@@ -14,6 +14,25 @@ export interface Deployment {
   hasTables(): Promise<boolean>;
   /** Sentences on what the database and the definitions differ in. */
   differences(): Promise<readonly string[]>;
+}
+
+/** Applies pending migrations, or records them, in their order. */
+export function deployMigrations(ledger: Ledger, deployment: Deployment): Promise<readonly string[]> {
+  const { files, baseline, onProgress } = deployment;
+  return ledger.exclusively(async () => {
+    const records = await ledger.records();
+    const history = historyOf(records, files);
+    assertApplicable(history);
+    const names = history.pending.map(({ name }) => name);
+    if (names.length === 0) return names;
+    await assertBaseline(deployment, records.length === 0);
+    for (const [index, file] of history.pending.entries()) {
+      onProgress({ name: file.name, done: index, total: names.length });
+      await (baseline ? ledger.record(file) : applyOne(ledger, file));
+    }
+    onProgress({ name: names.at(-1) as string, done: names.length, total: names.length });
+    return names;
+  });
 }
 
 async function applyOne(ledger: Ledger, file: MigrationFile): Promise<void> {
@@ -45,33 +64,6 @@ async function assertBaseline({ baseline, hasTables, differences }: Deployment, 
     );
 }
 
-/** Applies pending migrations, or records them, in their order. */
-export function deployMigrations(ledger: Ledger, deployment: Deployment): Promise<readonly string[]> {
-  const { files, baseline, onProgress } = deployment;
-  return ledger.exclusively(async () => {
-    const records = await ledger.records();
-    const history = historyOf(records, files);
-    assertApplicable(history);
-    const names = history.pending.map(({ name }) => name);
-    if (names.length === 0) return names;
-    await assertBaseline(deployment, records.length === 0);
-    for (const [index, file] of history.pending.entries()) {
-      onProgress({ name: file.name, done: index, total: names.length });
-      await (baseline ? ledger.record(file) : applyOne(ledger, file));
-    }
-    onProgress({ name: names.at(-1) as string, done: names.length, total: names.length });
-    return names;
-  });
-}
-
-/** A row of `_prisma_migrations`, Prisma's own table. */
-export interface MigrationRecord {
-  readonly name: string;
-  readonly checksum: string;
-  readonly finished: boolean;
-  readonly rolledBack: boolean;
-}
-
 /** Where a database stands towards the migrations of a folder. */
 interface MigrationHistory {
   readonly applied: readonly string[];
@@ -94,18 +86,13 @@ export function historyOf(records: readonly MigrationRecord[], files: readonly M
     pending: files.filter(({ name }) => !current.has(name)),
     failed: [...current.values()].filter(({ finished }) => !finished).map(({ name }) => name),
     missing: applied.map(({ name }) => name).filter((name) => !known.has(name)),
-    edited: applied.filter(({ name, checksum }) => isEdited(known.get(name), checksum)).map(({ name }) => name),
+    edited: applied
+      .filter(({ name, checksum }) => known.get(name)?.checksums.includes(checksum) === false)
+      .map(({ name }) => name),
   };
 }
 
-function isEdited(file: MigrationFile | undefined, checksum: string): boolean {
-  return file !== undefined && !file.checksums.includes(checksum);
-}
-
-/**
- * What has to be put right before anything is applied.
- * @throws ConfigurationError naming each
- */
+/** @throws ConfigurationError naming what has to be put right before anything is applied */
 function assertApplicable({ failed, edited }: MigrationHistory): void {
   const problems = [
     ...failed.map(
@@ -139,27 +126,20 @@ interface Failure {
   readonly cause?: { readonly kind?: unknown; readonly message?: unknown };
 }
 
-function reasonOf({ code, message, cause }: Failure): string | undefined {
-  const words = [code, cause?.kind, cause?.message, message].filter((word) => typeof word === "string");
-  return REASONS.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
-}
-
-/** The line that the database points at. */
-function lineOf({ position }: Failure, sql: string): string {
-  const at = Number(position);
-  return Number.isInteger(at) ? `, line ${sql.slice(0, at - 1).split("\n").length}` : "";
-}
-
 /** Why a migration failed, without a word of the database's. */
 export function migrationFailure(
   error: unknown,
-  { name, sql }: { readonly name: string; readonly sql: string },
+  { name, sql }: Pick<MigrationFile, "name" | "sql">,
   outcome: string,
 ): Error {
-  const known = toKeelsonError(error, { operation: "migrate" });
-  if (known instanceof DatabaseUnavailableError) return known;
+  const unavailable = toKeelsonError(error, { operation: "migrate" });
+  if (unavailable instanceof DatabaseUnavailableError) return unavailable;
   const failure = (typeof error === "object" && error !== null ? error : {}) as Failure;
   const cause = new PrismaFailure(error, { operation: "migrate" });
-  const reason = reasonOf(failure) ?? `the database refuses it (${cause.sqlState ?? cause.code})`;
-  return new ConfigurationError(`migration ${name}${lineOf(failure, sql)}: ${reason}; ${outcome}`, { cause });
+  const words = [failure.code, failure.cause?.kind, failure.cause?.message, failure.message].map(String);
+  const known = REASONS.find(([pattern]) => words.some((word) => pattern.test(word)))?.[1];
+  const reason = known ?? `the database refuses it (${cause.sqlState ?? cause.code})`;
+  const at = Number(failure.position);
+  const line = Number.isInteger(at) ? `, line ${sql.slice(0, at - 1).split("\n").length}` : "";
+  return new ConfigurationError(`migration ${name}${line}: ${reason}; ${outcome}`, { cause });
 }

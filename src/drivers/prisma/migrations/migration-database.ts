@@ -1,5 +1,4 @@
 import type { SchemaTarget, Tables } from "../engine/sync-schema.ts";
-import type { MigrationRecord } from "./deploy-migrations.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 
 /** What kinds of databases do differently for migrations. */
@@ -17,6 +16,14 @@ export interface Scratch {
   /** Several statements. */
   run(script: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A row of `_prisma_migrations`, Prisma's own table. */
+export interface MigrationRecord {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+  readonly rolledBack: boolean;
 }
 
 /** The record of applied migrations. */

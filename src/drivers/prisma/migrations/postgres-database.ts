@@ -13,8 +13,7 @@ import {
   whileLocked,
 } from "../engine/postgres-tables.ts";
 import type { Tables } from "../engine/sync-schema.ts";
-import type { MigrationRecord } from "./deploy-migrations.ts";
-import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
+import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 
 const CONNECTION = { connectionTimeoutMillis: 5_000 };

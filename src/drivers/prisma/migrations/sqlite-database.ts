@@ -8,8 +8,7 @@ import { ConfigurationError } from "../../../entity/index.ts";
 import { runStatement, whileBusy } from "../../sql/index.ts";
 import { loadPeers } from "../engine/opening.ts";
 import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
-import type { MigrationRecord } from "./deploy-migrations.ts";
-import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
+import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
