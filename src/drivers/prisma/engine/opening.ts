@@ -47,10 +47,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   P1011: "the connection to the database server cannot be encrypted as asked",
 };
 
-/**
- * What kept a database from being opened.
- * @param feature What wanted to open it, for the message
- */
+/** What kept a database from being opened. @param feature What wanted to open it, for the message */
 export function openingError(feature: string, error: unknown): Error {
   const failure = new PrismaFailure(error, { operation: "connect" });
   const refusal = REFUSALS[failure.code];

@@ -25,10 +25,7 @@ const LOCK = 7_533_976_001;
 /** A pool, or one connection. */
 type Queries = Pick<Pool, "query">;
 
-/**
- * Opens a connection for changing the tables of a PostgreSQL database.
- * @param model What the entities describe
- */
+/** Opens a connection for changing the tables of a PostgreSQL database. @param model What the entities describe */
 export async function postgresTables(
   { "@prisma/adapter-pg": { PrismaPg }, pg }: PostgresPackages,
   connection: PoolConfig,

@@ -32,10 +32,7 @@ export interface Ledger {
   records(): Promise<readonly MigrationRecord[]>;
   /** Runs work while no other process applies migrations, with the table made. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Runs a script and records it, together where the database can do that.
-   * @throws what the database throws
-   */
+  /** Runs a script and records it, together where the database can do that. @throws what the database throws */
   apply(file: MigrationFile): Promise<void>;
   /** Records a script without running it. */
   record(file: MigrationFile): Promise<void>;

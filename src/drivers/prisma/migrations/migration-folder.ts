@@ -44,10 +44,7 @@ async function checkLock(directory: string, provider: string): Promise<void> {
     );
 }
 
-/**
- * All migrations, oldest first.
- * @throws ConfigurationError when they are for another database, or one has no script
- */
+/** All migrations, oldest first. @throws ConfigurationError when they are for another database, or one has no script */
 export async function readMigrations(directory: string, provider: string): Promise<readonly MigrationFile[]> {
   await checkLock(directory, provider);
   const entries = (await ifThere(directory, readdir(directory, { withFileTypes: true }))) ?? [];

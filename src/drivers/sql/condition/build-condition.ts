@@ -20,10 +20,7 @@ export class ConditionBuilder {
     this.#slots = slots;
   }
 
-  /**
-   * A condition on the rows of a table.
-   * @param table What the statement calls the table
-   */
+  /** A condition on the rows of a table. @param table What the statement calls the table */
   build(condition: Condition, table: string): Expression {
     switch (condition.op) {
       case "and":

@@ -27,10 +27,7 @@ export interface Connection<C> extends OpenedClient<C> {
   planOf(entity: { readonly name: string }): EntityPlan;
 }
 
-/**
- * Compiles what statements need.
- * @throws ConfigurationError when two entities would be one model
- */
+/** Compiles what statements need. @throws ConfigurationError when two entities would be one model */
 export function createConnection<C>(opened: OpenedClient<C>, { model }: DriverContext): Connection<C> {
   const plans = compilePlans(model);
   return Object.freeze({
@@ -66,10 +63,7 @@ function uniqueColumnsOf(model: EntityModel, entity: AnyEntity): ReadonlySet<str
   return columns;
 }
 
-/**
- * Plans by entity name.
- * @throws ConfigurationError when two entities would be one model
- */
+/** Plans by entity name. @throws ConfigurationError when two entities would be one model */
 export function compilePlans(model: EntityModel): ReadonlyMap<string, EntityPlan> {
   const plans = new Map<string, EntityPlan>();
   const taken = new Map<string, string>();

@@ -85,10 +85,7 @@ export function selectionOf(
   });
 }
 
-/**
- * An order that is total by ending with the id.
- * @throws BadRequestError for what is no sortable column
- */
+/** An order that is total by ending with the id. @throws BadRequestError for what is no sortable column */
 export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
   const order = totalOrder(sort);
   for (const { field } of order) {
@@ -153,10 +150,7 @@ function writeSelect(
   return query.compile();
 }
 
-/**
- * The statement that reads records by their ids.
- * @param rest What else they have to be. @default nothing
- */
+/** The statement that reads records by their ids. @param rest What else they have to be. @default nothing */
 export function selectByIdQuery(
   connection: SqlConnection,
   plan: EntityPlan,

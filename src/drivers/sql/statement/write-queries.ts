@@ -124,10 +124,7 @@ export function changedBy(entity: AnyEntity, data: Encoded): Changed {
   return { names: changed.map(([name]) => name), values: changed.map(([, value]) => value), counts };
 }
 
-/**
- * The statement that changes the rows that match.
- * @param returning What it returns of the rows. @default nothing
- */
+/** The statement that changes the rows that match. @param returning What it returns of the rows. @default nothing */
 export function updateQuery(
   open: SqlConnection,
   entity: AnyEntity,
@@ -141,10 +138,7 @@ export function updateQuery(
   return updateStatement(open, entity, condition, where, changed, returning).query(values);
 }
 
-/**
- * The same for any values: what is set, then those of the condition.
- * @param where Shape of the condition
- */
+/** The same for any values: what is set, then those of the condition. @param where Shape of the condition */
 export function updateStatement(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
