@@ -30,7 +30,7 @@ export interface Session {
  * statement waits for its turn; rows are copied on their way out.
  */
 export function executeIn(session: Session): Execute {
-  return (async (statement) => run(session, statement)) as Execute;
+  return ((statement) => run(session, statement)) as Execute;
 }
 
 async function run(session: Session, statement: Statement): Promise<ResultOf<Statement>> {
@@ -130,8 +130,9 @@ function remove(store: Store, entity: AnyEntity, condition: Condition): number {
   return ids.length;
 }
 
-function turnedPair({ source, target }: Pair): Pair {
-  return { source: target, target: source };
+/** A pair as its table has it, from the pair as a side sees it, and the other way round. */
+function turnedIf(turned: boolean, { source, target }: Pair): Pair {
+  return turned ? { source: target, target: source } : { source, target };
 }
 
 /** Pairs of a relation as its own side sees them, ordered, up to a limit; the other ends satisfy a condition. */
@@ -145,7 +146,7 @@ export function linksOf(
   const targets = isAlways(where) ? undefined : new Set(filterRows(store, relation.target, where).map((row) => row.id));
   const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
   return [...store.links(name).pairs.values()]
-    .map((pair) => (turned ? turnedPair(pair) : { ...pair }))
+    .map((pair) => turnedIf(turned, pair))
     .filter(({ source, target }) => wanted.has(source) && targets?.has(target) !== false)
     .sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
     .slice(0, limit);
@@ -159,15 +160,12 @@ export function link(store: Store, relation: ResolvedRelation, id: string, targe
     throw danglingReference(`${relation.name}Ids`);
   const { name, turned } = linkTableOf(relation);
   const { pairs } = store.writableLinks(name);
-  for (const target of targets) {
-    const pair = turned ? { source: target, target: id } : { source: id, target };
-    pairs.set(linkKey(pair), pair);
-  }
+  for (const pair of targets.map((target) => turnedIf(turned, { source: id, target }))) pairs.set(linkKey(pair), pair);
 }
 
 /** Removes pairs. */
 function unlink(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): undefined {
   const { name, turned } = linkTableOf(relation);
   const { pairs } = store.writableLinks(name);
-  for (const target of targets) pairs.delete(linkKey(turned ? { source: target, target: id } : { source: id, target }));
+  for (const target of targets) pairs.delete(linkKey(turnedIf(turned, { source: id, target })));
 }

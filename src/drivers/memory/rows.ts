@@ -67,23 +67,20 @@ export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
     : { ...row, version: (previous.version as number) + 1 };
 }
 
-function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
 /** All rows of a to-many relation, by the id of the record they belong to. */
 function relatedById(store: Store, relation: ResolvedRelation): Map<string, Row[]> {
   const { rows } = store.table(relation.target);
   const lists = new Map<string, Row[]>();
+  const add = (id: string, row: Row): void => {
+    const list = lists.get(id);
+    if (list === undefined) lists.set(id, [row]);
+    else list.push(row);
+  };
   if (relation.type === "manyToMany") {
     const { name, turned } = linkTableOf(relation);
     for (const { source, target } of store.links(name).pairs.values())
-      pushTo(lists, turned ? target : source, rows.get(turned ? source : target) as Row);
-  } else {
-    for (const row of rows.values()) pushTo(lists, row[relation.foreignKey as string] as string, row);
-  }
+      add(turned ? target : source, rows.get(turned ? source : target) as Row);
+  } else for (const row of rows.values()) add(row[relation.foreignKey as string] as string, row);
   return lists;
 }
 
@@ -119,10 +116,6 @@ export function holdsForNew(store: Store, condition: Condition, row: Row): boole
   return matches(askedOfStored(condition, row), row, relatedIn(store));
 }
 
-function compareNulls(a: unknown, b: unknown): number {
-  return Number(b === null) - Number(a === null);
-}
-
 /** Puts rows into an order, the same as the databases': null is the smallest value. @throws BadRequestError */
 export function sortRows(entity: AnyEntity, rows: Row[], sort: readonly SortKey[] | undefined): Row[] {
   const keys = totalOrder(sort).map(({ field, direction }) => {
@@ -134,7 +127,7 @@ export function sortRows(entity: AnyEntity, rows: Row[], sort: readonly SortKey[
     for (const { field, kind, sign } of keys) {
       const a = first[field];
       const b = second[field];
-      const order = a === null || b === null ? compareNulls(a, b) : kind.compare(a, b);
+      const order = a === null || b === null ? Number(b === null) - Number(a === null) : kind.compare(a, b);
       if (order !== 0) return order * sign;
     }
     return 0;

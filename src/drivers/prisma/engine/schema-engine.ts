@@ -32,6 +32,39 @@ export const ENGINE_PACKAGES = {
 /** The version of the packages; what another one says of the same tables has to be asked anew. */
 export const ENGINE_VERSION = "7.10.0";
 
+/** The schema's name among the engine's files; there is none on disk. */
+export const SCHEMA_FILE = "schema.prisma";
+
+/** Begins to load the engine. */
+export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
+  const engine = loadedEngine();
+  engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
+    engine.started = undefined;
+    throw error;
+  });
+  return engine.started;
+}
+
+/** Runs work with an engine; one at a time in the process. */
+export function withSchemaEngine<T>(
+  packages: EnginePackages,
+  schema: string,
+  factory: SqlMigrationAwareDriverAdapterFactory,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  return loadedEngine().turns(async () => {
+    const { SchemaEngine } = await startSchemaEngine(packages);
+    const { bindMigrationAwareSqlAdapterFactory } = packages["@prisma/driver-adapter-utils"];
+    const bound = bindMigrationAwareSqlAdapterFactory(factory) as unknown as Parameters<typeof SchemaEngine.new>[2];
+    const engine = await SchemaEngine.new({ datamodels: [[SCHEMA_FILE, schema]] }, () => {}, bound);
+    try {
+      return await work(engine);
+    } finally {
+      engine.free();
+    }
+  });
+}
+
 /** The engine's code, once it is loaded, and the queue of those who use it. It holds no database. */
 interface LoadedEngine {
   started: Promise<Bindings> | undefined;
@@ -86,39 +119,6 @@ async function start(bindings: Bindings): Promise<Bindings> {
   return glue;
 }
 
-/** Begins to load the engine. */
-export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
-  const engine = loadedEngine();
-  engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
-    engine.started = undefined;
-    throw error;
-  });
-  return engine.started;
-}
-
-/** Runs work with an engine; one at a time in the process. */
-export function withSchemaEngine<T>(
-  packages: EnginePackages,
-  schema: string,
-  factory: SqlMigrationAwareDriverAdapterFactory,
-  work: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> {
-  return loadedEngine().turns(async () => {
-    const { SchemaEngine } = await startSchemaEngine(packages);
-    const { bindMigrationAwareSqlAdapterFactory } = packages["@prisma/driver-adapter-utils"];
-    const bound = bindMigrationAwareSqlAdapterFactory(factory) as unknown as Parameters<typeof SchemaEngine.new>[2];
-    const engine = await SchemaEngine.new({ datamodels: [[SCHEMA_FILE, schema]] }, () => {}, bound);
-    try {
-      return await work(engine);
-    } finally {
-      engine.free();
-    }
-  });
-}
-
-/** The schema's name among the engine's files; there is none on disk. */
-export const SCHEMA_FILE = "schema.prisma";
-
 /** The part of Prisma's parser that is used; it throws an Error whose message is a report. */
 interface SchemaParser {
   validate(parameters: string): void;
@@ -137,33 +137,28 @@ async function requireParser(): Promise<SchemaParser> {
 /** The package that reads schemas, and how it is loaded; see `loadPeers`. */
 export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": requireParser } as const;
 
-/** Prisma's report, which comes as text inside the message of an error. */
-function reportOf({ message }: Error): string {
-  try {
-    return (JSON.parse(message) as { readonly message: string }).message;
-  } catch {
-    return message;
-  }
-}
-
-/** One sentence per problem of the report, with the line of the schema that it is about. */
-function sentencesOf(error: Error, schema: string): string[] {
-  const lines = schema.split("\n");
-  const problems = reportOf(error).matchAll(/^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)\n.*:(\d+)$/gm);
-  const sentences = [...problems].map(
-    ([, problem, line]) => `Prisma refuses “${lines[Number(line) - 1]?.trim()}” (P1012): ${problem}`,
-  );
-  return sentences.length > 0 ? [...new Set(sentences)] : ["Prisma refuses the schema of the entities (P1012)"];
-}
-
 /**
  * Reads a schema as Prisma does.
  * @throws ConfigurationError for whatever Prisma does not accept (P1012): reserved names, cycles it cannot delete
  */
 export function checkSchema(parser: SchemaParser, schema: string): void {
   try {
-    parser.validate(JSON.stringify({ prismaSchema: [["schema.prisma", schema]], noColor: true }));
+    parser.validate(JSON.stringify({ prismaSchema: [[SCHEMA_FILE, schema]], noColor: true }));
   } catch (error) {
     throw new ConfigurationError(sentencesOf(error as Error, schema));
   }
+}
+
+/** One sentence per problem of Prisma's report, which is text in the message of an error, with the line that it is about. */
+function sentencesOf({ message }: Error, schema: string): string[] {
+  let report = message;
+  try {
+    report = (JSON.parse(message) as { readonly message: string }).message;
+  } catch {} // it was the report itself
+  const lines = schema.split("\n");
+  const problems = report.matchAll(/^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)\n.*:(\d+)$/gm);
+  const sentences = [...problems].map(
+    ([, problem, line]) => `Prisma refuses “${lines[Number(line) - 1]?.trim()}” (P1012): ${problem}`,
+  );
+  return sentences.length > 0 ? [...new Set(sentences)] : ["Prisma refuses the schema of the entities (P1012)"];
 }

@@ -1,4 +1,4 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { adapterLike, columnsQuery, runStatement, toCatalog, whileBusy } from "../../sql/index.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
@@ -9,28 +9,6 @@ export const SQLITE_PACKAGES = {
   ...ENGINE_PACKAGES,
   "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
 } as const;
-
-/** A connection that keeps all others from writing until it is closed. */
-async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
-  const adapter = await factory.connect();
-  try {
-    // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
-    // would delete what refers to its rows.
-    await runStatement(adapter, "PRAGMA foreign_keys = OFF");
-    await runStatement(adapter, "BEGIN IMMEDIATE");
-    return adapter;
-  } catch (error) {
-    await adapter.dispose();
-    throw error;
-  }
-}
-
-async function commit(adapter: SqlDriverAdapter): Promise<void> {
-  const { rows } = await runStatement(adapter, "PRAGMA foreign_key_check");
-  if (rows.length > 0)
-    throw new ConfigurationError(`${rows.length} rows would refer to records that do not exist; nothing was changed`);
-  await runStatement(adapter, "COMMIT");
-}
 
 /**
  * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
@@ -73,21 +51,37 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
   };
 }
 
-/**
- * The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
- * them for text only when it was built to.
- */
-function withText(query: SqlQuery): SqlQuery {
-  return { ...query, sql: query.sql.replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") };
+/** A connection that keeps all others from writing until it is closed. */
+async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
+  const adapter = await factory.connect();
+  try {
+    // Cannot be switched inside a transaction, where the engine does it; with it on, dropping a table to make it anew
+    // would delete what refers to its rows.
+    await runStatement(adapter, "PRAGMA foreign_keys = OFF");
+    await runStatement(adapter, "BEGIN IMMEDIATE");
+    return adapter;
+  } catch (error) {
+    await adapter.dispose();
+    throw error;
+  }
+}
+
+async function commit(adapter: SqlDriverAdapter): Promise<void> {
+  const { rows } = await runStatement(adapter, "PRAGMA foreign_key_check");
+  if (rows.length > 0)
+    throw new ConfigurationError(`${rows.length} rows would refer to records that do not exist; nothing was changed`);
+  await runStatement(adapter, "COMMIT");
 }
 
 /** The same connection with a `dispose` that does nothing, because the schema engine would close it too early. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   const quote = jsonQuoter();
-  const withQuotes = (query: SqlQuery): SqlQuery => ({ ...query, sql: quote(query.sql) });
   return adapterLike(adapter, {
-    queryRaw: (query) => adapter.queryRaw(withText(withQuotes(query))),
-    executeRaw: (query) => adapter.executeRaw(withQuotes(query)),
+    // The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
+    // them for text only when it was built to.
+    queryRaw: (query) =>
+      adapter.queryRaw({ ...query, sql: quote(query.sql).replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") }),
+    executeRaw: (query) => adapter.executeRaw({ ...query, sql: quote(query.sql) }),
     executeScript: (script) => adapter.executeScript(quote(script)),
     dispose: async () => {},
   });

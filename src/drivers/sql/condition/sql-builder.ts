@@ -14,6 +14,9 @@ export class Slot {
   }
 }
 
+/** The type of a number of rows. */
+export const WHOLE_NUMBER: ArgType = Object.freeze({ scalarType: "int", arity: "scalar" });
+
 /** What stands for the values of a condition, in their order. */
 export interface Places {
   next(type: ArgType): unknown;

@@ -14,7 +14,7 @@ import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { Slots, type SqlBuilder, type Tables } from "../condition/sql-builder.ts";
+import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import type { EntityPlan } from "../session/connection.ts";
 import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
@@ -62,8 +62,6 @@ export interface RowsWanted {
   /** Whether the rows are locked until the transaction is over. @default false */
   readonly lock?: boolean | undefined;
 }
-
-const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
 
 /** @throws BadRequestError for names that are no columns */
 export function assertColumns({ name, columns }: AnyEntity, names: readonly string[]): void {
