@@ -32,11 +32,10 @@ export const FOREIGN_PATH: SqlPath = Object.freeze({
  * @throws ConfigurationError naming every entity whose table or columns have another name; DatabaseUnavailableError
  */
 async function checkTables(connection: SqlConnection): Promise<void> {
-  const { client, model, planOf, dialect } = connection;
+  const { client, model, dialect } = connection;
   const problems: string[] = [];
   for (const entity of model.entities) {
-    const plan = planOf(entity);
-    const query = selectQuery(connection, plan, selectionOf(connection, plan), { condition: NEVER });
+    const query = selectQuery(connection, entity, selectionOf(connection, entity), { condition: NEVER });
     try {
       await client.queryRaw(query);
     } catch (error) {

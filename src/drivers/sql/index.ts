@@ -12,13 +12,12 @@ export { type ById, byId, readTogether } from "./fast/shared-reads.ts";
 export { ALL_FAST, type Fast } from "./fast/switches.ts";
 export { adapterLike, runStatement } from "./session/adapter.ts";
 export {
+  assertDistinct,
   type Connection,
-  compilePlans,
   countsVersion,
   createConnection,
   DIALECTS,
   type Dialect,
-  type EntityPlan,
   givenColumns,
   type OpenedClient,
 } from "./session/connection.ts";

@@ -2,7 +2,7 @@ import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provi
 import type { DriverContext } from "../../../gate/index.ts";
 import { DatabaseUnavailableError } from "../../../kernel/index.ts";
 import {
-  compilePlans,
+  assertDistinct,
   EXACT_COLLATIONS,
   exactCollation,
   printedUniqueKeys,
@@ -41,7 +41,8 @@ interface ClientField {
 /** @throws ConfigurationError naming every model and field that the client does not have, or has with another type */
 function compareModels(client: StatementClient, model: EntityModel): void {
   const problems: string[] = [];
-  for (const { entity } of compilePlans(model).values()) {
+  assertDistinct(model);
+  for (const entity of model.entities) {
     const fields = modelApi(client, { delegate: delegateOf(entity) })?.fields;
     if (fields === undefined) {
       problems.push(`the Prisma client has no model "${entity.name}"`);

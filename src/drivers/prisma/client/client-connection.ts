@@ -1,17 +1,12 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
-import {
-  type Connection,
-  createConnection,
-  type EntityPlan,
-  type OpenedClient,
-  type Session,
-} from "../../sql/index.ts";
+import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
 
 /** A database that is asked through a PrismaClient, and all that was compiled for it. */
 export interface ClientConnection extends Connection<Client> {
   /** Prisma's value for a JSON column that is null. */
   readonly dbNull: unknown;
+  /** @throws EntityNotFoundError */
   planOf(entity: { readonly name: string }): ClientPlan;
 }
 
@@ -19,7 +14,8 @@ export interface ClientConnection extends Connection<Client> {
 export type ClientSession = Session<StatementClient, ClientConnection>;
 
 /** What is known of an entity, and of its model in a PrismaClient. */
-export interface ClientPlan extends EntityPlan {
+export interface ClientPlan {
+  readonly entity: AnyEntity;
   /** Property of the client that holds the model's methods. */
   readonly delegate: string;
   /** Prisma's `select` for all columns: never a column that the definition does not have. */
@@ -40,14 +36,13 @@ export async function createClientConnection(
   const plans = new Map(
     entities.map((entity) => {
       const columns = Object.freeze(Object.fromEntries(Object.keys(entity.columns).map((name) => [name, true])));
-      const plan = { ...connection.planOf(entity), delegate: delegateOf(entity), columns };
-      return [entity.name, Object.freeze(plan)] as const;
+      return [entity, Object.freeze({ entity, delegate: delegateOf(entity), columns })] as const;
     }),
   );
   return Object.freeze({
     ...connection,
     dbNull,
-    planOf: (entity) => plans.get(connection.planOf(entity).entity.name) as ClientPlan,
+    planOf: (entity) => plans.get(connection.entityOf(entity)) as ClientPlan,
   } satisfies ClientConnection);
 }
 

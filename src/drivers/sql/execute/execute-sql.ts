@@ -30,21 +30,21 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
   const shared = fast.sharedWrites && !session.inTransaction ? sharedWrites(session) : undefined;
 
   function insert(statement: Insert): Promise<Written> {
-    const plan = session.connection().planOf(statement.entity);
+    const entity = session.connection().entityOf(statement.entity);
     const { rows, where, returning } = statement;
     if (returning === true || where !== undefined) {
       const [data] = rows as readonly [Row];
-      return insertRow(session, shared, plan, data, where).then(writtenOne);
+      return insertRow(session, shared, entity, data, where).then(writtenOne);
     }
-    const portions = portionsOf(session, plan, rows);
-    if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions).then(writtenSeveral);
+    const portions = portionsOf(session, entity, rows);
+    if (session.inTransaction || portions.length < 2) return insertRows(session, entity, portions).then(writtenSeveral);
     return transaction((execute) => execute(statement));
   }
 
-  function update({ entity, where, data, returning }: Update): Promise<Written> {
-    const plan = session.connection().planOf(entity);
-    if (returning === true) return updateRow(session, shared, plan, where, data).then(writtenOne);
-    return updateRows(session, plan, where, data).then(writtenSeveral);
+  function update({ entity: given, where, data, returning }: Update): Promise<Written> {
+    const entity = session.connection().entityOf(given);
+    if (returning === true) return updateRow(session, shared, entity, where, data).then(writtenOne);
+    return updateRows(session, entity, where, data).then(writtenSeveral);
   }
 
   function run(statement: Statement): Promise<ResultOf<Statement>> {
@@ -53,13 +53,13 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
       case "find":
         return find(statement);
       case "count":
-        return countRows(session, open.planOf(statement.entity), statement.where);
+        return countRows(session, open.entityOf(statement.entity), statement.where);
       case "insert":
         return insert(statement);
       case "update":
         return update(statement);
       case "delete":
-        return deleteRows(session, open.planOf(statement.entity), statement.where).then(writtenSeveral);
+        return deleteRows(session, open.entityOf(statement.entity), statement.where).then(writtenSeveral);
       case "pairs":
         return selectLinks(session, statement);
       case "link":

@@ -5,7 +5,7 @@ import { codecOf } from "../condition/column-codec.ts";
 import { namingDangling } from "../errors/to-keelson-error.ts";
 import type { SharedWrites } from "../fast/shared-writes.ts";
 import { adapterTransaction } from "../session/adapter.ts";
-import { type Dialect, type EntityPlan, givenColumns } from "../session/connection.ts";
+import { type Dialect, givenColumns } from "../session/connection.ts";
 import { limitsOf } from "../session/session.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
 import type { NamedQuery, SqlSession } from "../statement/sql-connection.ts";
@@ -25,48 +25,46 @@ const INSERT_PARAMETERS = 30_000;
 export function insertRow(
   session: SqlSession,
   shared: SharedWrites | undefined,
-  plan: EntityPlan,
+  entity: AnyEntity,
   data: Row,
   condition: Condition | undefined,
 ): Promise<Row | null> {
   const open = session.connection();
-  const { entity } = plan;
-  const all = selectionOf(open, plan);
-  const row = encodeNewRow(plan, data, open.dialect);
+  const all = selectionOf(open, entity);
+  const row = encodeNewRow(entity, data, open.dialect);
   const returning = open.dialect.returnsRows ? all : undefined;
   if (condition !== undefined) {
     const query = insertWhereQuery(open, entity, row, askedOfStored(condition, data), returning);
-    return writeRow(session, plan, all, { operation: "insert", query, data, id: data.id as string });
+    return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
   }
-  const together = shared?.insert(plan, row, all);
+  const together = shared?.insert(entity, row, all);
   if (together !== undefined) return naming(session, entity, [data], together);
   const query = insertQuery(open, entity, [row], returning);
-  return writeRow(session, plan, all, { operation: "insert", query, data, id: data.id as string });
+  return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
 }
 
 /** Changes the one row that matches, and returns it: one UPDATE with the whole condition. */
 export function updateRow(
   session: SqlSession,
   shared: SharedWrites | undefined,
-  plan: EntityPlan,
+  entity: AnyEntity,
   condition: Condition,
   data: Row,
 ): Promise<Row | null> {
   const open = session.connection();
-  const { entity } = plan;
-  const all = selectionOf(open, plan);
-  const given = encodeRow(plan, data, open.dialect);
+  const all = selectionOf(open, entity);
+  const given = encodeRow(entity, data, open.dialect);
   const id = soleId(condition) as string;
   if (given.size === 0) {
-    const query = selectQuery(open, plan, all, { condition });
+    const query = selectQuery(open, entity, all, { condition });
     return session.write({ model: entity.name, operation: "update" }, async (client) =>
       firstOf(all, await client.queryRaw(query)),
     );
   }
-  const together = shared?.update(plan, id, condition, given, all);
+  const together = shared?.update(entity, id, condition, given, all);
   if (together !== undefined) return naming(session, entity, [data], together);
   const query = updateQuery(open, entity, condition, given, open.dialect.returnsRows ? all : undefined);
-  return writeRow(session, plan, all, { operation: "update", query, data, id });
+  return writeRow(session, entity, all, { operation: "update", query, data, id });
 }
 
 /** A statement that writes one row. */
@@ -83,19 +81,18 @@ interface RowWrite {
  */
 function writeRow(
   session: SqlSession,
-  plan: EntityPlan,
+  entity: AnyEntity,
   all: Selection,
   { operation, query, data, id }: RowWrite,
 ): Promise<Row | null> {
   const open = session.connection();
-  const { entity } = plan;
   return naming(session, entity, [data], () =>
     session.write({ model: entity.name, operation }, async (client) => {
       if (open.dialect.returnsRows) return firstOf(all, await client.queryRaw(query));
       const write = async (inner: SqlQueryable): Promise<Row | null> =>
         (await inner.executeRaw(query)) === 0
           ? null
-          : firstOf(all, await inner.queryRaw(selectByIdQuery(open, plan, all, [id])));
+          : firstOf(all, await inner.queryRaw(selectByIdQuery(open, entity, all, [id])));
       if (session.inTransaction) return write(client);
       return adapterTransaction(client as SqlDriverAdapter, write, limitsOf(open, ROW_TRANSACTION_MS));
     }),
@@ -108,11 +105,11 @@ function firstOf(selection: Selection, { rows }: { readonly rows: readonly (read
 }
 
 /** Rows as they travel, in portions with the same columns that are few enough for a statement. */
-export function portionsOf(session: SqlSession, plan: EntityPlan, rows: readonly Row[]): readonly Encoded[][] {
+export function portionsOf(session: SqlSession, entity: AnyEntity, rows: readonly Row[]): readonly Encoded[][] {
   const { dialect } = session.connection();
   const alike = new Map<string, Encoded[]>();
   for (const row of rows) {
-    const encoded = encodeNewRow(plan, row, dialect);
+    const encoded = encodeNewRow(entity, row, dialect);
     const names = [...encoded.keys()].sort();
     const key = names.join();
     const group = alike.get(key) ?? [];
@@ -130,7 +127,7 @@ export function portionsOf(session: SqlSession, plan: EntityPlan, rows: readonly
 /** Stores rows, one portion after the other. */
 export async function insertRows(
   session: SqlSession,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   portions: readonly (readonly Encoded[])[],
 ): Promise<number> {
   let count = 0;
@@ -144,13 +141,12 @@ export async function insertRows(
 }
 
 /** Changes the rows that match; returns how many. */
-export function updateRows(session: SqlSession, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
+export function updateRows(session: SqlSession, entity: AnyEntity, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
-  const { entity } = plan;
-  const given = encodeRow(plan, data, open.dialect);
+  const given = encodeRow(entity, data, open.dialect);
   const statement = { model: entity.name, operation: "update" };
   if (given.size === 0) {
-    const query = countQuery(open, plan, condition);
+    const query = countQuery(open, entity, condition);
     return session.write(statement, async (client) => Number((await client.queryRaw(query)).rows[0]?.[0]));
   }
   const query = updateQuery(open, entity, condition, given);
@@ -158,7 +154,7 @@ export function updateRows(session: SqlSession, plan: EntityPlan, condition: Con
 }
 
 /** Deletes the rows that match; returns how many. */
-export function deleteRows(session: SqlSession, { entity }: EntityPlan, condition: Condition): Promise<number> {
+export function deleteRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
   const query = deleteQuery(session.connection(), entity, condition);
   return session.write({ model: entity.name, operation: "delete" }, (client) => client.executeRaw(query));
 }
@@ -171,12 +167,12 @@ function naming<T>(
 ): Promise<T> {
   const open = session.connection();
   const count = (target: AnyEntity, ids: readonly unknown[]): Promise<number> =>
-    countRows(session, open.planOf(target), compare(target.columns.id as ColumnDefinition, "in", ids));
+    countRows(session, open.entityOf(target), compare(target.columns.id as ColumnDefinition, "in", ids));
   return namingDangling({ model: open.model, entity, rows, count }, work);
 }
 
 /** Submitted values as they travel to the database: copies. @throws as `givenColumns` */
-function encodeRow({ entity }: EntityPlan, data: Row, dialect: Dialect): Map<string, unknown> {
+function encodeRow(entity: AnyEntity, data: Row, dialect: Dialect): Map<string, unknown> {
   const encoded = new Map<string, unknown>();
   for (const column of givenColumns(entity, data, dialect)) {
     const value = data[column.name];
@@ -186,9 +182,9 @@ function encodeRow({ entity }: EntityPlan, data: Row, dialect: Dialect): Map<str
 }
 
 /** The same for a new record. Datetimes of its creation that are absent are set here, as databases write them differently. */
-function encodeNewRow(plan: EntityPlan, data: Row, dialect: Dialect): Encoded {
-  const encoded = encodeRow(plan, data, dialect);
-  for (const [name, column] of Object.entries(plan.entity.columns))
+function encodeNewRow(entity: AnyEntity, data: Row, dialect: Dialect): Encoded {
+  const encoded = encodeRow(entity, data, dialect);
+  for (const [name, column] of Object.entries(entity.columns))
     if ((column.role === "createdAt" || column.role === "updatedAt") && !encoded.has(name))
       encoded.set(name, codecOf(dialect.provider, column).encode(new Date()));
   return encoded;

@@ -23,7 +23,7 @@ export interface Joins extends Along {
 /** One related record for each row, or null where it is not what it has to be. */
 export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textMoments: boolean | undefined): Joins {
   const joined = joins.map(({ relation, where }): Joined => {
-    const selection = selectionOf(open, open.planOf(relation.target), { textMoments });
+    const selection = selectionOf(open, open.entityOf(relation.target), { textMoments });
     return { relation, selection, condition: where };
   });
   return {

@@ -1,30 +1,32 @@
+import type { AnyEntity } from "../../../entity/index.ts";
 import { and, type Compare, type Condition, type Row } from "../../../gate/index.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import type { EntityPlan } from "../session/connection.ts";
 import { rowsOf, type Selection, selectByIdQuery } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 
 /** Reads that can be one statement: the same columns under the same further conditions. */
 interface Group {
-  readonly plan: EntityPlan;
+  readonly entity: AnyEntity;
   readonly selection: Selection;
   /** Conditions besides the id. */
   readonly rest: Condition;
 }
 
 /** Reads single records by id, together with others who ask in the same moment. */
-export function sharedReads(session: SqlSession): (plan: EntityPlan, selection: Selection, by: ById) => Promise<Row[]> {
-  const read = readTogether(async ({ plan, selection, rest }: Group, ids) => {
-    const query = selectByIdQuery(session.connection(), plan, selection, ids, rest);
-    return session.read({ model: plan.entity.name, operation: "find" }, async (client) =>
+export function sharedReads(
+  session: SqlSession,
+): (entity: AnyEntity, selection: Selection, by: ById) => Promise<Row[]> {
+  const read = readTogether(async ({ entity, selection, rest }: Group, ids) => {
+    const query = selectByIdQuery(session.connection(), entity, selection, ids, rest);
+    return session.read({ model: entity.name, operation: "find" }, async (client) =>
       rowsOf(selection, await client.queryRaw(query)),
     );
   });
-  return async (plan, selection, { id, rest }) => {
+  return async (entity, selection, { id, rest }) => {
     const values: unknown[] = [];
     const shape = conditionShape(rest, session.connection().builder.provider, values);
-    const key = `${plan.entity.name} ${selection.asText} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
-    const row = await read(key, { plan, selection, rest }, id);
+    const key = `${entity.name} ${selection.asText} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
+    const row = await read(key, { entity, selection, rest }, id);
     return row === null ? [] : [row];
   };
 }

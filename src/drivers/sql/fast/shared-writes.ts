@@ -1,20 +1,20 @@
 import type { SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { ColumnDefinition } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel } from "../../../entity/index.ts";
 import { type Condition, type Row, visitCondition } from "../../../gate/index.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import type { Subject } from "../errors/prisma-failure.ts";
 import { failureBehind } from "../errors/to-keelson-error.ts";
-import type { EntityPlan } from "../session/connection.ts";
 import { rowsOf, type Selection } from "../statement/select-query.ts";
 import type { NamedQuery, SqlConnection, SqlSession, Statement } from "../statement/sql-connection.ts";
 import { changedBy, type Encoded, insertStatement, updateStatement } from "../statement/write-queries.ts";
+import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 
 /** Writes that are sent together with others of the same moment; undefined for those that go on their own. */
 export interface SharedWrites {
-  insert(plan: EntityPlan, given: Encoded, all: Selection): (() => Promise<Row>) | undefined;
+  insert(entity: AnyEntity, given: Encoded, all: Selection): (() => Promise<Row>) | undefined;
   update(
-    plan: EntityPlan,
+    entity: AnyEntity,
     id: string,
     condition: Condition,
     given: Encoded,
@@ -25,14 +25,20 @@ export interface SharedWrites {
 /** Writes single records together with others. Not for transactions, whose statements have an order. */
 export function sharedWrites(session: SqlSession): SharedWrites {
   const together = writeTogether(session);
+  const unique = new Map<AnyEntity, ReadonlySet<string>>();
+  function uniqueOf(entity: AnyEntity): ReadonlySet<string> {
+    const columns = unique.get(entity) ?? uniqueColumns(session.connection().model, entity);
+    unique.set(entity, columns);
+    return columns;
+  }
   return {
-    insert(plan, given, all) {
-      const kind = insertKind(session.connection(), plan, [...given.keys()], all);
+    insert(entity, given, all) {
+      const kind = insertKind(session.connection(), entity, uniqueOf(entity), [...given.keys()], all);
       if (kind === undefined) return undefined;
       return () => together(kind, given.get("id") as string, [...given.values()]) as Promise<Row>;
     },
-    update(plan, id, condition, given, all) {
-      const write = updateKind(session.connection(), plan, condition, given, all);
+    update(entity, id, condition, given, all) {
+      const write = updateKind(session.connection(), entity, uniqueOf(entity), condition, given, all);
       return write && (() => together(write.kind, id, write.values));
     },
   };
@@ -45,6 +51,16 @@ const MOST_INSERTS = 8;
 /** Records of one UPDATE; their number is filled up to a power of two. */
 const MOST_UPDATES = 64;
 
+/**
+ * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait until another
+ * transaction commits or rolls back. Records that are no longer hidden take their unique values again.
+ */
+function uniqueColumns(model: EntityModel, entity: AnyEntity): ReadonlySet<string> {
+  const columns = new Set(printedUniqueKeys(model, entity).flat());
+  if (columns.size > 0 && entity.softDelete !== undefined) columns.add(entity.softDelete.field);
+  return columns;
+}
+
 async function rows(selection: Selection, client: SqlQueryable, query: NamedQuery): Promise<Row[]> {
   return rowsOf(selection, await client.queryRaw(query));
 }
@@ -55,11 +71,12 @@ async function rows(selection: Selection, client: SqlQueryable, query: NamedQuer
  */
 function insertKind(
   open: SqlConnection,
-  { entity, uniqueColumns }: EntityPlan,
+  entity: AnyEntity,
+  unique: ReadonlySet<string>,
   names: readonly string[],
   all: Selection,
 ): WriteKind | undefined {
-  if (open.dialect.provider !== WRITES_TOGETHER || !names.includes("id") || uniqueColumns.size > 0) return undefined;
+  if (open.dialect.provider !== WRITES_TOGETHER || !names.includes("id") || unique.size > 0) return undefined;
   const ofSize = (size: number): Statement => insertStatement(open, entity, names, size, all);
   return {
     key: `insert ${entity.name} ${names.join()}`,
@@ -94,7 +111,8 @@ function comparedColumns(condition: Condition): readonly ColumnDefinition[] | un
  */
 function updateKind(
   open: SqlConnection,
-  { entity, uniqueColumns }: EntityPlan,
+  entity: AnyEntity,
+  unique: ReadonlySet<string>,
   condition: Condition,
   data: Encoded,
   all: Selection,
@@ -102,7 +120,7 @@ function updateKind(
   if (open.dialect.provider !== WRITES_TOGETHER) return undefined;
   const changed = changedBy(entity, data);
   const compared = comparedColumns(condition);
-  const waits = (name: string): boolean => uniqueColumns.has(name) || entity.columns[name]?.role === "foreignKey";
+  const waits = (name: string): boolean => unique.has(name) || entity.columns[name]?.role === "foreignKey";
   if (compared === undefined || changed.names.some(waits)) return undefined;
   const values: unknown[] = [...changed.values];
   const where = conditionShape(condition, open.builder.provider, values);

@@ -8,7 +8,6 @@ import {
 } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
 import { DatabaseError, EntityNotFoundError, ValidationFailedError } from "../../../kernel/index.ts";
-import { printedUniqueKeys } from "../tables/unique-keys.ts";
 
 /** A client that is ready for statements. @typeParam C A PrismaClient, or the driver adapter below one */
 export interface OpenedClient<C> {
@@ -20,25 +19,25 @@ export interface OpenedClient<C> {
   close(): Promise<void>;
 }
 
-/** A database and all that was compiled for it. */
+/** A database and the entities that it is asked for. */
 export interface Connection<C> extends OpenedClient<C> {
   readonly model: EntityModel;
-  /** By name: statements may come with another definition of the same name. @throws EntityNotFoundError */
-  planOf(entity: { readonly name: string }): EntityPlan;
+  /** The app's own definition: statements may come with another one of the same name. @throws EntityNotFoundError */
+  entityOf(entity: { readonly name: string }): AnyEntity;
 }
 
-/** Compiles what statements need. @throws ConfigurationError when two entities would be one model */
+/** @throws ConfigurationError when two entities would be one model */
 export function createConnection<C>(opened: OpenedClient<C>, { model }: DriverContext): Connection<C> {
-  const plans = compilePlans(model);
+  assertDistinct(model);
   return Object.freeze({
     ...opened,
     model,
-    planOf({ name }) {
-      const plan = plans.get(name);
-      if (plan === undefined) throw new EntityNotFoundError(`There is no entity "${name}"`);
-      return plan;
+    entityOf({ name }) {
+      const entity = model.get(name);
+      if (entity === undefined) throw new EntityNotFoundError(`There is no entity "${name}"`);
+      return entity;
     },
-  });
+  } satisfies Connection<C>);
 }
 
 /** What a driver says that is used before its app has started. */
@@ -46,36 +45,15 @@ export function notConnected(name: string): ConfigurationError {
   return new ConfigurationError(`the ${name} driver is not connected; start the app first (await api.ready)`);
 }
 
-/** What is known of an entity before any statement runs; compiled once per connection. */
-export interface EntityPlan {
-  readonly entity: AnyEntity;
-  /**
-   * Columns that decide whether a unique value is taken, the id aside: a write of one may have to wait until another
-   * transaction commits or rolls back.
-   */
-  readonly uniqueColumns: ReadonlySet<string>;
-}
-
-/** Records that are no longer hidden take their unique values again. */
-function uniqueColumnsOf(model: EntityModel, entity: AnyEntity): ReadonlySet<string> {
-  const columns = new Set(printedUniqueKeys(model, entity).flat());
-  if (columns.size > 0 && entity.softDelete !== undefined) columns.add(entity.softDelete.field);
-  return columns;
-}
-
-/** Plans by entity name. @throws ConfigurationError when two entities would be one model */
-export function compilePlans(model: EntityModel): ReadonlyMap<string, EntityPlan> {
-  const plans = new Map<string, EntityPlan>();
+/** @throws ConfigurationError when two entities would be one model */
+export function assertDistinct({ entities }: EntityModel): void {
   const taken = new Map<string, string>();
-  for (const entity of model.entities) {
-    const key = entity.name.toLowerCase();
-    const other = taken.get(key);
+  for (const { name } of entities) {
+    const other = taken.get(name.toLowerCase());
     if (other !== undefined)
-      throw new ConfigurationError(`entities "${other}" and "${entity.name}" differ only in case; databases may not`);
-    taken.set(key, entity.name);
-    plans.set(entity.name, Object.freeze({ entity, uniqueColumns: uniqueColumnsOf(model, entity) }));
+      throw new ConfigurationError(`entities "${other}" and "${name}" differ only in case; databases may not`);
+    taken.set(name.toLowerCase(), name);
   }
-  return plans;
 }
 
 /** Whether a version counts a change of these columns: of none, and of the id alone, it does not. */

@@ -15,7 +15,6 @@ import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
-import type { EntityPlan } from "../session/connection.ts";
 import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
@@ -71,7 +70,7 @@ export function assertColumns({ name, columns }: AnyEntity, names: readonly stri
 /** The columns that are asked for. @throws BadRequestError for names that are no columns */
 export function selectionOf(
   { builder: { provider }, selections, moments }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
 ): Selection {
   if (select !== undefined) assertColumns(entity, select);
@@ -96,7 +95,7 @@ export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined)
 /** The statement that reads rows. */
 export function selectQuery(
   { builder, statements }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
@@ -151,21 +150,21 @@ function writeSelect(
 /** The statement that reads records by their ids. @param rest What else they have to be. @default nothing */
 export function selectByIdQuery(
   connection: SqlConnection,
-  plan: EntityPlan,
+  entity: AnyEntity,
   selection: Selection,
   ids: readonly string[],
   rest: Condition = ALWAYS,
   along?: Along,
 ): NamedQuery {
-  const column = plan.entity.columns.id as ColumnDefinition;
+  const column = entity.columns.id as ColumnDefinition;
   const own = ids.length === 1 ? compare(column, "eq", ids[0]) : compare(column, "in", ids);
-  return selectQuery(connection, plan, selection, { condition: and([own, rest]), along });
+  return selectQuery(connection, entity, selection, { condition: and([own, rest]), along });
 }
 
 /** The statement that counts rows; it returns one number. */
 export function countQuery(
   { builder, statements }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   condition: Condition,
 ): NamedQuery {
   const values: unknown[] = [];
