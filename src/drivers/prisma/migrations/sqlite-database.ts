@@ -11,6 +11,44 @@ import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
 import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 
+/** Migrations of a SQLite file. */
+export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
+  const path = fileOf(url);
+  const packages = await loadPeers("migrations of SQLite", SQLITE_PACKAGES);
+  const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+  const factoryOf = (file: string) => new PrismaLibSql({ url: pathToFileURL(file).href });
+
+  async function openScratch(): Promise<Scratch> {
+    const folder = await mkdtemp(join(tmpdir(), "keelson-scratch-"));
+    const factory = factoryOf(join(folder, "scratch.db"));
+    const adapter = await factory.connect();
+    const tables = sqliteTables(factory);
+    return {
+      tables,
+      run: (script) => adapter.executeScript(script),
+      async close() {
+        await tables.close();
+        await adapter.dispose();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  await mkdir(dirname(path), { recursive: true });
+  return {
+    packages,
+    openTables: async () => sqliteTables(factoryOf(path)),
+    openScratch,
+    openLedger: async () => sqliteLedger(await factoryOf(path).connect()),
+  };
+}
+
+/** The file of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
+function fileOf(url: string): string {
+  if (!url.startsWith("file:")) throw new ConfigurationError('the url of a SQLite database begins with "file:"');
+  return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
+}
+
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" TEXT PRIMARY KEY NOT NULL, "checksum" TEXT NOT NULL, "finished_at" DATETIME, "migration_name" TEXT NOT NULL,
   "logs" TEXT, "rolled_back_at" DATETIME, "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
@@ -67,10 +105,6 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
     }));
   }
 
-  async function isApplied(file: MigrationFile): Promise<boolean> {
-    return (await records()).some(({ name, finished, rolledBack }) => name === file.name && finished && !rolledBack);
-  }
-
   return {
     records,
     async exclusively(work) {
@@ -83,7 +117,9 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
       try {
         await whileBusy(() => adapter.executeScript(wholeScript(file)));
       } catch (error) {
-        if (!(await isApplied(file))) throw error;
+        // Another process may have been faster.
+        const isIt = ({ name, finished, rolledBack }: MigrationRecord) => name === file.name && finished && !rolledBack;
+        if (!(await records()).some(isIt)) throw error;
       }
     },
     record: async (file) => void (await whileBusy(() => runStatement(adapter, recording(file)))),
@@ -96,43 +132,5 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
       );
     },
     close: () => adapter.dispose(),
-  };
-}
-
-/** The file of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
-function fileOf(url: string): string {
-  if (!url.startsWith("file:")) throw new ConfigurationError('the url of a SQLite database begins with "file:"');
-  return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
-}
-
-/** Migrations of a SQLite file. */
-export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
-  const path = fileOf(url);
-  const packages = await loadPeers("migrations of SQLite", SQLITE_PACKAGES);
-  const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-  const factoryOf = (file: string) => new PrismaLibSql({ url: pathToFileURL(file).href });
-
-  async function openScratch(): Promise<Scratch> {
-    const folder = await mkdtemp(join(tmpdir(), "keelson-scratch-"));
-    const factory = factoryOf(join(folder, "scratch.db"));
-    const adapter = await factory.connect();
-    const tables = sqliteTables(factory);
-    return {
-      tables,
-      run: (script) => adapter.executeScript(script),
-      async close() {
-        await tables.close();
-        await adapter.dispose();
-        await rm(folder, { recursive: true, force: true });
-      },
-    };
-  }
-
-  await mkdir(dirname(path), { recursive: true });
-  return {
-    packages,
-    openTables: async () => sqliteTables(factoryOf(path)),
-    openScratch,
-    openLedger: async () => sqliteLedger(await factoryOf(path).connect()),
   };
 }

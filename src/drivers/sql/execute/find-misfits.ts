@@ -79,18 +79,12 @@ async function readKeys(client: Asked, provider: keyof typeof UNIQUE, schema: st
     index.columns.push(String(column));
     indexes.set(String(name), index);
   }
-  const namesOf = (wanted: boolean) =>
-    new Set(
-      [...indexes.values()]
-        .filter(({ partial }) => partial === wanted)
-        .map(({ table, columns }) => `${table}(${columns.sort().join(",")})`),
-    );
+  const unique = new Set<string>();
+  const partial = new Set<string>();
+  for (const index of indexes.values())
+    (index.partial ? partial : unique).add(`${index.table}(${index.columns.sort().join(",")})`);
   const references = await ask(client, REFERENCES[provider], schema);
-  return {
-    unique: namesOf(false),
-    partial: namesOf(true),
-    references: new Set(references.map(([table, column, target]) => `${table}.${column}>${target}`)),
-  };
+  return { unique, partial, references: new Set(references.map(([from, column, to]) => `${from}.${column}>${to}`)) };
 }
 
 /** What tables promise besides the types of their columns. */
@@ -130,19 +124,13 @@ function describeEntity(model: EntityModel, entity: AnyEntity): Described {
 function describeLinks(model: EntityModel): Described[] {
   return linkRelations(model).map((relation) => {
     const { table, own, other } = linkTable(relation);
-    const { source, target } = relation;
+    const ends = [[own, relation.source] as const, [other, relation.target] as const];
     return {
       name: table,
-      columns: [
-        [own, source.columns.id as ColumnDefinition],
-        [other, target.columns.id as ColumnDefinition],
-      ],
+      columns: ends.map(([column, { columns }]) => [column, columns.id as ColumnDefinition]),
       unique: [["A", "B"]],
       isPartial: false,
-      references: [
-        [own, source.name],
-        [other, target.name],
-      ],
+      references: ends.map(([column, { name }]) => [column, name]),
     };
   });
 }
@@ -159,11 +147,8 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
 
 function typeSentence(at: string, column: ColumnDefinition, type: string, provider: Provider): string {
   const expected = columnTypeOf(column.kind.column, provider);
-  const suited =
-    column.field === undefined
-      ? undefined
-      : FIELDS.find(([pattern, name]) => pattern.test(type) && name !== column.kind.name);
-  const remedy = suited === undefined ? "" : `, or declare the field as ${suited[1]}`;
+  const suited = FIELDS.find(([pattern, name]) => pattern.test(type) && name !== column.kind.name);
+  const remedy = suited === undefined || column.field === undefined ? "" : `, or declare the field as ${suited[1]}`;
   return `${at} has the type ${type || "(none)"}, and ${expected} is expected; change the column's type to ${expected}${remedy}`;
 }
 

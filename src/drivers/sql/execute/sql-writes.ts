@@ -7,6 +7,7 @@ import type { SharedWrites } from "../fast/shared-writes.ts";
 import { adapterTransaction } from "../session/adapter.ts";
 import { type Dialect, givenColumns } from "../session/connection.ts";
 import { limitsOf } from "../session/session.ts";
+import type { Rows } from "../statement/long-values.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
 import type { NamedQuery, SqlSession } from "../statement/sql-connection.ts";
 import { deleteQuery, type Encoded, insertQuery, insertWhereQuery, updateQuery } from "../statement/write-queries.ts";
@@ -99,8 +100,7 @@ function writeRow(
   );
 }
 
-function firstOf(selection: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row | null {
-  const values = rows[0];
+function firstOf(selection: Selection, { rows: [values] }: Rows): Row | null {
   return values === undefined ? null : selection.decode(values, 0);
 }
 
