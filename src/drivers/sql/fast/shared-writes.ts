@@ -10,38 +10,58 @@ import { changedBy, type Encoded, insertStatement, updateStatement } from "../st
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 
-/** Writes that are sent together with others of the same moment; undefined for those that go on their own. */
-export interface SharedWrites {
-  insert(entity: AnyEntity, given: Encoded, all: Selection): (() => Promise<Row>) | undefined;
-  update(
-    entity: AnyEntity,
-    id: string,
-    condition: Condition,
-    given: Encoded,
-    all: Selection,
-  ): (() => Promise<Row | null>) | undefined;
-}
-
-/** Writes single records together with others. Not for transactions, whose statements have an order. */
-export function sharedWrites(session: SqlSession): SharedWrites {
+/** Writes single records together with others of the same moment. Not for transactions, whose statements have an order. */
+export function sharedWrites(session: SqlSession) {
   const together = writeTogether(session);
   const unique = new Map<AnyEntity, ReadonlySet<string>>();
+  let model: EntityModel | undefined;
   function uniqueOf(entity: AnyEntity): ReadonlySet<string> {
-    const columns = unique.get(entity) ?? uniqueColumns(session.connection().model, entity);
+    const current = session.connection().model;
+    if (model !== current) unique.clear(); // the driver was connected anew
+    model = current;
+    const columns = unique.get(entity) ?? uniqueColumns(current, entity);
     unique.set(entity, columns);
     return columns;
   }
   return {
-    insert(entity, given, all) {
+    /** Undefined for a record that is stored on its own. */
+    insert(entity: AnyEntity, given: Encoded, all: Selection): (() => Promise<Row | null>) | undefined {
       const kind = insertKind(session.connection(), entity, uniqueOf(entity), [...given.keys()], all);
-      if (kind === undefined) return undefined;
-      return () => together(kind, given.get("id") as string, [...given.values()]) as Promise<Row>;
+      return kind && (() => together(kind, given.get("id") as string, [...given.values()]));
     },
-    update(entity, id, condition, given, all) {
+    /** Undefined for a record that is changed on its own. */
+    update(
+      entity: AnyEntity,
+      id: string,
+      condition: Condition,
+      given: Encoded,
+      all: Selection,
+    ): (() => Promise<Row | null>) | undefined {
       const write = updateKind(session.connection(), entity, uniqueOf(entity), condition, given, all);
       return write && (() => together(write.kind, id, write.values));
     },
   };
+}
+
+export type SharedWrites = ReturnType<typeof sharedWrites>;
+
+/** Values of one write, in the order of the statement's slots. */
+type WriteValues = readonly unknown[];
+
+/** Writes of single records that differ in nothing but their values. */
+interface WriteKind {
+  /** The same text for writes of the same kind. */
+  readonly key: string;
+  readonly statement: Subject;
+  /** Writes that one statement takes. */
+  readonly most: number;
+  /** The record that one write leaves behind; null when it matched none. */
+  one(client: SqlQueryable, values: WriteValues): Promise<Row | null>;
+  /**
+   * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those
+   * that it left out, because they did not match or another transaction has locked them.
+   */
+  several(client: SqlQueryable, values: readonly WriteValues[]): Promise<readonly (Row | undefined)[]>;
 }
 
 /** The database whose writes return their rows, and can leave out rows that another transaction has locked. */
@@ -146,25 +166,6 @@ function updateKind(
     },
   };
   return { kind, values };
-}
-
-/** Values of one write, in the order of the statement's slots. */
-type WriteValues = readonly unknown[];
-
-/** Writes of single records that differ in nothing but their values. */
-interface WriteKind {
-  /** The same text for writes of the same kind. */
-  readonly key: string;
-  readonly statement: Subject;
-  /** Writes that one statement takes. */
-  readonly most: number;
-  /** The record that one write leaves behind; null when it matched none. */
-  one(client: SqlQueryable, values: WriteValues): Promise<Row | null>;
-  /**
-   * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those
-   * that it left out, because they did not match or another transaction has locked them.
-   */
-  several(client: SqlQueryable, values: readonly WriteValues[]): Promise<readonly (Row | undefined)[]>;
 }
 
 interface Waiting {
