@@ -19,8 +19,11 @@ export function sharedWrites(session: SqlSession) {
     const current = session.connection().model;
     if (model !== current) unique.clear(); // the driver was connected anew
     model = current;
-    const columns = unique.get(entity) ?? uniqueColumns(current, entity);
-    unique.set(entity, columns);
+    let columns = unique.get(entity);
+    if (columns === undefined) {
+      columns = uniqueColumns(current, entity);
+      unique.set(entity, columns);
+    }
     return columns;
   }
   return {
