@@ -1,5 +1,6 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
-import type { AnyAdapterFactory } from "./adapter-shape.ts";
+import { adapterLike } from "../sql/index.ts";
+import type { AnyAdapterFactory } from "./prisma.ts";
 
 type Connect = () => Promise<SqlDriverAdapter>;
 
@@ -50,17 +51,10 @@ function sharing(connect: Connect): Connect {
 /** An adapter that others use too, for one who closes it. */
 function lent(adapter: SqlDriverAdapter, leave: () => Promise<void>): SqlDriverAdapter {
   let left: Promise<void> | undefined;
-  return {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
-    queryRaw: (query) => adapter.queryRaw(query),
-    executeRaw: (query) => adapter.executeRaw(query),
-    executeScript: (script) => adapter.executeScript(script),
-    startTransaction: (isolation) => adapter.startTransaction(isolation),
-    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
+  return adapterLike(adapter, {
     dispose() {
       left ??= leave();
       return left;
     },
-  };
+  });
 }
