@@ -89,6 +89,7 @@ describe("a policy", () => {
   it("whose `visible` returns a condition in place of requiring it hides nothing, and must not start or answer", async () => {
     const visible = (() => ({ tenantId: "a" })) as unknown as NonNullable<Policy["visible"]>;
     const app = start({ entities: [doc], plugins: [policy({ name: "mistaken", visible })] });
+    await app.api.ready;
     await app.api.driver.create("doc", {
       id: "b",
       title: "b",
@@ -212,8 +213,8 @@ it("an operation that is refused leaves a transaction alone that another one wri
     .actions({
       both: action().handler(({ transaction }) =>
         transaction(async ({ client }) => {
-          const jobs = client(job);
-          const done = await Promise.allSettled([
+          const jobs = client("job") as unknown as { update(id: string, data: object): Promise<unknown> };
+          const done: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled([
             jobs.update("b", { note: "written" }),
             jobs.update("a", { state: "closed" }),
           ]);
