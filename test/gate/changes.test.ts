@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AnyEntity } from "../../src/entity/index.ts";
 import type { EntityClient, PluginContext, RecordChange } from "../../src/gate/index.ts";
@@ -77,12 +78,14 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
   let seen: RecordChange[] = [];
   let committed: RecordChange[] = [];
   let refuse = false;
+  let meanwhile = (): unknown => undefined;
   const listener = createPlugin({
     id: "acme/listener",
     setup({ records }) {
       const appliesTo = ({ name }: { readonly name: string }): boolean => name === "post" || name === "comment";
       records.onChange(
-        (changes) => {
+        async (changes) => {
+          if (changes[0]?.kind === "delete") await meanwhile();
           if (refuse) throw new Error("The listener is full");
           seen.push(...changes);
         },
@@ -112,6 +115,7 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
   });
   beforeEach(async () => {
     refuse = false;
+    meanwhile = () => undefined;
     const system = api.asSystem();
     const clients = [
       system.comment,
@@ -224,6 +228,21 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
     expect(seen[0]).toMatchObject({ before: { replyId: "c1" }, after: { replyId: null } });
     expect(committed).toEqual(seen);
     expect((await system.comment.list()).data.map(({ id }) => id)).toEqual(["c2"]);
+  });
+
+  it("misses no record that is stored while the one that it refers to is deleted", async () => {
+    await add("p");
+    const storing: Promise<Response>[] = [];
+    meanwhile = () => {
+      storing.push(ask("POST", "comments", { text: "late", postId: "p" }));
+      return setTimeout(50);
+    };
+    expect((await ask("DELETE", "posts/p")).status).toBe(200);
+    expect(storing).toHaveLength(1);
+    expect((await Promise.all(storing)).map(({ status }) => status)).not.toContain(500);
+    const stored = seen.filter(({ entity: { name } }) => name === "comment").map(({ kind }) => kind);
+    expect(stored.filter((kind) => kind === "create")).toHaveLength(stored.filter((kind) => kind === "delete").length);
+    expect(await api.asSystem().comment.count()).toBe(0);
   });
 
   it("rolls the change back when a listener throws", async () => {

@@ -6,6 +6,21 @@ import { type Store, type Table, type UniqueIndex, uniqueKey } from "./store.ts"
 /** What one statement does: rows to store, by entity and id; `null` deletes. */
 export type Changes = Map<AnyEntity, Map<string, Row | null>>;
 
+/**
+ * Stores all changes or none: every constraint is checked before the first change.
+ * @throws ConflictError naming the columns; ValidationFailedError naming the foreign key
+ */
+export function applyChanges(store: Store, changes: Changes): void {
+  for (const [entity, rows] of changes) {
+    for (const index of store.table(entity).uniques) checkUnique(index, rows);
+    for (const row of rows.values()) if (row !== null) checkReferences(store, changes, entity, row);
+  }
+  for (const [entity, rows] of changes) {
+    write(store.writableTable(entity), rows);
+    dropLinks(store, entity, rows);
+  }
+}
+
 /** What a reference to a record that does not exist is answered with. */
 export function danglingReference(name: string): ValidationFailedError {
   return new ValidationFailedError({ [name]: "must refer to an existing record" });
@@ -104,20 +119,5 @@ function dropLinks(store: Store, entity: AnyEntity, changed: ReadonlyMap<string,
       const goes = (source === entity && isGone(pair.source)) || (target === entity && isGone(pair.target));
       if (goes) store.writableLinks(name).pairs.delete(key);
     }
-  }
-}
-
-/**
- * Stores all changes or none: every constraint is checked before the first change.
- * @throws ConflictError naming the columns; ValidationFailedError naming the foreign key
- */
-export function applyChanges(store: Store, changes: Changes): void {
-  for (const [entity, rows] of changes) {
-    for (const index of store.table(entity).uniques) checkUnique(index, rows);
-    for (const row of rows.values()) if (row !== null) checkReferences(store, changes, entity, row);
-  }
-  for (const [entity, rows] of changes) {
-    write(store.writableTable(entity), rows);
-    dropLinks(store, entity, rows);
   }
 }

@@ -1,10 +1,21 @@
-import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import { countedBytes, type Execute, type Find, type ResultOf, type Row, type Statement } from "../../gate/index.ts";
-import { EntityNotFoundError } from "../../kernel/index.ts";
-import { filterRows, holdsForNew, selectedColumns, sortRows } from "./filter-rows.ts";
-import { copyRow, takeIn } from "./rows.ts";
-import { change, insert, link, linksOf, remove, unlink } from "./statements.ts";
-import type { Store } from "./store.ts";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import {
+  ALWAYS,
+  type Condition,
+  countedBytes,
+  type Execute,
+  type Find,
+  type FindPairs,
+  isAlways,
+  type Pair,
+  type ResultOf,
+  type Row,
+  type Statement,
+} from "../../gate/index.ts";
+import { ConflictError, EntityNotFoundError } from "../../kernel/index.ts";
+import { applyChanges, danglingReference, deletion } from "./changes.ts";
+import { changedRow, copyRow, filterRows, holdsForNew, newRow, selectedColumns, sortRows, takeIn } from "./rows.ts";
+import { linkKey, linkTableOf, type Store } from "./store.ts";
 
 /** Where statements go: the shared state, or a transaction's. */
 export interface Session {
@@ -19,7 +30,7 @@ export interface Session {
  * statement waits for its turn; rows are copied on their way out.
  */
 export function executeIn(session: Session): Execute {
-  return (async (statement) => run(session, statement)) as Execute;
+  return ((statement) => run(session, statement)) as Execute;
 }
 
 async function run(session: Session, statement: Statement): Promise<ResultOf<Statement>> {
@@ -88,4 +99,73 @@ function find(store: Store, { entity: given, where, select, sort, limit, offset 
 function written(entity: AnyEntity, rows: readonly Row[], returning = false): { count: number; rows: Row[] } {
   const columns = returning ? Object.keys(entity.columns) : [];
   return { count: rows.length, rows: returning ? rows.map((row) => copyRow(row, columns)) : [] };
+}
+
+// Each function is one statement: it changes everything it should, or throws and changes nothing.
+
+/** Adds rows. @throws ConflictError, ValidationFailedError, DatabaseError */
+function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {
+  const stored = store.table(entity).rows;
+  const rows = new Map<string, Row>();
+  for (const row of given.map((one) => newRow(entity, one))) {
+    const id = row.id as string;
+    if (stored.has(id) || rows.has(id)) throw new ConflictError(undefined, { fields: ["id"] });
+    rows.set(id, row);
+  }
+  applyChanges(store, new Map([[entity, rows]]));
+  return [...rows.values()];
+}
+
+/** Changes the rows that match and returns them. @throws ConflictError, ValidationFailedError, DatabaseError */
+function change(store: Store, entity: AnyEntity, condition: Condition, given: Row): Row[] {
+  const rows = filterRows(store, entity, condition).map((row) => changedRow(entity, given, row));
+  applyChanges(store, new Map([[entity, new Map(rows.map((row) => [row.id as string, row]))]]));
+  return rows;
+}
+
+/** Deletes the rows that match, with what goes along; returns how many matched. @throws ReferencedError */
+function remove(store: Store, entity: AnyEntity, condition: Condition): number {
+  const ids = filterRows(store, entity, condition).map((row) => row.id as string);
+  applyChanges(store, deletion(store, entity, ids));
+  return ids.length;
+}
+
+/** A pair as its table has it, from the pair as a side sees it, and the other way round. */
+function turnedIf(turned: boolean, { source, target }: Pair): Pair {
+  return turned ? { source: target, target: source } : { source, target };
+}
+
+/** Pairs of a relation as its own side sees them, ordered, up to a limit; the other ends satisfy a condition. */
+export function linksOf(
+  store: Store,
+  relation: ResolvedRelation,
+  { ids, where = ALWAYS, limit }: Pick<FindPairs, "ids" | "limit"> & Partial<Pick<FindPairs, "where">>,
+): Pair[] {
+  const { name, turned } = linkTableOf(relation);
+  const wanted = new Set(ids);
+  const targets = isAlways(where) ? undefined : new Set(filterRows(store, relation.target, where).map((row) => row.id));
+  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
+  return [...store.links(name).pairs.values()]
+    .map((pair) => turnedIf(turned, pair))
+    .filter(({ source, target }) => wanted.has(source) && targets?.has(target) !== false)
+    .sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
+    .slice(0, limit);
+}
+
+/** Adds pairs. @throws ValidationFailedError when one end does not exist */
+export function link(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): undefined {
+  if (targets.length === 0) return;
+  const known = store.table(relation.target).rows;
+  if (!store.table(relation.source).rows.has(id) || !targets.every((target) => known.has(target)))
+    throw danglingReference(`${relation.name}Ids`);
+  const { name, turned } = linkTableOf(relation);
+  const { pairs } = store.writableLinks(name);
+  for (const pair of targets.map((target) => turnedIf(turned, { source: id, target }))) pairs.set(linkKey(pair), pair);
+}
+
+/** Removes pairs. */
+function unlink(store: Store, relation: ResolvedRelation, id: string, targets: readonly string[]): undefined {
+  const { name, turned } = linkTableOf(relation);
+  const { pairs } = store.writableLinks(name);
+  for (const target of targets) pairs.delete(linkKey(turnedIf(turned, { source: id, target })));
 }

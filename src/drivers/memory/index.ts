@@ -5,7 +5,6 @@ import { type Driver, defineDriver, type Execute, type TransactionOptions } from
 import { createSerialQueue, DatabaseError } from "../../kernel/index.ts";
 import { executeIn, type Session } from "./execute-in-memory.ts";
 import { plant, type Seed, seedOf } from "./seed.ts";
-
 import { Store } from "./store.ts";
 
 export type { Seed } from "./seed.ts";

@@ -1,6 +1,16 @@
-import { type AnyEntity, type ColumnDefinition, canHold } from "../../entity/index.ts";
-import type { Row } from "../../gate/index.ts";
-import { DatabaseError } from "../../kernel/index.ts";
+import { type AnyEntity, type ColumnDefinition, canHold, type ResolvedRelation } from "../../entity/index.ts";
+import {
+  askedOfStored,
+  type Condition,
+  matches,
+  type RelatedRows,
+  type Row,
+  type SortKey,
+  soleId,
+  totalOrder,
+} from "../../gate/index.ts";
+import { BadRequestError, DatabaseError } from "../../kernel/index.ts";
+import { linkTableOf, type Store } from "./store.ts";
 
 function copyValue(value: unknown): unknown {
   return typeof value === "object" && value !== null ? structuredClone(value) : value;
@@ -55,4 +65,78 @@ export function changedRow(entity: AnyEntity, given: Row, previous: Row): Row {
   return entity.versioned === undefined || Object.keys(given).length === 0
     ? row
     : { ...row, version: (previous.version as number) + 1 };
+}
+
+/** All rows of a to-many relation, by the id of the record they belong to. */
+function relatedById(store: Store, relation: ResolvedRelation): Map<string, Row[]> {
+  const { rows } = store.table(relation.target);
+  const lists = new Map<string, Row[]>();
+  const add = (id: string, row: Row): void => {
+    const list = lists.get(id);
+    if (list === undefined) lists.set(id, [row]);
+    else list.push(row);
+  };
+  if (relation.type === "manyToMany") {
+    const { name, turned } = linkTableOf(relation);
+    for (const { source, target } of store.links(name).pairs.values())
+      add(turned ? target : source, rows.get(turned ? source : target) as Row);
+  } else for (const row of rows.values()) add(row[relation.foreignKey as string] as string, row);
+  return lists;
+}
+
+/** Related rows for the length of one statement: each relation is grouped once, when it is first asked for. */
+function relatedIn(store: Store): RelatedRows {
+  const grouped = new Map<ResolvedRelation, Map<string, Row[]>>();
+  return (relation, row) => {
+    if (relation.type === "belongsTo") {
+      const found = store.table(relation.target).rows.get(row[relation.foreignKey as string] as string);
+      return found === undefined ? [] : [found];
+    }
+    let lists = grouped.get(relation);
+    if (lists === undefined) {
+      lists = relatedById(store, relation);
+      grouped.set(relation, lists);
+    }
+    return lists.get(row.id as string) ?? [];
+  };
+}
+
+/** Stored rows that satisfy a condition, in no particular order. */
+export function filterRows(store: Store, entity: AnyEntity, condition: Condition): Row[] {
+  const { rows } = store.table(entity);
+  const id = soleId(condition);
+  const row = id === undefined ? undefined : rows.get(id);
+  const candidates = id === undefined ? [...rows.values()] : row === undefined ? [] : [row];
+  const related = relatedIn(store);
+  return candidates.filter((candidate) => matches(condition, candidate, related));
+}
+
+/** Whether a condition holds for a row that is not stored yet. */
+export function holdsForNew(store: Store, condition: Condition, row: Row): boolean {
+  return matches(askedOfStored(condition, row), row, relatedIn(store));
+}
+
+/** Puts rows into an order, the same as the databases': null is the smallest value. @throws BadRequestError */
+export function sortRows(entity: AnyEntity, rows: Row[], sort: readonly SortKey[] | undefined): Row[] {
+  const keys = totalOrder(sort).map(({ field, direction }) => {
+    const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
+    if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
+    return { field, kind: column.kind, sign: direction === "desc" ? -1 : 1 };
+  });
+  return rows.sort((first, second) => {
+    for (const { field, kind, sign } of keys) {
+      const a = first[field];
+      const b = second[field];
+      const order = a === null || b === null ? Number(b === null) - Number(a === null) : kind.compare(a, b);
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+}
+
+/** The columns to return. @throws BadRequestError for a name that is no column */
+export function selectedColumns(entity: AnyEntity, select: readonly string[] | undefined): readonly string[] {
+  for (const name of select ?? [])
+    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  return select ?? Object.keys(entity.columns);
 }

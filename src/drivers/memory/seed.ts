@@ -1,8 +1,8 @@
 import { type AnyEntity, ConfigurationError, isKeelsonError } from "../../entity/index.ts";
 import type { Row } from "../../gate/index.ts";
 import { applyChanges, type Changes } from "./changes.ts";
+import { link, linksOf } from "./execute-in-memory.ts";
 import { newRow, takeIn } from "./rows.ts";
-import { link, linksOf } from "./statements.ts";
 import type { Store } from "./store.ts";
 
 /** Rows by entity name. What a row leaves out is filled in; `<relation>Ids` are the links of a manyToMany relation. */

@@ -1,9 +1,7 @@
 // The Driver port over Prisma: a PrismaClient of yours, or Prisma's driver adapters for SQLite and PostgreSQL with
 // statements of our own. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
 
-export type { AnyAdapterFactory } from "./adapter/adapter-shape.ts";
-export { sharedAdapter } from "./adapter/share-adapter.ts";
-export type { AnyPrismaClient } from "./client/words/client-shape.ts";
+export type { AnyPrismaClient } from "./client/client-connection.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
 export type {
@@ -17,5 +15,7 @@ export type {
   SchemaChangeKind,
 } from "./migrations/migrations.ts";
 export { openMigrations } from "./migrations/open-migrations.ts";
+export type { AnyAdapterFactory } from "./prisma.ts";
 export { type PrismaOptions, prisma } from "./prisma.ts";
 export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";
+export { sharedAdapter } from "./share-adapter.ts";

@@ -1,10 +1,11 @@
-import type { Provider } from "../../entity/index.ts";
-import type { Driver } from "../../gate/index.ts";
-import { ALL_FAST } from "../sql/index.ts";
-import type { AnyAdapterFactory } from "./adapter/adapter-shape.ts";
-import { throughAdapter } from "./adapter/through-adapter.ts";
-import { throughClient } from "./client/through-client.ts";
-import type { AnyPrismaClient, Client } from "./client/words/client-shape.ts";
+import type { SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import { ConfigurationError, type Provider } from "../../entity/index.ts";
+import type { Driver, DriverContext } from "../../gate/index.ts";
+import { createDatabaseDriver, DIALECTS, type Dialect } from "../sql/index.ts";
+import { checkClient } from "./client/check-client.ts";
+import type { AnyPrismaClient, Client } from "./client/client-connection.ts";
+import { CLIENT_PATH } from "./client/execute-by-client.ts";
+import { FOREIGN_PATH } from "./foreign-path.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
@@ -19,6 +20,13 @@ export interface PrismaOptions {
   readonly adapter?: AnyAdapterFactory | undefined;
 }
 
+/** Any driver adapter of Prisma 7, as `new PrismaClient({ adapter })` takes it. */
+export interface AnyAdapterFactory {
+  readonly provider: string;
+  readonly adapterName: string;
+  connect(): Promise<object>;
+}
+
 /**
  * A driver over a PrismaClient of yours, through its public API only. Models, fields and manyToMany relations are called
  * as `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
@@ -30,8 +38,54 @@ export interface PrismaOptions {
  * const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter }), { adapter }) });
  */
 export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
+  const { adapter } = options;
   const typed = client as unknown as Client;
-  return options.adapter === undefined
-    ? throughClient(typed, options.provider, ALL_FAST)
-    : throughAdapter(typed, options.adapter, options.provider, ALL_FAST);
+  let provider = adapter === undefined ? options.provider : providerOf(adapter, options.provider);
+  const capabilities = Object.freeze({
+    /** Known for certain once the driver is connected. */
+    get concurrentTransactions() {
+      return provider !== "sqlite";
+    },
+    locksInOrder: adapter !== undefined && provider === "postgresql",
+    durable: true,
+  });
+
+  async function check(context: DriverContext): Promise<Dialect> {
+    provider = await checkClient(typed, context, provider);
+    return DIALECTS[provider];
+  }
+
+  if (adapter === undefined) {
+    const close = () => typed.$disconnect();
+    const open = async (context: DriverContext) => ({ client: typed, dialect: await check(context), close });
+    return createDatabaseDriver({ name: "prisma", capabilities, open }, CLIENT_PATH);
+  }
+
+  async function openAdapter(context: DriverContext) {
+    const dialect = await check(context);
+    const own = await (adapter as unknown as SqlDriverAdapterFactory).connect();
+    async function close(): Promise<void> {
+      await typed.$disconnect();
+      await own.dispose();
+    }
+    return { client: own, dialect, close };
+  }
+  return createDatabaseDriver({ name: "prisma", capabilities, open: openAdapter }, FOREIGN_PATH);
+}
+
+/** Prisma's words for the databases that a driver serves. */
+const ADAPTER_PROVIDERS: Readonly<Record<string, Provider>> = Object.freeze({
+  postgres: "postgresql",
+  sqlite: "sqlite",
+  mysql: "mysql",
+});
+
+/** @throws ConfigurationError for an adapter to a database that no driver serves, or to another one than it is said to be */
+function providerOf(adapter: AnyAdapterFactory, said: Provider | undefined): Provider {
+  const provider = ADAPTER_PROVIDERS[adapter.provider];
+  if (provider === undefined || (said !== undefined && said !== provider))
+    throw new ConfigurationError(
+      `prisma(client, { adapter }) takes an adapter for PostgreSQL, SQLite or MySQL; this one is for "${adapter.provider}"`,
+    );
+  return provider;
 }

@@ -111,7 +111,7 @@ export class ReportedWrite {
 
   /** Deletes a record, after those that the database would delete or change with it. */
   async #delete(entity: AnyEntity, where: Condition): Promise<Written> {
-    const [found] = await this.#locked(entity, where);
+    const [found] = await this.#locked(entity, where, "delete");
     if (found === undefined) return { count: 0, rows: [] };
     const before = { ...found };
     const id = before.id as string;
@@ -172,8 +172,8 @@ export class ReportedWrite {
     }
   }
 
-  #locked(entity: AnyEntity, where: Condition): Promise<Row[]> {
-    return this.#driver.execute({ kind: "find", entity, where, limit: 1, lock: true });
+  #locked(entity: AnyEntity, where: Condition, lock: true | "delete" = true): Promise<Row[]> {
+    return this.#driver.execute({ kind: "find", entity, where, limit: 1, lock });
   }
 
   async #report(

@@ -34,9 +34,10 @@ export interface Find {
   readonly textMoments?: boolean | undefined;
   /**
    * Locks the record until the transaction is over, so that only this transaction changes it. The condition names one id,
-   * and is decided after the lock is held. @default false
+   * and is decided after the lock is held. With `"delete"`, no record that refers to it is stored meanwhile either, where the
+   * database has such a lock. @default false
    */
-  readonly lock?: boolean | undefined;
+  readonly lock?: boolean | "delete" | undefined;
 }
 
 /** A belongsTo relation whose record is read along: each row has it, or null, under the relation's name. */
@@ -148,7 +149,7 @@ export function entityOf(statement: Statement): AnyEntity {
 export function isRead(statement: Statement): boolean {
   switch (statement.kind) {
     case "find":
-      return statement.lock !== true;
+      return (statement.lock ?? false) === false;
     case "count":
     case "pairs":
       return true;

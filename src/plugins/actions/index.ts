@@ -1,35 +1,29 @@
 // Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
 // Specification sections 4.2 and 4.3.
 import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
-import type { FieldChecks, RuleLists } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { createPlugin, type FieldChecks, type Plugin, type PluginContext, type RuleLists } from "../../gate/index.ts";
 import { routeSegment } from "../../kernel/index.ts";
+import { definitionOf } from "./action/action-definition.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./action/compile-action.ts";
-import { definitionOf } from "./action/definition-of.ts";
 import { describeAction } from "./action/describe-action.ts";
 import { clientCall, routeHandler } from "./action/run-action.ts";
-import { addSoftDeleteScope } from "./action/soft-delete-scope.ts";
+import { addSoftDeletePolicy } from "./prebuilt/soft-deletion.ts";
 
 export { ActionBuilder, action } from "./action/action-builder.ts";
-export type { ActionContext, ActionRecord } from "./action/action-context.ts";
-export type { ActionDefinition } from "./action/action-definition.ts";
-export type { FailedRow, ImportResult } from "./import/import-tally.ts";
-export { archiveAction } from "./prebuilt/archive-action.ts";
-export { bulkDeleteAction } from "./prebuilt/bulk-delete-action.ts";
-export { bulkUpdateAction } from "./prebuilt/bulk-update-action.ts";
+export type { ActionContext, ActionDefinition, ActionRecord } from "./action/action-definition.ts";
+export { exportAction } from "./export/export-action.ts";
+export { type ImportedRows, type ImportOptions, importAction } from "./import/import-action.ts";
+export type { FailedRow, ImportResult } from "./import/import-rows.ts";
+export { bulkDeleteAction, bulkUpdateAction } from "./prebuilt/bulk-actions.ts";
 export { cloneAction } from "./prebuilt/clone-action.ts";
-export { countAction } from "./prebuilt/count-action.ts";
-export { existsAction } from "./prebuilt/exists-action.ts";
-export { exportAction } from "./prebuilt/export-action.ts";
-export { type ImportedRows, type ImportOptions, importAction } from "./prebuilt/import-action.ts";
-export { restoreAction } from "./prebuilt/restore-action.ts";
-export { softDeleteAction } from "./prebuilt/soft-delete-action.ts";
-export { toggleAction } from "./prebuilt/toggle-action.ts";
-export { unarchiveAction } from "./prebuilt/unarchive-action.ts";
+export { countAction, existsAction } from "./prebuilt/count-and-exists.ts";
+export { archiveAction, toggleAction, unarchiveAction } from "./prebuilt/flag-actions.ts";
+export { restoreAction, softDeleteAction } from "./prebuilt/soft-deletion.ts";
 
-// Hooks: operation:narrow (records that are softly deleted). No options, no services of its own; it uses
-// `validation.fields`, `rules.lists` and `crud.query`.
+// Policy: records that are softly deleted. No hooks, no options.
 
+/** Services of other plugins; `crud.query` is named by the actions that need it. */
+const FIELDS_SERVICE = "validation.fields";
 const LISTS_SERVICE = "rules.lists";
 /** Where another plugin decides, lists of rules are only names to it: there is nothing to make ready. */
 const NO_LISTS: RuleLists = Object.freeze({ compile: () => {} });
@@ -41,34 +35,19 @@ export function actions(): Plugin {
     version: "1.0.0",
     requires: ["rules", "validation"],
     provides: ["soft-delete"],
-    setup,
+    setup(context) {
+      const { entities, services, problem } = context;
+      const parts: ActionParts = {
+        fields: services.resolve<FieldChecks>(FIELDS_SERVICE),
+        rules: services.has(LISTS_SERVICE) ? services.resolve<RuleLists>(LISTS_SERVICE) : NO_LISTS,
+        problem,
+      };
+      const compiled = entities.entities.flatMap((entity) => compileActions(context, parts, entity));
+      for (const action of compiled) addRoutes(context, action);
+      addSoftDeletePolicy(context, compiled);
+    },
     start: assertServices,
   });
-}
-
-/** What the filters of lists are read with comes from another plugin, and most actions do without. */
-function assertServices({ entities, services }: PluginContext): void {
-  const missing = entities.entities.flatMap(({ name, actions: attached }) =>
-    Object.entries(attached).flatMap(([action, value]) => {
-      const found = definitionOf(value);
-      const needs = typeof found === "string" ? [] : (found.needs ?? []);
-      const absent = needs.filter((id) => !services.has(id));
-      return absent.map((id) => `action "${action}" of ${name} needs the service "${id}", which no plugin provides`);
-    }),
-  );
-  if (missing.length > 0) throw new ConfigurationError(missing);
-}
-
-function setup(context: PluginContext): void {
-  const { entities, services, problem } = context;
-  const parts: ActionParts = {
-    fields: services.resolve<FieldChecks>("validation.fields"),
-    rules: services.has(LISTS_SERVICE) ? services.resolve<RuleLists>(LISTS_SERVICE) : NO_LISTS,
-    problem,
-  };
-  const compiled = entities.entities.flatMap((entity) => compileActions(context, parts, entity));
-  for (const action of compiled) addRoutes(context, action);
-  addSoftDeleteScope(context, compiled);
 }
 
 function compileActions(context: PluginContext, parts: ActionParts, entity: AnyEntity): CompiledAction[] {
@@ -93,4 +72,17 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const root = `/${routeSegment(entity)}`;
   context.routes.add({ ...shared, method, path: root + path, call: clientCall(context, action) });
   for (const alias of aliases) context.routes.add({ ...shared, method: alias.method, path: root + alias.path });
+}
+
+/** What the filters of lists are read with comes from another plugin, and most actions do without. */
+function assertServices({ entities, services }: PluginContext): void {
+  const missing = entities.entities.flatMap(({ name, actions: attached }) =>
+    Object.entries(attached).flatMap(([action, value]) => {
+      const found = definitionOf(value);
+      const needs = typeof found === "string" ? [] : (found.needs ?? []);
+      const absent = needs.filter((id) => !services.has(id));
+      return absent.map((id) => `action "${action}" of ${name} needs the service "${id}", which no plugin provides`);
+    }),
+  );
+  if (missing.length > 0) throw new ConfigurationError(missing);
 }

@@ -1,11 +1,10 @@
-import { type AnyEntity, datetime, entity, json, string } from "../../entity/index.ts";
-import type { AuditOptions } from "./audit-options.ts";
+import { type AnyEntity, datetime, type EntityRulesInput, entity, json, string } from "../../entity/index.ts";
 
 /** Name of the entity that entries are kept in. */
 export const ENTRY = "auditEntry";
 
 /** One change of one record. Only the plugin writes entries, and an entry is never changed. */
-export function auditEntry(read: AuditOptions["read"]): AnyEntity {
+export function auditEntry(read: EntityRulesInput["read"] | undefined): AnyEntity {
   const entry = entity(ENTRY, {
     at: datetime.describe("When the change was made"),
     actorKind: string.describe("user, anonymous or system; unknown for services of the whole app"),

@@ -1,59 +1,35 @@
 // audit: who did what to which record. Every write of a record leaves an entry, in the transaction of the write: there is
 // no write without its entry, and no entry without its write. Not part of the specification; opt-in.
 
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { AnyEntity, EntityModel, EntityRulesInput } from "../../entity/index.ts";
 import { createPlugin, type Driver, type Plugin, schemaFromEntities } from "../../gate/index.ts";
 import { describeError, didYouMean, type Logger, unknownKeys } from "../../kernel/index.ts";
 import { auditEntry, ENTRY } from "./audit-entry.ts";
-import type { AuditOptions } from "./audit-options.ts";
 import { entriesDriver } from "./entries-driver.ts";
 import { keepEntries } from "./keep-entries.ts";
+
+// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. No hooks, no services.
+
+/** Options of `audit`. */
+export interface AuditOptions {
+  /**
+   * Rules for reading entries; any of them passes. Readers see the changes of all records, whatever the read rules of
+   * their entities say. Of each field they see what its field rules let them see.
+   * @default none: entries have no routes
+   */
+  readonly read?: EntityRulesInput["read"] | undefined;
+  /** Names of the entities whose changes are kept. @default all that are not internal */
+  readonly entities?: readonly string[] | undefined;
+  /** Names of entities to leave out of them. @default none */
+  readonly except?: readonly string[] | undefined;
+  /** Days after which an entry is deleted. @default never */
+  readonly keepDays?: number | undefined;
+}
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
 /** Entries of one statement: others have to have their turn. */
 const PORTION = 1_000;
-
-/** Deletes old entries while the app runs. */
-interface CleanUp {
-  stop(): Promise<void>;
-}
-
-/**
- * Deletes entries that are older than some days, at once and every hour. Several processes may do so at the same time.
- * @param driver the base driver: all others refuse to delete entries
- */
-function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
-  let isStopped = false;
-  async function run(): Promise<void> {
-    try {
-      const where = { at: { lt: new Date(Date.now() - keepDays * DAY_MS) } };
-      while (!isStopped) {
-        const rows = await driver.findMany(ENTRY, { where, select: ["id"], limit: PORTION });
-        if (rows.length === 0) return;
-        await driver.deleteMany(ENTRY, { id: { in: rows.map(({ id }) => id) } });
-      }
-    } catch (error) {
-      log.error("Old audit entries could not be deleted", describeError(error));
-    }
-  }
-  let running = run();
-  const timer = setInterval(() => {
-    running = running.then(run);
-  }, EVERY_MS);
-  timer.unref();
-  return {
-    stop() {
-      isStopped = true;
-      clearInterval(timer);
-      return running;
-    },
-  };
-}
-
-export type { AuditOptions } from "./audit-options.ts";
-
-// Listener: changes of records become entries. Around drivers: entries only grow. Entity: auditEntry. No hooks, no services.
 
 const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "keepDays"];
 
@@ -101,4 +77,41 @@ function auditedEntities(
         problem(`audit({ ${option} }): there is no entity "${name}" to keep changes of.${didYouMean(name, names)}`);
   const isChosen = ({ name, internal }: AnyEntity): boolean => entities?.includes(name) ?? !internal;
   return new Set(all.filter((entity) => isChosen(entity) && !except.includes(entity.name)));
+}
+
+/** Deletes old entries while the app runs. */
+interface CleanUp {
+  stop(): Promise<void>;
+}
+
+/**
+ * Deletes entries that are older than some days, at once and every hour. Several processes may do so at the same time.
+ * @param driver the base driver: all others refuse to delete entries
+ */
+function startCleanUp(driver: Driver, log: Logger, keepDays: number): CleanUp {
+  let isStopped = false;
+  async function run(): Promise<void> {
+    try {
+      const where = { at: { lt: new Date(Date.now() - keepDays * DAY_MS) } };
+      while (!isStopped) {
+        const rows = await driver.findMany(ENTRY, { where, select: ["id"], limit: PORTION });
+        if (rows.length === 0) return;
+        await driver.deleteMany(ENTRY, { id: { in: rows.map(({ id }) => id) } });
+      }
+    } catch (error) {
+      log.error("Old audit entries could not be deleted", describeError(error));
+    }
+  }
+  let running = run();
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+      return running;
+    },
+  };
 }

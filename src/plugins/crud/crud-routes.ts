@@ -2,78 +2,106 @@ import type { AnyEntity } from "../../entity/index.ts";
 import type {
   Operation,
   OperationQuery,
+  OperationScope,
   ParseQuery,
   PluginContext,
   QueryParser,
+  RequestConditions,
   RouteContext,
   RouteHandler,
 } from "../../gate/index.ts";
 import { BadRequestError, EntityNotFoundError, Reply, routeSegment } from "../../kernel/index.ts";
-import { answersWithRecord, type FindConditions, type RecordAnswers } from "./answer-with-record.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
 
-/** What the routes of all entities share. */
-export interface CrudParts {
-  readonly parser: QueryParser;
-  readonly conditions: FindConditions;
-}
+/** Who keeps what requests ask of their record; undefined in an app without that plugin. */
+export type FindConditions = () => RequestConditions | undefined;
 
-/** Adds the routes of spec 4.1 for one entity. */
+/**
+ * Adds the routes of spec 4.1 for one entity.
+ * @param conditions looks up who keeps the preconditions of requests
+ */
 export function addCrudRoutes(
   routes: PluginContext["routes"],
   entity: AnyEntity,
-  { parser, conditions }: CrudParts,
+  parser: QueryParser,
+  conditions: FindConditions,
 ): void {
   const segment = routeSegment(entity);
-  const collection = `/${segment}`;
-  const one = `/${segment}/:id`;
+  const listed = forJson(parser.reads(["filter", "sort", "page", "shape"]));
   const written = answersWithRecord(entity, parser.reads(["shape"]), conditions);
   const read = answersWithRecord(entity, forJson(parser.reads(["shape", "deleted"])), conditions);
-  const update = updateHandler(entity, written, conditions);
+  const plain = parser.reads([]);
+
+  const createRecord: RouteHandler = async (context) => {
+    const { search, scope, root } = context;
+    const operation = await scope.run({
+      kind: "create",
+      entity,
+      query: () => written.parse(search, entity, scope),
+      data: () => bodyObject(context),
+    });
+    const record = operation.records[0];
+    const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
+    return written.answer(context, new Reply(201, record, { location, ...ignoredHeader(operation) }), operation);
+  };
+  const listRecords: RouteHandler = async (context) => {
+    const { search, scope } = context;
+    // The parser has counted: `q` is one condition to the caller, and one per text to the gate.
+    const query = (): ReturnType<ParseQuery> => listed(search, entity, scope);
+    const operation = await scope.run({ kind: "list", entity, query, bounded: true });
+    return new Reply(200, operation.records, listHeaders(context, segment, operation));
+  };
+  const readRecord: RouteHandler = async (context) => {
+    const query = (): ReturnType<ParseQuery> => queryOfOne(context, entity, read.parse);
+    const operation = await context.scope.run({ kind: "read", entity, id: idOf(context), query });
+    return read.answer(context, new Reply(200, operation.records[0]), operation);
+  };
+  const updateRecord: RouteHandler = async (context) => {
+    conditions()?.expect(context);
+    const operation = await context.scope.run({
+      kind: "update",
+      entity,
+      id: idOf(context),
+      query: () => queryOfOne(context, entity, written.parse),
+      data: () => bodyObject(context),
+    });
+    return written.answer(context, new Reply(200, operation.records[0], ignoredHeader(operation)), operation);
+  };
+  const deleteRecord: RouteHandler = async (context) => {
+    conditions()?.expect(context);
+    const id = idOf(context);
+    await context.scope.run({ kind: "delete", entity, id, query: () => queryOfOne(context, entity, plain) });
+    return { success: true, id };
+  };
+
   const describe = describeCrud(entity, parser);
+  const all = { entity, path: `/${segment}` };
+  const one = { entity, path: `/${segment}/:id` };
+  const update = { ...one, action: "update", access: "update", handler: updateRecord } as const;
   routes.add({
+    ...all,
     method: "POST",
-    path: collection,
-    entity,
     action: "create",
     access: "create",
     describe: describe.create,
-    handler: createHandler(entity, segment, written),
+    handler: createRecord,
   });
+  routes.add({ ...all, method: "GET", action: "list", access: "read", describe: describe.list, handler: listRecords });
+  routes.add({ ...one, method: "GET", action: "read", access: "read", describe: describe.read, handler: readRecord });
+  routes.add({ ...update, method: "PUT", describe: describe.put });
+  routes.add({ ...update, method: "PATCH", describe: describe.update });
   routes.add({
-    method: "GET",
-    path: collection,
-    entity,
-    action: "list",
-    access: "read",
-    describe: describe.list,
-    handler: listHandler(entity, segment, forJson(parser.reads(["filter", "sort", "page", "shape"]))),
-  });
-  routes.add({
-    method: "GET",
-    path: one,
-    entity,
-    action: "read",
-    access: "read",
-    describe: describe.read,
-    handler: readHandler(entity, read),
-  });
-  const changes = { path: one, entity, action: "update", access: "update", handler: update } as const;
-  routes.add({ ...changes, method: "PUT", describe: describe.put });
-  routes.add({ ...changes, method: "PATCH", describe: describe.update });
-  routes.add({
+    ...one,
     method: "DELETE",
-    path: one,
-    entity,
     action: "delete",
     access: "delete",
     describe: describe.delete,
-    handler: deleteHandler(entity, parser.reads([]), conditions),
+    handler: deleteRecord,
   });
 }
 
-/** Queries of answers that nobody looks into before they are JSON. */
+/** Queries whose records are not looked at before they become JSON. */
 function forJson(parse: ParseQuery): ParseQuery {
   const mark = (query: OperationQuery): OperationQuery => {
     query.textMoments = true;
@@ -82,66 +110,6 @@ function forJson(parse: ParseQuery): ParseQuery {
   return (search, entity, scope) => {
     const query = parse(search, entity, scope);
     return query instanceof Promise ? query.then(mark) : mark(query);
-  };
-}
-
-function createHandler(entity: AnyEntity, segment: string, { parse, answer }: RecordAnswers): RouteHandler {
-  return async (context) => {
-    const { search, scope, root } = context;
-    const operation = await scope.run({
-      kind: "create",
-      entity,
-      query: () => parse(search, entity, scope),
-      data: () => bodyObject(context),
-    });
-    const record = operation.records[0];
-    const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
-    return answer(context, new Reply(201, record, { location, ...ignoredHeader(operation) }), operation);
-  };
-}
-
-function listHandler(entity: AnyEntity, segment: string, parse: ParseQuery): RouteHandler {
-  return async (context) => {
-    const { search, scope } = context;
-    // The parser has counted: `q` is one condition to the caller, and one per text to the gate.
-    const query = (): ReturnType<ParseQuery> => parse(search, entity, scope);
-    const operation = await scope.run({ kind: "list", entity, query, bounded: true });
-    return new Reply(200, operation.records, listHeaders(context, segment, operation));
-  };
-}
-
-function readHandler(entity: AnyEntity, { parse, answer }: RecordAnswers): RouteHandler {
-  return async (context) => {
-    const operation = await context.scope.run({
-      kind: "read",
-      entity,
-      id: idOf(context),
-      query: () => queryOfOne(context, entity, parse),
-    });
-    return answer(context, new Reply(200, operation.records[0]), operation);
-  };
-}
-
-function updateHandler(entity: AnyEntity, { parse, answer }: RecordAnswers, conditions: FindConditions): RouteHandler {
-  return async (context) => {
-    conditions()?.expect(context);
-    const operation = await context.scope.run({
-      kind: "update",
-      entity,
-      id: idOf(context),
-      query: () => queryOfOne(context, entity, parse),
-      data: () => bodyObject(context),
-    });
-    return answer(context, new Reply(200, operation.records[0], ignoredHeader(operation)), operation);
-  };
-}
-
-function deleteHandler(entity: AnyEntity, parse: ParseQuery, conditions: FindConditions): RouteHandler {
-  return async (context) => {
-    conditions()?.expect(context);
-    const id = idOf(context);
-    await context.scope.run({ kind: "delete", entity, id, query: () => queryOfOne(context, entity, parse) });
-    return { success: true, id };
   };
 }
 
@@ -172,4 +140,35 @@ async function bodyObject(context: RouteContext): Promise<Record<string, unknown
 
 function ignoredHeader({ ignored }: Operation): Record<string, string> {
   return ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") };
+}
+
+/** Answers with one record, and reads the queries of such answers. */
+interface RecordAnswers {
+  /** As the parser, with what the answer's tag is made of. */
+  readonly parse: ParseQuery;
+  answer(context: RouteContext, reply: Reply, operation: Operation): Reply | Promise<Reply>;
+}
+
+/** Selections that nobody asked to have the version in: it is read for the tag, and not shown. */
+const extended = new WeakSet<readonly string[]>();
+
+/** The answers of an entity's routes; those of versions carry a tag. */
+function answersWithRecord(entity: AnyEntity, parse: ParseQuery, conditions: FindConditions): RecordAnswers {
+  if (entity.versioned === undefined) return { parse, answer: (_, reply) => reply };
+  const isShown = (scope: OperationScope): boolean => scope.mask(entity).readable.has("version");
+  return {
+    async parse(search, of, scope) {
+      const query = await parse(search, of, scope);
+      if (query.select === undefined || query.select.includes("version") || !isShown(scope)) return query;
+      const select = [...query.select, "version"];
+      extended.add(select);
+      return { ...query, select };
+    },
+    answer(context, reply, { records, query }) {
+      const record = records[0];
+      const version = isShown(context.scope) ? record?.version : undefined;
+      if (query.select !== undefined && extended.has(query.select)) delete record?.version;
+      return conditions()?.answer(context, reply, version) ?? reply;
+    },
+  };
 }

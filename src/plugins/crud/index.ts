@@ -1,16 +1,16 @@
 // crud: create, list, read, update and delete of every entity over HTTP (spec 4.1), with the list dialect of json-server,
 // includes (batched, through the target's own rules) and manyToMany writes.
 import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
-import type { FindConditions } from "./answer-with-record.ts";
-import { addCrudRoutes } from "./crud-routes.ts";
-import { createQueryParser } from "./query/create-query-parser.ts";
-import { addRelations } from "./relations.ts";
+import { addCrudRoutes, type FindConditions } from "./crud-routes.ts";
+import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-relations.ts";
+import { createQueryParser } from "./query/query-parser.ts";
+import { addLinkHooks } from "./write-links.ts";
 
-export { relations } from "./relations.ts";
+// Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links).
+// No options.
 
 /** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
 const QUERY_SERVICE = "crud.query";
-
 /** Service of another plugin, a {@link RequestConditions}; without it nobody keeps what requests ask of a record. */
 const REQUESTS_SERVICE = "versions.requests";
 
@@ -21,18 +21,31 @@ export function crud(): Plugin {
     version: "1.0.0",
     requires: ["rules", "validation"],
     provides: ["relations"],
-    setup,
+    setup(context) {
+      const { entities, services, routes } = context;
+      const parser = createQueryParser(entities);
+      services.register(QUERY_SERVICE, () => parser);
+      // Asked for by requests: by then all plugins are set up, whatever their order.
+      const conditions: FindConditions = () =>
+        services.has(REQUESTS_SERVICE) ? services.resolve(REQUESTS_SERVICE) : undefined;
+      for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, parser, conditions);
+      addRelations(context);
+    },
   });
 }
 
-function setup(context: PluginContext): void {
-  const { entities, services, routes } = context;
-  const parser = createQueryParser(entities);
-  services.register(QUERY_SERVICE, () => parser);
-  // Asked for by requests: by then all plugins are set up, whatever their order.
-  const conditions: FindConditions = () =>
-    services.has(REQUESTS_SERVICE) ? services.resolve(REQUESTS_SERVICE) : undefined;
-  const surface = { parser, conditions };
-  for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, surface);
-  addRelations(context);
+/**
+ * Includes and manyToMany writes without the routes of `crud`, which has them as well. An app has them also when another
+ * plugin is in the place of `crud`, unless that plugin provides `relations` itself.
+ */
+export function relations(): Plugin {
+  return createPlugin({ id: "relations", version: "1.0.0", provides: ["relations"], setup: addRelations });
+}
+
+/** What reads related records along, and what stores links. */
+function addRelations({ hooks, entities }: PluginContext): void {
+  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  hooks.on("operation:plan", joinInStatement, { appliesTo: canJoin, timeout: 0 });
+  hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
+  addLinkHooks(hooks, entities);
 }

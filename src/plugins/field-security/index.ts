@@ -1,57 +1,64 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
-import type { FieldRules } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
-import { unknownKeys } from "../../kernel/index.ts";
-import { PROTECTED, refuseProtected } from "./encryption/protected-driver.ts";
-import type { FieldSecurityOptions } from "./field-security-options.ts";
+import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
+import { createPlugin, type Driver, type FieldRules, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { getLogger, safeLogger, unknownKeys } from "../../kernel/index.ts";
+import type { AppEncryption } from "./encryption/app-keys.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
-import { compileFieldPlans, hasFieldRules } from "./fields/field-plan.ts";
 import { judgeRecords } from "./fields/judge-records.ts";
-import { narrowMask } from "./fields/narrow-mask.ts";
-import { createPasswordHasher, type PasswordHasher } from "./password/create-password-hasher.ts";
-import { hashColumns } from "./password/hash-columns.ts";
-import { hashingDriver } from "./password/hashing-driver.ts";
-import { type PasswordColumn, passwordColumns } from "./password/password-columns.ts";
-import { reportCosts } from "./password/report-costs.ts";
-import { checkIndexes } from "./storage/check-indexes.ts";
+import { compileFieldPlans, hasFieldRules, narrowMask } from "./fields/narrow-mask.ts";
+import { hashColumns, hashingDriver } from "./password/hashing-driver.ts";
+import { type PasswordColumn, passwordColumns, reportCosts } from "./password/password-cost.ts";
+import { createPasswordHasher, type PasswordHasher, type PasswordHasherOptions } from "./password/password-hasher.ts";
+import { refuseProtected } from "./protected-driver.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
-import type { EncryptionPlan } from "./storage/encryption-plan.ts";
-import { setUpEncryption } from "./storage/set-up-encryption.ts";
+import { checkIndexes, type EncryptionPlan, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
 
 export type { AppEncryption, FurtherKey } from "./encryption/app-keys.ts";
-export type { BindingContext } from "./encryption/binding.ts";
-export { countValuesPerKey, type KeyUsage, valuesNeeding } from "./encryption/count-values-per-key.ts";
+export type { BindingContext } from "./encryption/cipher.ts";
+export { getEncryptionKeyId } from "./encryption/cipher.ts";
 export { generateEncryptionKey } from "./encryption/data-key.ts";
-export { getEncryptionKeyId } from "./encryption/envelope.ts";
 export * from "./encryption/functions.ts";
 export { createKeyRing, type KeyOptions, type KeyRing, type KeyRingOptions } from "./encryption/key-ring.ts";
 export type { ReEncryptOptions } from "./encryption/re-encrypt.ts";
-export { rotateEncryptionKeys } from "./encryption/rotate-keys.ts";
-export type { RotationFailure, RotationOptions, RotationProgress, RotationResult } from "./encryption/rotation.ts";
+export type { RotationOptions, RotationProgress, RotationResult } from "./encryption/rotate-keys.ts";
+export { countValuesPerKey, type KeyUsage, rotateEncryptionKeys, valuesNeeding } from "./encryption/rotate-keys.ts";
+export type { RotationFailure } from "./encryption/rotate-record.ts";
 export type { Encryptable } from "./encryption/value-codec.ts";
-export type { FieldSecurityOptions } from "./field-security-options.ts";
+export { hashPassword, needsRehash, verifyPassword } from "./password/hash-password.ts";
+export type { PasswordCost } from "./password/password-cost.ts";
 export {
   createPasswordHasher,
   type PasswordCostOptions,
   type PasswordHasher,
   type PasswordHasherOptions,
   type PasswordWorkOptions,
-} from "./password/create-password-hasher.ts";
-export { hashPassword } from "./password/hash-password.ts";
-export { needsRehash } from "./password/needs-rehash.ts";
-export type { PasswordCost } from "./password/password-cost.ts";
-export { verifyPassword } from "./password/verify-password.ts";
-export { protectDriver } from "./protect-driver.ts";
+} from "./password/password-hasher.ts";
 export type { OnDecryptError } from "./storage/encryption-plan.ts";
 
 // Hooks: access:mask, operation:validate and operation:reveal (fields with rules of their own), operation:protect (hashes);
 // around drivers: encryption, and hashing for handlers. Service used: rules.fields.
 
-/** Service: `PasswordHasher`, the app's own. */
-const PASSWORDS_SERVICE = "field-security.passwords";
+/** Options of `fieldSecurity`. */
+export interface FieldSecurityOptions {
+  /** Keys of this app. @default KEELSON_ENCRYPTION_KEY, or else the keys of `initEncryption` */
+  readonly encryption?: AppEncryption | undefined;
+  /** A value that cannot be decrypted fails the request, or reads as null. @default "fail" */
+  readonly onDecryptError?: OnDecryptError | undefined;
+  /**
+   * For the time of a migration: what is stored in a field and is no ciphertext, because it was written before the field
+   * was encrypted, is returned as it is. Whoever writes to the database can then put values there without a key.
+   * @default false
+   */
+  readonly allowPlaintext?: boolean | undefined;
+  /** How many passwords are hashed at once, and how many wait. @default as createPasswordHasher */
+  readonly passwords?: PasswordHasherOptions | undefined;
+}
 
 const KNOWN: readonly (keyof FieldSecurityOptions)[] = ["encryption", "onDecryptError", "allowPlaintext", "passwords"];
+
+/** Service: `PasswordHasher`, the app's own. */
+const PASSWORDS_SERVICE = "field-security.passwords";
 
 /** Field security: without it, an app with protected fields does not start. */
 export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
@@ -75,8 +82,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
       if (encryption !== undefined || passwords.size > 0) refuseProtected(driver);
       return encryption === undefined ? driver : encryptingDriver(driver, encryption);
     },
-    wrapHandlerDriver: (driver) =>
-      passwords.size === 0 ? driver : hashingDriver(driver, { columns: passwords, hasher, capabilities: PROTECTED }),
+    wrapHandlerDriver: (driver) => (passwords.size === 0 ? driver : hashingDriver(driver, passwords, hasher)),
   });
 }
 
@@ -125,4 +131,23 @@ function setUpFieldRules({ entities, hooks, services, problem }: PluginContext):
     appliesTo: (entity) => plans.get(entity)?.some(({ readable }) => readable) === true,
     timeout: 0,
   });
+}
+
+/**
+ * A driver that hashes and encrypts what it is given to store, and decrypts what it returns: what the plugin puts around
+ * the driver of an app, for code without one.
+ * @throws ConfigurationError with everything that would keep an app from starting; for a driver that is protected already
+ */
+export function protectDriver(driver: Driver, entities: EntityModel, options: FieldSecurityOptions = {}): Driver {
+  const problems: string[] = [];
+  const problem = (sentence: string): void => void problems.push(sentence);
+  const log = safeLogger(getLogger());
+  const hasher = createPasswordHasher(options.passwords);
+  const plan = setUpEncryption({ entities, log, problem }, options);
+  const columns = passwordColumns(entities);
+  reportCosts(columns, { production: process.env.NODE_ENV === "production", log, problem });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  if (plan !== undefined || columns.size > 0) refuseProtected(driver);
+  const encrypting = plan === undefined ? driver : encryptingDriver(driver, plan);
+  return columns.size === 0 ? encrypting : hashingDriver(encrypting, columns, hasher);
 }

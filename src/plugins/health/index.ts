@@ -1,9 +1,9 @@
 // health: endpoints that tell a load balancer or an orchestrator whether the process lives (/health/live) and whether it
 // can answer (/health/ready). Not part of the specification; they say nothing but a status.
-import type { RouteDescription } from "../../gate/index.ts";
-import { createPlugin, endpoint, type Plugin } from "../../gate/index.ts";
-import { unknownKeys } from "../../kernel/index.ts";
-import { createReadiness } from "./readiness.ts";
+import { createPlugin, type Driver, endpoint, type Plugin, type RouteDescription } from "../../gate/index.ts";
+import { DatabaseUnavailableError, unknownKeys } from "../../kernel/index.ts";
+
+// No hooks, no services.
 
 /** Options of `health`. */
 export interface HealthOptions {
@@ -50,4 +50,49 @@ const STATUS = Object.freeze({ type: "object", required: ["status"], properties:
 function says(summary: string): () => RouteDescription {
   const answers = { 200: { description: "All is well.", content: { "application/json": STATUS } } };
   return () => ({ summary, answers });
+}
+
+/** Resolves when the database answered lately, and rejects with DatabaseUnavailableError (503) when it did not. */
+type Readiness = (driver: Driver) => Promise<void>;
+
+/**
+ * Asks the database at most once per `cacheMs`, and once at a time, however many probes come in. No answer within
+ * `timeoutMs` is a bad answer, so that a question that was lost does not keep the app from becoming ready again.
+ */
+function createReadiness(cacheMs: number, timeoutMs: number): Readiness {
+  let pending: Promise<void> | undefined;
+  let last: { readonly until: number; readonly error: DatabaseUnavailableError | undefined } | undefined;
+
+  const ask = async (driver: Driver): Promise<void> => {
+    let error: DatabaseUnavailableError | undefined;
+    try {
+      await within(driver.ping(), timeoutMs);
+    } catch (cause) {
+      error = new DatabaseUnavailableError(undefined, { cause });
+    }
+    last = { until: performance.now() + cacheMs, error };
+    pending = undefined;
+    if (error !== undefined) throw error;
+  };
+
+  return async (driver) => {
+    if (last !== undefined && performance.now() < last.until) {
+      if (last.error !== undefined) throw last.error;
+      return;
+    }
+    pending ??= ask(driver);
+    await pending;
+  };
+}
+
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DatabaseUnavailableError()), ms);
+  });
+  try {
+    await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -3,13 +3,17 @@ import { isKeelsonError } from "../../entity/index.ts";
 import {
   type Driver,
   type HookFunction,
+  type OperationInput,
   type OperationScope,
   type PluginContext,
+  type Route,
   type RouteCall,
   type RouteContext,
   ShownRecords,
 } from "../../gate/index.ts";
 import {
+  AuthenticationError,
+  AuthorizationError,
   BadRequestError,
   ConflictError,
   cancelBody,
@@ -17,14 +21,17 @@ import {
   type KernelRequest,
   type KernelResponse,
 } from "../../kernel/index.ts";
-import { assertMayUse } from "./assert-may-use.ts";
-import { type Claim, claimKey, forgetKey, keepAnswer, releaseKey } from "./claim-key.ts";
-import { IdempotencyKeyRequiredError } from "./idempotency-errors.ts";
-import type { IdempotencySettings } from "./idempotency-options.ts";
-import type { KeyRules } from "./key-rules-of.ts";
-import { rightsOf, usesNow } from "./rights-of.ts";
-import { readAnswer, writeAnswer } from "./stored-answer.ts";
-import { whileClaimed } from "./while-claimed.ts";
+import {
+  type Claim,
+  claimKey,
+  forgetKey,
+  IdempotencyKeyRequiredError,
+  keepAnswer,
+  releaseKey,
+  whileClaimed,
+} from "./idempotency-keys.ts";
+import type { IdempotencySettings, KeyRules } from "./idempotency-options.ts";
+import { readAnswer, rightsOf, usesNow, writeAnswer } from "./stored-answer.ts";
 
 /** Headers that say of which record a request is, besides its path. */
 const CONDITIONS = ["if-match", "if-none-match"] as const;
@@ -234,4 +241,35 @@ function idOfKey(
   return createHash("sha256")
     .update(JSON.stringify([...caller, key]))
     .digest("base64url");
+}
+
+/**
+ * Asks the rules whether a caller may use a route, for some records or all: before anything is read of the request, and
+ * before an answer of the past is shown. Which records they are is for the operations themselves.
+ * @throws AuthenticationError, AuthorizationError
+ */
+async function assertMayUse(route: Route, scope: OperationScope): Promise<void> {
+  if (route.rules !== undefined && !(await scope.mayUse(route)).allowed)
+    throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
+  let refusal: unknown;
+  for (const input of operationsOf(route)) {
+    try {
+      await scope.decide(input);
+      return;
+    } catch (error) {
+      if (!(error instanceof AuthenticationError || error instanceof AuthorizationError)) throw error;
+      refusal ??= error;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+}
+
+/** What a route may be about to do, as far as rules look at it; any of them is enough. */
+function operationsOf({ entity, access, obeys, path }: Route): readonly OperationInput[] {
+  if (entity === undefined || access === undefined) return [];
+  const isOnRecord = path.split("/").includes(":id");
+  const kind = access === "read" && !isOnRecord ? "list" : access;
+  const asked: OperationInput = { kind, access, entity, rules: obeys };
+  // Rules of an action's own are about no record that is created (see the rules of actions).
+  return obeys === undefined || isOnRecord ? [asked] : [asked, { kind: "list", access, entity, rules: obeys }];
 }

@@ -1,6 +1,5 @@
 // idempotency: a request that carries an `Idempotency-Key` is carried out once, and a repetition of it gets the same answer.
 // IETF draft-ietf-httpapi-idempotency-key-header; docs/adr/0027.
-
 import type { AnyEntity } from "../../entity/index.ts";
 import {
   createPlugin,
@@ -14,10 +13,8 @@ import {
 } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { answerOnce } from "./answer-once.ts";
-import { completeOptions, type IdempotencyOptions, KNOWN } from "./idempotency-options.ts";
-import { keyEntity } from "./key-entity.ts";
-import { type KeyRules, keyRulesOf } from "./key-rules-of.ts";
-import { keepSwept, type Sweeping } from "./sweep-keys.ts";
+import { keepSwept, keyEntity, type Sweeping } from "./idempotency-keys.ts";
+import { completeOptions, type IdempotencyOptions, type KeyRules, KNOWN, keyRulesOf } from "./idempotency-options.ts";
 
 const HEADER: ParameterDescription = Object.freeze({
   name: "Idempotency-Key",
@@ -37,7 +34,7 @@ export {
   IdempotencyKeyInUseError,
   IdempotencyKeyRequiredError,
   IdempotencyKeyReusedError,
-} from "./idempotency-errors.ts";
+} from "./idempotency-keys.ts";
 export type { IdempotencyOptions } from "./idempotency-options.ts";
 
 // Hooks: route:around. Service used: openapi.routes.

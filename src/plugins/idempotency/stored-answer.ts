@@ -1,6 +1,14 @@
-import type { OperationScope } from "../../gate/index.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { isKeelsonError } from "../../entity/index.ts";
+import {
+  isUsable,
+  type OperationInput,
+  type OperationScope,
+  presentSettled,
+  type RecordUse,
+  type Row,
+} from "../../gate/index.ts";
 import { AuthorizationError, BadRequestError, type KernelResponse } from "../../kernel/index.ts";
-import { type Rights, rightsOf, usesNow } from "./rights-of.ts";
 
 /** An answer as it is kept. */
 interface KeptAnswer extends Pick<KernelResponse, "status" | "headers"> {
@@ -58,4 +66,105 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
     headers: { ...headers, "x-request-id": scope.requestId, "idempotency-replayed": "true" },
     body: body ?? (base64 === undefined ? null : Buffer.from(base64, "base64")),
   };
+}
+
+/** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
+interface Rights {
+  readonly entities: readonly string[];
+  /** Of each entity: whether all, some or none of its records, and which fields. */
+  readonly digest: string;
+  /** Ids by entity; a caller who may see all of them may be one who sees some of them later. */
+  readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Of each of these records: whether it may be read, and which fields it shows. */
+  readonly seen?: string | undefined;
+  /** What actions were allowed for, and whether the caller might still use it. */
+  readonly uses?: readonly KeptUse[] | undefined;
+}
+
+/** What an action was allowed for, by the name of its entity. */
+type KeptUse = Omit<RecordUse, "entity"> & { readonly entity: string; readonly allowed: boolean };
+
+/** Ids of records, by the names of their entities. */
+type RecordIds = ReadonlyMap<string, Iterable<string>>;
+
+/** Conditions of one statement. */
+const PORTION = 500;
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** What a caller may see of some entities, and of single records of them. */
+export async function rightsOf(
+  scope: OperationScope,
+  entities: Iterable<string>,
+  shown: RecordIds = new Map(),
+): Promise<Rights> {
+  const names = [...new Set(entities)].sort();
+  const told: unknown[] = [];
+  const records: Record<string, readonly string[]> = {};
+  const seen: unknown[] = [];
+  for (const name of names) {
+    const { allowed, forSome, predicate, guard } = await scope.readDecision(name);
+    const { readable, readablePerRow } = scope.mask(name);
+    told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
+    const ids = [...(shown.get(name) ?? [])].sort();
+    const isForeign = scope.model.get(name) === undefined;
+    if (!isForeign && ids.length > 0) records[name] = ids;
+    const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
+    if (isAlike) continue;
+    // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,
+    // or hides which records it shows, cannot be compared, so such a response is not repeated.
+    const isComparable = guard === undefined && readablePerRow === undefined && !ids.includes("");
+    if (isForeign || ids.includes("")) told.push(isForeign && isComparable ? predicate : randomUUID());
+    if (isForeign || ids.length === 0) continue;
+    const known = ids.filter((id) => id !== "");
+    seen.push(name, await seenOf(scope, name, known));
+  }
+  const rights = { entities: names, digest: digestOf(told), ...(Object.keys(records).length > 0 && { records }) };
+  return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+}
+
+/** Of each record the fields that it shows the caller; null for one that may not be read, or is not there. */
+async function seenOf(scope: OperationScope, entity: string, ids: readonly string[]): Promise<unknown[]> {
+  const select = ["id", ...(scope.mask(entity).readablePerRow?.keys() ?? [])];
+  const found = new Map<unknown, Row>();
+  const find = async (input: OperationInput): Promise<void> => {
+    for (const record of await readable(scope, input)) found.set(record.id, record);
+  };
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const portion = ids.slice(start, start + PORTION);
+    const query = { where: { id: { in: portion } }, select, limit: portion.length };
+    await find({ kind: "list", entity, query, bounded: true });
+  }
+  // Lists leave out records that a rule has to look at.
+  for (const id of ids) if (!found.has(id)) await find({ kind: "read", entity, id, query: { select }, ifFound: true });
+  return Promise.all(
+    ids.map(async (id) => {
+      const record = found.get(id);
+      return record === undefined ? null : Object.keys((await presentSettled(record, scope, false)) as Row).sort();
+    }),
+  );
+}
+
+async function readable(scope: OperationScope, input: OperationInput): Promise<readonly Row[]> {
+  try {
+    return (await scope.run(input)).records;
+  } catch (error) {
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
+    throw error;
+  }
+}
+
+/** Whether the caller may use each of these actions now, of these records where they are about some. */
+export async function usesNow(
+  scope: OperationScope,
+  uses: readonly Omit<KeptUse, "allowed">[],
+): Promise<readonly KeptUse[]> {
+  const found: KeptUse[] = [];
+  for (const use of uses) {
+    found.push({ ...use, allowed: await isUsable(scope, use) });
+  }
+  return found;
 }

@@ -1,10 +1,13 @@
 import { ConfigurationError } from "../../entity/index.ts";
 import { PluginError } from "../../kernel/index.ts";
-import { SECRET_ALGORITHMS, type SecretAlgorithm } from "./algorithms.ts";
 import { MAX_TOKEN_BYTES } from "./bearer-token.ts";
-import { claimProblems } from "./claim-problems.ts";
-import { secretKey } from "./secret-key.ts";
-import { secretProblems } from "./secret-problems.ts";
+import {
+  claimProblems,
+  SECRET_ALGORITHMS,
+  type SecretAlgorithm,
+  secretKey,
+  secretProblems,
+} from "./jwt-auth-options.ts";
 
 /** Options of `createTokenSigner`; those of `jwtAuth` have the same names and meanings. */
 export interface TokenSignerOptions {

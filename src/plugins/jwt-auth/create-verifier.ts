@@ -1,9 +1,7 @@
 import type { JSONWebKeySet, JWTVerifyGetKey, JWTVerifyOptions } from "jose";
 import { isKeelsonError } from "../../entity/index.ts";
 import { type Logger, PluginError, UnavailableError } from "../../kernel/index.ts";
-import { algorithmsOf } from "./algorithms.ts";
-import type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
-import { secretKey } from "./secret-key.ts";
+import { algorithmsOf, type JwtAuthOptions, secretKey, type TokenClaims } from "./jwt-auth-options.ts";
 
 /** Bytes of a key set at most. Those of large issuers have a tenth of it. */
 const MAX_BYTES = 262_144;

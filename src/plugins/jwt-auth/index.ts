@@ -2,12 +2,10 @@
 // RFC 8725 asks for. A request without a token is anonymous; a bad token is 401, never anonymous.
 
 import { createPlugin, type Plugin } from "../../gate/index.ts";
-import { AuthenticationError, isUserId } from "../../kernel/index.ts";
+import { AuthenticationError, isUserId, type User } from "../../kernel/index.ts";
 import { bearerToken } from "./bearer-token.ts";
-import { checkOptions } from "./check-jwt-options.ts";
 import { createVerifier } from "./create-verifier.ts";
-import { defaultUser } from "./default-user.ts";
-import type { JwtAuthOptions } from "./jwt-auth-options.ts";
+import { checkOptions, type JwtAuthOptions, type TokenClaims } from "./jwt-auth-options.ts";
 
 export { createTokenSigner, type TokenSigner, type TokenSignerOptions } from "./create-token-signer.ts";
 export type { JsonWebKeySet, JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
@@ -66,4 +64,13 @@ function tokenRefused(): AuthenticationError {
   return new AuthenticationError("The access token is not valid", {
     headers: { "www-authenticate": 'Bearer error="invalid_token"' },
   });
+}
+
+/** The user of a token: `sub` as id, `role` and `roles` where they have the form that rules expect, and nothing else. */
+function defaultUser({ sub, role, roles }: TokenClaims): User {
+  return {
+    id: sub,
+    ...(typeof role === "string" ? { role } : {}),
+    ...(Array.isArray(roles) && roles.every((name) => typeof name === "string") ? { roles } : {}),
+  };
 }

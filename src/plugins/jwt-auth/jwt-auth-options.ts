@@ -1,5 +1,5 @@
-import type { User } from "../../kernel/index.ts";
-import type { JwtAlgorithm } from "./algorithms.ts";
+import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { type User, unknownKeys } from "../../kernel/index.ts";
 
 /** What a verified token says (RFC 7519 section 4). Times are seconds since 1970. */
 export interface TokenClaims {
@@ -58,4 +58,134 @@ export interface JwtAuthOptions {
   readonly jwksCooldownMs?: number | undefined;
   /** Milliseconds fetched keys are trusted for: a key the issuer withdraws is accepted that long. @default 600000 */
   readonly jwksMaxAgeMs?: number | undefined;
+}
+
+/** Bytes a secret needs at least, by algorithm: as many as its hash has (RFC 7518 section 3.2). */
+export const SECRET_BYTES = Object.freeze({ HS256: 32, HS384: 48, HS512: 64 });
+
+/** Algorithms of key pairs (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
+export const KEY_PAIR_ALGORITHMS = Object.freeze([
+  ...(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const),
+  ...(["ES256", "ES384", "ES512", "EdDSA", "Ed25519"] as const),
+]);
+
+export type SecretAlgorithm = keyof typeof SECRET_BYTES;
+type KeyPairAlgorithm = (typeof KEY_PAIR_ALGORITHMS)[number];
+
+/** What a token may be signed with. "none" is not among them (RFC 8725 section 3.2). */
+type JwtAlgorithm = SecretAlgorithm | KeyPairAlgorithm;
+
+export const SECRET_ALGORITHMS = Object.freeze(Object.keys(SECRET_BYTES) as SecretAlgorithm[]);
+const BY_SECRET: readonly JwtAlgorithm[] = Object.freeze(["HS256"]);
+const BY_KEYS: readonly JwtAlgorithm[] = Object.freeze(["RS256", "ES256"]);
+
+/**
+ * The algorithms of an app. One list never has both kinds: if a public key were taken for a shared secret, anyone could
+ * sign (RFC 8725 section 2.1).
+ */
+export function algorithmsOf(options: {
+  readonly jwks?: unknown;
+  readonly algorithms?: readonly JwtAlgorithm[] | undefined;
+}): readonly JwtAlgorithm[] {
+  return options.algorithms ?? (options.jwks === undefined ? BY_SECRET : BY_KEYS);
+}
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+/** What is wrong with an address of keys, or with the keys themselves. */
+function jwksProblems(jwks: unknown): string[] {
+  if (typeof jwks === "string" || jwks instanceof URL) return addressProblems(jwks);
+  const keys = typeof jwks === "object" && jwks !== null ? (jwks as { keys?: unknown }).keys : undefined;
+  if (!Array.isArray(keys) || keys.length === 0)
+    return ["`jwks` is the address of a key set, or a key set: { keys: [...] } with at least one key"];
+  return keys.flatMap((key: unknown, index) => {
+    const reason = keyProblem(key);
+    return reason === undefined ? [] : [`\`jwks.keys[${index}]\` ${reason}`];
+  });
+}
+
+function addressProblems(address: string | URL): string[] {
+  const url = URL.canParse(String(address)) ? new URL(address) : undefined;
+  if (url === undefined) return ["`jwks` must be an address such as https://issuer.example/.well-known/jwks.json"];
+  // An attacker who can change the keys in transit can sign any token.
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK.includes(url.hostname)))
+    return ["`jwks` must be an https address; http is for this machine only"];
+  return url.username === "" && url.password === "" ? [] : ["`jwks` must be an address without user name and password"];
+}
+
+function keyProblem(jwk: unknown): string | undefined {
+  if (typeof jwk !== "object" || jwk === null) return "is not a key";
+  if ("d" in jwk) return "is a private key; only its public part belongs here";
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: jwk as JsonWebKey, format: "jwk" });
+  } catch {
+    return "is not a public key (RSA, EC or OKP)";
+  }
+  const { modulusLength = 2_048 } = key.asymmetricKeyDetails ?? {};
+  return modulusLength < 2_048 ? `has ${modulusLength} bits and needs 2048 (RFC 7518 section 3.3)` : undefined;
+}
+
+/** Numbers among the options: the least and the most each may be. */
+const RANGES = {
+  clockTolerance: [0, 300],
+  maxTokenAge: [1, Number.MAX_SAFE_INTEGER],
+  jwksTimeoutMs: [1, 60_000],
+  jwksCooldownMs: [0, 86_400_000],
+  jwksMaxAgeMs: [0, 86_400_000],
+} as const;
+const KNOWN = ["secret", "jwks", "issuer", "audience", "algorithms", "typ", "user", ...Object.keys(RANGES)];
+
+/** What is wrong with the options. One that is misspelt would protect nothing, so it is wrong, too. */
+export function checkOptions(options: JwtAuthOptions): string[] {
+  const { secret, jwks, typ, user } = options;
+  const algorithms: unknown = algorithmsOf(options);
+  const list = Array.isArray(algorithms) ? algorithms : [];
+  const problems = [...claimProblems(options), ...algorithmProblems(list, jwks === undefined)];
+  if (secret !== undefined && jwks !== undefined) problems.push("`secret` and `jwks` exclude each other; keep one");
+  else if (jwks !== undefined) problems.push(...jwksProblems(jwks));
+  else if (secret !== undefined) problems.push(...secretProblems(secret, list));
+  else problems.push("`secret` or `jwks` is missing; a secret is made with: openssl rand -base64 48");
+  if (typ !== undefined && (typeof typ !== "string" || typ === "")) problems.push("`typ` must be text such as at+jwt");
+  if (user !== undefined && typeof user !== "function") problems.push("`user` must be a function of the claims");
+  for (const [name, [least, most]] of Object.entries(RANGES)) {
+    const value = options[name as keyof typeof RANGES];
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
+  }
+  return [...problems, ...unknownKeys(options, KNOWN)];
+}
+
+function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): string[] {
+  const known: readonly unknown[] = bySecret ? SECRET_ALGORITHMS : KEY_PAIR_ALGORITHMS;
+  const choice = `with ${bySecret ? "a secret" : "keys"} there are ${known.join(", ")}`;
+  if (algorithms.length === 0) return [`\`algorithms\` must be a list of one or more; ${choice}`];
+  return algorithms
+    .filter((name) => !known.includes(name))
+    .map((name) => `\`algorithms\`: "${String(name)}" is none that can be used here; ${choice}`);
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+/** What is wrong with `issuer` and `audience`; both are needed (RFC 8725 sections 3.8 and 3.9). */
+export function claimProblems({ issuer, audience }: { issuer?: unknown; audience?: unknown }): string[] {
+  const isAudience = Array.isArray(audience) ? audience.length > 0 && audience.every(isText) : isText(audience);
+  return [
+    ...(isText(issuer) ? [] : ["`issuer` is missing; it is the `iss` of the tokens"]),
+    ...(isAudience ? [] : ["`audience` is missing; it is the name of this API in the `aud` of the tokens"]),
+  ];
+}
+
+/** What is wrong with a shared secret for these algorithms. Says nothing about what is in it. */
+export function secretProblems(secret: unknown, algorithms: readonly unknown[]): string[] {
+  if (typeof secret !== "string" && !(secret instanceof Uint8Array))
+    return ["`secret` is missing; it is text or bytes, made with: openssl rand -base64 48"];
+  const bytes = Buffer.byteLength(secret);
+  const longest = Math.max(32, ...algorithms.map((name) => SECRET_BYTES[name as keyof typeof SECRET_BYTES] ?? 0));
+  return bytes >= longest ? [] : [`\`secret\` has ${bytes} bytes and needs ${longest} for ${algorithms.join(", ")}`];
+}
+
+/** A secret as a key object: it shows nothing when it is printed, and later changes of the bytes do not reach it. */
+export function secretKey(secret: string | Uint8Array): KeyObject {
+  return createSecretKey(Buffer.from(secret));
 }

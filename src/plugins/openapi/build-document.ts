@@ -3,12 +3,10 @@ import type { AnyEntity, JsonSchema, ResolvedRelation } from "../../entity/index
 import type { PluginContext, QueryParser, Route, RouteDescription, RouteNotes, RouteReader } from "../../gate/index.ts";
 import { isPromiseLike, pascalCase, withDeadline } from "../../kernel/index.ts";
 import { describeOperation, operationIdOf, response } from "./describe-operation.ts";
-import type { OpenApiDocument, OperationObject } from "./document.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";
-import { fieldsSchema } from "./field-schema.ts";
-import type { OpenApiOptions } from "./openapi-options.ts";
+import type { OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
 import type { ReaderView } from "./reader-view.ts";
-import { createRecordSchemas, type RecordSchemas } from "./record-schemas.ts";
+import { createRecordSchemas, fieldsSchema, type RecordSchemas } from "./record-schemas.ts";
 
 /** An operation, and whose it is. */
 interface OwnedOperation {

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "../../entity/index.ts";
 import type { AnswerDescription, ParameterDescription, Route, RouteDescription } from "../../gate/index.ts";
 import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
-import type { OperationObject } from "./document.ts";
 import { errorResponseName } from "./error-responses.ts";
+import type { OperationObject } from "./openapi-document.ts";
 
 /** What an operation is made of besides its route. */
 export interface OperationParts {

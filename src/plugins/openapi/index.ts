@@ -1,20 +1,24 @@
 // openapi: an OpenAPI 3.1 document of what an API accepts and returns, and a page to read it on (Swagger UI). Not part
 // of the specification; made from the entities, the routes and what their owners say about them.
+
 import { ruleName } from "../../entity/index.ts";
-import type { OperationScope, RouteDescription, RouteNotes } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
+import {
+  createPlugin,
+  type OperationScope,
+  type Plugin,
+  type PluginContext,
+  type RouteContext,
+  type RouteDescription,
+  type RouteNotes,
+} from "../../gate/index.ts";
 import { BadRequestError, Reply, readParameters, unknownKeys } from "../../kernel/index.ts";
+import { addDocsPage } from "./add-docs-page.ts";
 import type { DocumentSource, Place } from "./build-document.ts";
 import { createDocuments, type Documents } from "./create-documents.ts";
-import { addDocsPage } from "./docs/add-docs-page.ts";
-import type { OpenApiDocument } from "./document.ts";
-import { namesTag } from "./names-tag.ts";
-import { DOCUMENT_SERVICE, type DocumentMaker } from "./openapi-document.ts";
-import type { OpenApiOptions } from "./openapi-options.ts";
+import { DOCUMENT_SERVICE, type DocumentMaker, type OpenApiDocument, type OpenApiOptions } from "./openapi-document.ts";
 
-export type { OpenApiDocument, OperationObject } from "./document.ts";
+export type { DocumentInfo, OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
 export { type DocumentOptions, openapiDocument } from "./openapi-document.ts";
-export type { DocumentInfo, OpenApiOptions } from "./openapi-options.ts";
 
 // No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
 
@@ -133,4 +137,13 @@ function describeDocument(): RouteDescription {
       304: { description: "The document that `If-None-Match` names is still the caller's.", headers: TAGGED },
     },
   };
+}
+
+/**
+ * Whether `If-None-Match` names a tag, by weak comparison (RFC 9110 section 13.1.2).
+ * @param header as it was sent; several lines are one list
+ */
+function namesTag(header: string | readonly string[] | undefined, etag: string): boolean {
+  const names = (typeof header === "string" ? header : (header ?? []).join()).split(",").map((name) => name.trim());
+  return names.some((name) => name === "*" || name.replace(/^W\//, "") === etag);
 }

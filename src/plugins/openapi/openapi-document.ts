@@ -1,7 +1,5 @@
-import { ConfigurationError } from "../../entity/index.ts";
+import { ConfigurationError, type JsonSchema, type RuleRef } from "../../entity/index.ts";
 import type { User } from "../../kernel/index.ts";
-import type { OpenApiDocument } from "./document.ts";
-import type { DocumentInfo } from "./openapi-options.ts";
 
 /** Service: a {@link DocumentMaker}, for `openapiDocument`. */
 export const DOCUMENT_SERVICE = "openapi.document";
@@ -39,4 +37,62 @@ export async function openapiDocument(api: DocumentedApp, options: DocumentOptio
   if (!api.hasService(DOCUMENT_SERVICE))
     throw new ConfigurationError('The app has no plugin "openapi", which is one of the default ones');
   return await api.resolve<DocumentMaker>(DOCUMENT_SERVICE)(options);
+}
+
+/** What the document says about the API as a whole. */
+export interface DocumentInfo {
+  /** @default "API" */
+  readonly title?: string | undefined;
+  /** Of the API, not of the framework. @default "1.0.0" */
+  readonly version?: string | undefined;
+  /** Markdown. @default none */
+  readonly description?: string | undefined;
+}
+
+/** Options of `openapi`. */
+export interface OpenApiOptions {
+  readonly info?: DocumentInfo | undefined;
+  /** Whether the document is served. @default outside production, or where `docs` asks for the page */
+  readonly served?: boolean | undefined;
+  /** Where the document is, from the root. @default "/openapi.json" */
+  readonly path?: string | undefined;
+  /** Whether there is a page with Swagger UI, and where. @default outside production, at "/docs" */
+  readonly docs?: boolean | { readonly path: string } | undefined;
+  /** Who may have document and page; what they see in it depends on who they are in any case. @default everyone */
+  readonly rules?: readonly RuleRef[] | undefined;
+  /** Base URLs of the API, when it is called from elsewhere. @default where the document is */
+  readonly servers?: readonly { readonly url: string; readonly description?: string }[] | undefined;
+  /**
+   * How callers authenticate, as OpenAPI security schemes by name; any one of them suffices. `{}` for none.
+   * @default `bearer`, a token in `Authorization`, where a route is not for everyone
+   */
+  readonly securitySchemes?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+}
+
+/** One operation of the document: a method on a path. */
+export interface OperationObject {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly JsonSchema[];
+  readonly requestBody?: JsonSchema;
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+/** A document of OpenAPI 3.1, as plain JSON data. */
+export interface OpenApiDocument {
+  readonly openapi: "3.1.1";
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly servers?: readonly { readonly url: string; readonly description?: string }[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly parameters: Readonly<Record<string, JsonSchema>>;
+    readonly responses: Readonly<Record<string, JsonSchema>>;
+    readonly headers: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes?: Readonly<Record<string, JsonSchema>>;
+  };
 }

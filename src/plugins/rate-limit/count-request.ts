@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Route } from "../../gate/index.ts";
-import { isPromiseLike, type Principal, RateLimitedError } from "../../kernel/index.ts";
-import type { Usage } from "./limit-headers.ts";
+import { isPromiseLike, type KernelResponse, type Principal, RateLimitedError } from "../../kernel/index.ts";
+import type { CountRequest } from "./dependable-store.ts";
 import type { KeyedPolicy } from "./policies-of-routes.ts";
-import type { CountRequest } from "./stores/dependable-store.ts";
+import type { RateLimitPolicy } from "./rate-limit-options.ts";
+import type { RateCount } from "./rate-limit-store.ts";
 
 const LONGEST_KEY = 128;
 
@@ -57,4 +58,25 @@ function keyOf(by: KeyedPolicy["policy"]["by"], { route, principal, network }: C
   }
   // Requests of unknown origin share a quota: without one, they would have no limit.
   return by !== "address" && principal?.kind === "user" ? `u:${principal.user.id}` : `a:${network ?? "unknown"}`;
+}
+
+/** How far a request has brought a quota. */
+export interface Usage {
+  readonly policy: RateLimitPolicy;
+  readonly counted: RateCount;
+}
+
+/**
+ * Adds what is left of each quota to an answer: structured fields (RFC 9651) as draft-ietf-httpapi-ratelimit-headers-10
+ * has them, `RateLimit-Policy: "login";q=5;w=300` and `RateLimit: "login";r=4;t=280`.
+ */
+export function addLimitHeaders({ headers }: Pick<KernelResponse, "headers">, usages: readonly Usage[]): void {
+  headers["ratelimit-policy"] = usages
+    .map(({ policy: { name, limit, window } }) => `"${name}";q=${limit};w=${window}`)
+    .join(", ");
+  headers.ratelimit = usages
+    .map(({ policy: { name, limit }, counted: { count, resetMs } }) => {
+      return `"${name}";r=${Math.max(0, limit - count)};t=${Math.ceil(resetMs / 1_000)}`;
+    })
+    .join(", ");
 }

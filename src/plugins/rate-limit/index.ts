@@ -10,22 +10,18 @@ import {
   schemaFromEntities,
 } from "../../gate/index.ts";
 import type { KernelRequest } from "../../kernel/index.ts";
-import { clientAddress } from "./address/client-address.ts";
-import { trustedProxies } from "./address/trusted-proxies.ts";
-import { checkOptions } from "./check-rate-limits.ts";
-import { countRequest } from "./count-request.ts";
-import { addLimitHeaders, type Usage } from "./limit-headers.ts";
-import { noteOf } from "./note-of.ts";
-import { policiesOfRoutes, type RoutePolicies } from "./policies-of-routes.ts";
-import type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts";
-import { type CountRequest, createCounter } from "./stores/dependable-store.ts";
-import { memoryRateStore } from "./stores/memory-rate-store.ts";
+import { clientAddress, trustedProxies } from "./client-address.ts";
+import { addLimitHeaders, countRequest, type Usage } from "./count-request.ts";
+import { type CountRequest, createCounter } from "./dependable-store.ts";
+import { noteOf, policiesOfRoutes, type RoutePolicies } from "./policies-of-routes.ts";
+import { checkOptions, type RateLimitOptions, type RateLimitPolicy } from "./rate-limit-options.ts";
+import { memoryRateStore } from "./rate-limit-store.ts";
 
+export { type DatabaseRateStoreOptions, databaseRateStore } from "./database-rate-store.ts";
 export type { CountedRequest, RateLimitOptions, RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
-export { type DatabaseRateStoreOptions, databaseRateStore } from "./stores/database-rate-store.ts";
-export { type MemoryRateStoreOptions, memoryRateStore } from "./stores/memory-rate-store.ts";
-export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./stores/rate-limit-store.ts";
-export { type RedisRateStoreOptions, redisRateStore } from "./stores/redis-rate-store.ts";
+export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./rate-limit-store.ts";
+export { type MemoryRateStoreOptions, memoryRateStore } from "./rate-limit-store.ts";
+export { type RedisRateStoreOptions, redisRateStore } from "./redis-rate-store.ts";
 
 // Hooks: request:start (policies by address), route:around (all others), request:end (headers).
 

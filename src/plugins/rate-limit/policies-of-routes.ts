@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import type { Route } from "../../gate/index.ts";
-import { appliesTo } from "./applies-to.ts";
-import type { RateLimitPolicy } from "./rate-limit-options.ts";
+import type { Route, RouteDescription } from "../../gate/index.ts";
+import type { RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
 
 /** The policies of a route: those checked before the caller is known, and those checked after. */
 export interface RoutePolicies {
@@ -48,4 +47,31 @@ function quotaOf({ name, each = "policy" }: RateLimitPolicy, { entity, method, p
   const prefix = entity === undefined ? "endpoint" : entity.name;
   // Names and paths have no colon where it could be mistaken: what follows the quota in a key is the caller.
   return each === "entity" ? `${name}:${prefix}` : `${name}:${prefix}.${action} ${method} ${path}`;
+}
+
+/** One word, or several. */
+function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof value === "string" ? [value] : value;
+}
+
+/**
+ * Whether requests to a route count. Probes do not: an orchestrator that is refused would take the app for dead, and they
+ * cost next to nothing.
+ */
+export function appliesTo({ for: routes = {} }: Pick<RateLimitPolicy, "for">, route: Route): boolean {
+  return route.early !== true && route.plugin !== "health" && fits(routes, route);
+}
+
+function fits({ entity, action, method }: RateLimitRoutes, route: Route): boolean {
+  const has = (wanted: string | readonly string[] | undefined, value: string | undefined): boolean =>
+    wanted === undefined || (value !== undefined && listOf(wanted)?.includes(value) === true);
+  const methods = listOf(method)?.map((name) => name.toUpperCase());
+  return has(entity, route.entity?.name) && has(action, route.action) && has(methods, route.method);
+}
+
+/** What documentation says about the limits of a route. */
+export function noteOf(
+  policies: readonly RateLimitPolicy[],
+): (route: Route) => Pick<RouteDescription, "errors"> | undefined {
+  return (route) => (policies.some((policy) => appliesTo(policy, route)) ? { errors: [429] } : undefined);
 }

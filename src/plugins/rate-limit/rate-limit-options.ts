@@ -1,6 +1,7 @@
 import type { Route } from "../../gate/index.ts";
-import type { Principal } from "../../kernel/index.ts";
-import type { RateLimitStore } from "./stores/rate-limit-store.ts";
+import { type Principal, unknownKeys } from "../../kernel/index.ts";
+import { proxyProblems } from "./client-address.ts";
+import type { RateLimitStore } from "./rate-limit-store.ts";
 
 /** Which routes a policy is for: those that fit all that is said here. */
 export interface RateLimitRoutes {
@@ -64,4 +65,67 @@ export interface RateLimitOptions {
   readonly onStoreFailure?: "memory" | "refuse" | undefined;
   /** Milliseconds that the store has to count one request. @default 500 */
   readonly storeTimeoutMs?: number | undefined;
+}
+
+const KNOWN = ["policies", "store", "trustedProxies", "onStoreFailure", "storeTimeoutMs"];
+const KNOWN_OF_POLICY = ["name", "limit", "window", "by", "for", "each"];
+const KNOWN_OF_ROUTES = ["entity", "action", "method"];
+/** A key of a structured field that needs no quoting anywhere. */
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const LONGEST = { limit: 1_000_000_000, window: 86_400 };
+
+/** What is wrong with the options. One that is misspelt would limit nothing, so it is wrong, too. */
+export function checkOptions(options: RateLimitOptions): string[] {
+  const { policies = [], store, trustedProxies, onStoreFailure, storeTimeoutMs = 500 } = options;
+  const problems = [...unknownNames(options, KNOWN, ""), ...proxyProblems(trustedProxies)];
+  if (!Array.isArray(policies)) problems.push("`policies` must be a list");
+  else {
+    problems.push(...policies.flatMap(policyProblems));
+    const names = policies.map((policy: Partial<RateLimitPolicy> | null) => policy?.name);
+    for (const name of new Set(names))
+      if (names.indexOf(name) !== names.lastIndexOf(name)) problems.push(`two policies are called "${String(name)}"`);
+  }
+  if (store !== undefined && typeof (store as Partial<typeof store> | null)?.hit !== "function")
+    problems.push("`store` must be a store such as memoryRateStore()");
+  if (onStoreFailure !== undefined && onStoreFailure !== "memory" && onStoreFailure !== "refuse")
+    problems.push('`onStoreFailure` must be "memory" or "refuse"');
+  if (!isWhole(storeTimeoutMs, 60_000)) problems.push("`storeTimeoutMs` must be a whole number from 1 to 60000");
+  return problems;
+}
+
+function policyProblems(policy: unknown, index: number): string[] {
+  if (typeof policy !== "object" || policy === null) return [`\`policies[${index}]\` is no policy`];
+  const { name, by = "caller", each = "policy", for: routes = {}, ...given } = policy as Partial<RateLimitPolicy>;
+  const at = `policy "${String(name ?? index)}"`;
+  const problems = unknownNames(policy, KNOWN_OF_POLICY, `${at}: `);
+  if (typeof name !== "string" || !NAME.test(name))
+    problems.push(`${at}: \`name\` must be lower-case letters, digits and hyphens, 32 at most`);
+  for (const which of ["limit", "window"] as const)
+    if (!isWhole(given[which], LONGEST[which]))
+      problems.push(`${at}: \`${which}\` must be a whole number from 1 to ${LONGEST[which]}`);
+  if (by !== "address" && by !== "caller" && typeof by !== "function")
+    problems.push(`${at}: \`by\` must be "address", "caller" or a function`);
+  if (!["policy", "entity", "route"].includes(each))
+    problems.push(`${at}: \`each\` must be "policy", "entity" or "route"`);
+  return [...problems, ...routeProblems(routes, at)];
+}
+
+function routeProblems(routes: unknown, at: string): string[] {
+  if (typeof routes !== "object" || routes === null)
+    return [`${at}: \`for\` must be an object such as { action: "login" }`];
+  const problems = unknownNames(routes, KNOWN_OF_ROUTES, `${at}: \`for\`: `);
+  for (const [name, value] of Object.entries(routes)) {
+    const list: unknown = typeof value === "string" ? [value] : (value ?? ["any"]);
+    if (!Array.isArray(list) || list.length === 0 || list.some((word) => typeof word !== "string"))
+      problems.push(`${at}: \`for.${name}\` must be a name, or a list of names`);
+  }
+  return problems;
+}
+
+function unknownNames(given: object, known: readonly string[], at: string): string[] {
+  return unknownKeys(given, known).map((problem) => at + problem);
+}
+
+function isWhole(value: unknown, most: number): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most;
 }

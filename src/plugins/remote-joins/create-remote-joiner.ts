@@ -1,13 +1,10 @@
 import { type AnyEntity, createModel, type EntityLike, type EntityModel } from "../../entity/index.ts";
-import { entityName, type IncludeTree, type Row } from "../../gate/index.ts";
+import { type Driver, entityName, type IncludeTree, type Row, tagRecord } from "../../gate/index.ts";
 import { getLogger, safeLogger } from "../../kernel/index.ts";
-import { createStitcher, type Stitcher } from "./create-stitcher.ts";
-import { entitiesOf, type JoinedEntities } from "./entities-of.ts";
-import { createMemo } from "./memo.ts";
-import { type FindingDriver, openViewer } from "./open-viewer.ts";
-import { completeOptions, type RemoteJoinsOptions } from "./remote-joins-options.ts";
-import { type IncludeLike, toIncludeTree } from "./split-includes.ts";
-import type { ServiceLookup } from "./stitch-context.ts";
+import { entitiesOf, type IncludeLike, type JoinedEntities, toIncludeTree } from "./remote-relations.ts";
+import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
+import { createStitcher, type Stitcher } from "./stitch/stitch.ts";
+import { chunksOf, createMemo, type ServiceLookup, type Viewer } from "./stitch/stitch-context.ts";
 
 /** What `stitch` needs to know besides the records. */
 export interface StitchOptions {
@@ -117,4 +114,36 @@ function createModelMemory(): ModelMemory {
 
 function isSame(one: readonly EntityLike[], other: readonly EntityLike[]): boolean {
   return one.length === other.length && one.every((like, index) => like === other[index]);
+}
+
+/** What an app's own records are found with, outside its rules. */
+export type FindingDriver = Pick<Driver, "findMany">;
+
+/**
+ * A viewer without a caller: no rule is checked, and every column that records show is fetched. Records are still
+ * tagged, so that a response made from them is masked for its caller.
+ * @param stitchInner joins what is included in records of the app's own database
+ */
+function openViewer(
+  { driver, services }: { readonly driver: FindingDriver | undefined; readonly services: ServiceLookup },
+  { batchSize }: JoinSettings,
+  stitchInner: (entity: AnyEntity, records: readonly Row[], inner: IncludeTree) => Promise<void>,
+): Viewer {
+  return {
+    async rightsOn(entity) {
+      const columns = Object.keys(entity.columns).filter((name) => !entity.hidden.includes(name));
+      return { columns, admit: (record) => tagRecord(entity, record) === record };
+    },
+    sees: () => true,
+    // Whose the entities are is not known here: what is not said to be remote is left to the service.
+    joins: ({ remote }) => remote !== undefined && (remote.service === undefined || services.has(remote.service)),
+    async list(entity, ids, inner) {
+      const rows: Row[] = [];
+      for (const batch of chunksOf(ids, batchSize))
+        rows.push(...((await driver?.findMany(entity, { where: { id: { in: batch } } })) ?? []));
+      for (const row of rows) tagRecord(entity, row);
+      await stitchInner(entity, rows, inner);
+      return rows;
+    },
+  };
 }

@@ -1,26 +1,37 @@
 // Adds remote joins: relations whose records live in another service, or are only loosely tied to this one's.
 // Specification sections 2.5, 2.6 and 4.4.
-import type { IncludeTree, Operation, OperationKind } from "../../gate/index.ts";
-import { createPlugin, type Plugin } from "../../gate/index.ts";
-import { unknownKeys } from "../../kernel/index.ts";
-import { callerOf } from "./caller-of.ts";
-import { checkRelations } from "./check-relations.ts";
-import { createStitcher, type Stitcher } from "./create-stitcher.ts";
-import { memoOf } from "./memo.ts";
-import { noteOnAnswer } from "./note-on-answer.ts";
-import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./remote-joins-options.ts";
-import { hasRemoteRelations } from "./remote-relations.ts";
-import { scopeViewer } from "./scope-viewer.ts";
 
+import {
+  createPlugin,
+  type IncludeTree,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type Plugin,
+  type RemoteCaller,
+} from "../../gate/index.ts";
+import { unknownKeys } from "../../kernel/index.ts";
+import { checkRelations, hasRemoteRelations } from "./remote-relations.ts";
+import { scopeViewer } from "./scope-viewer.ts";
+import { noteOnAnswer } from "./stitch/failures.ts";
+import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
+import { createStitcher, type Stitcher } from "./stitch/stitch.ts";
+import { memoOf } from "./stitch/stitch-context.ts";
+
+export type { FindingDriver } from "./create-remote-joiner.ts";
 export { createRemoteJoiner, type RemoteJoiner, type StitchOptions } from "./create-remote-joiner.ts";
-export type { JoinedEntities } from "./entities-of.ts";
 export { type HttpHeaders, type HttpServiceOptions, httpService } from "./http-service/index.ts";
-export type { FindingDriver } from "./open-viewer.ts";
-export type { RemoteBreakerOptions, RemoteJoinsOptions } from "./remote-joins-options.ts";
-export { getRemoteRelationFields, hasRemoteRelations } from "./remote-relations.ts";
-export { type IncludeLike, type IncludeMap, splitIncludes } from "./split-includes.ts";
-export type { ServiceLookup } from "./stitch-context.ts";
-export { validateRemoteRelations } from "./validate-remote-relations.ts";
+export type { JoinedEntities } from "./remote-relations.ts";
+export {
+  getRemoteRelationFields,
+  hasRemoteRelations,
+  type IncludeLike,
+  type IncludeMap,
+  splitIncludes,
+  validateRemoteRelations,
+} from "./remote-relations.ts";
+export type { RemoteBreakerOptions, RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
+export type { ServiceLookup } from "./stitch/stitch-context.ts";
 
 // Hooks: operation:join (records of remote relations).
 
@@ -82,4 +93,15 @@ async function joinRemote(
   });
   failures.log(scope.log, scope.requestId);
   noteOnAnswer(scope.exchange, failures);
+}
+
+/** Who calls, as services may know it: a user, and the headers of the request; of the system there is neither user. */
+function callerOf({ principal, exchange }: Pick<OperationScope, "principal" | "exchange">): RemoteCaller {
+  return {
+    user: principal.user,
+    header(name) {
+      const value = exchange?.request.headers[name.toLowerCase()];
+      return typeof value === "string" || value === undefined ? value : value.join(", ");
+    },
+  };
 }

@@ -11,9 +11,8 @@ import {
   tagRecord,
   visitCondition,
 } from "../../gate/index.ts";
-import { chunksOf } from "./chunks-of.ts";
-import type { JoinSettings } from "./remote-joins-options.ts";
-import type { Rights, Viewer } from "./viewer.ts";
+import type { JoinSettings } from "./stitch/remote-joins-options.ts";
+import { chunksOf, type Rights, type Viewer } from "./stitch/stitch-context.ts";
 
 /** The caller of a scope: the rules of an entity and of its fields hold, wherever its records come from. */
 export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings): Viewer {

@@ -1,9 +1,163 @@
-import { isKeelsonError } from "../../entity/index.ts";
-import { compileWhere, isAlways, type Where } from "../../gate/index.ts";
-import { isPromiseLike, withDeadline } from "../../kernel/index.ts";
-import type { Outcome, Subject } from "./outcome.ts";
-import { reportAnswer, reportFailure } from "./report.ts";
-import { unaskable } from "./unaskable.ts";
+import { type Access, type AnyEntity, isKeelsonError } from "../../entity/index.ts";
+import {
+  type Condition,
+  compileWhere,
+  type Decision,
+  type Driver,
+  forDecisions,
+  type Guard,
+  isAlways,
+  type OperationKind,
+  type OperationScope,
+  type Row,
+  visitCondition,
+  type Where,
+  withMiddleware,
+} from "../../gate/index.ts";
+import {
+  describeError,
+  isPromiseLike,
+  type Logger,
+  type Principal,
+  UnavailableError,
+  type User,
+  withDeadline,
+} from "../../kernel/index.ts";
+import type { Rule, RuleContext } from "./rule.ts";
+
+/** What is being decided: an operation, or the use of an endpoint. */
+export interface Subject {
+  readonly kind: OperationKind | "route";
+  /** Which of the entity's rules are asked. @default those of the kind */
+  readonly access?: Access | undefined;
+  readonly entity: AnyEntity | undefined;
+  readonly principal: Principal;
+  readonly scope: OperationScope;
+  readonly decision?: Decision | undefined;
+  /** Set when a rule asks for more than who the caller is: of several records, each is then decided about by itself. */
+  apart?: boolean | undefined;
+}
+
+/** A rule's answer: yes, no, for the records that match, or to be asked again with the record. */
+export type Outcome = boolean | Where | Guard;
+
+/** A rule made ready for one entity and access. Answers without a promise when the rule does. */
+export type Ask = (subject: Subject) => Outcome | Promise<Outcome>;
+
+/** Stops a rule that looks at the record before there is one; nobody sees it. */
+const recordNeeded = Object.freeze({ name: "RecordNeeded" });
+
+const LOOKED_ON_LIST = "looks at `record`, which is null on lists; return a where or pass options.where";
+const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
+
+/**
+ * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
+ * without one, each time: if it does not look, its answer holds for the whole statement. Remembering that it looked
+ * would let one caller's request decide whether another, whom the rule turns away unseen, gets 403 or 404.
+ */
+export function compileRule(rule: Rule): Ask {
+  const { name, where } = rule;
+  let hasWarned = false;
+  return (subject) => {
+    const { kind } = subject;
+    // Wherever there are stored records a `where` decides in the statement itself, without loading one first.
+    if (where !== undefined && kind !== "create" && kind !== "route") {
+      const context = new Context(subject, () => null);
+      return askRule(name, subject, () => where(context));
+    }
+    const hasRecord = kind !== "route" && kind !== "list" && kind !== "count";
+    let looked = false;
+    const context = new Context(subject, () => {
+      looked = true;
+      if (hasRecord) throw recordNeeded;
+      return null;
+    });
+    return askRule(
+      name,
+      subject,
+      () => rule.evaluate(context),
+      (answer) => {
+        if (looked && hasRecord) return (record) => decideOnRecord(rule, subject, record);
+        if (!looked || isWhere(answer)) return toOutcome(name, subject, answer);
+        const problem = kind === "route" ? LOOKED_ON_ROUTE : LOOKED_ON_LIST;
+        if (subject.decision !== undefined) subject.decision.reason = `rule "${name}" ${problem}`;
+        if (!hasWarned) reportAnswer(name, subject, problem);
+        hasWarned = true;
+        return false;
+      },
+    );
+  };
+}
+
+async function decideOnRecord(rule: Rule, subject: Subject, record: Row): Promise<boolean | Where> {
+  const context = new Context(subject, () => forDecisions(record));
+  const outcome = await askRule(rule.name, subject, () => rule.evaluate(context));
+  return typeof outcome === "function" ? false : outcome;
+}
+
+const made = new WeakMap<Driver, Driver>();
+
+/** The driver of a scope as rules get it: a value that cannot be decrypted is not null to them, looking at it throws. */
+function decidingDriver(driver: Driver): Driver {
+  const known = made.get(driver) ?? overlay(driver);
+  made.set(driver, known);
+  return known;
+}
+
+function overlay(inner: Driver): Driver {
+  return withMiddleware(inner, async (statement, next) =>
+    statement.kind === "find" ? (await next(statement)).map(forDecisions) : next(statement),
+  );
+}
+
+/**
+ * What a rule is given. A class, because one is made per rule and operation, and getters on a prototype cost a
+ * tenth of getters on an object literal. `record` is a getter, because whether a rule looks at it is worth knowing.
+ */
+class Context implements RuleContext {
+  readonly user: User | null;
+  readonly isAdmin: boolean;
+  readonly operation: OperationKind | "route";
+  readonly entity: AnyEntity | undefined;
+  readonly #subject: Subject;
+  readonly #record: () => Row | null;
+
+  constructor(subject: Subject, record: () => Row | null) {
+    this.user = subject.principal.user;
+    this.isAdmin = subject.principal.isAdmin;
+    this.operation = whatIsDone(subject);
+    this.entity = subject.entity;
+    this.#subject = subject;
+    this.#record = record;
+  }
+
+  get record(): Row | null {
+    return this.#record();
+  }
+  // What a rule finds in the database, or hears from a service, may be another thing once a record has changed.
+  get driver(): Driver {
+    this.#subject.apart = true;
+    return decidingDriver(this.#subject.scope.driver);
+  }
+  get request(): unknown {
+    return this.#subject.scope.request;
+  }
+  // A getter too: rules take `resolve` out of its object.
+  get resolve(): <T = unknown>(id: string) => T {
+    this.#subject.apart = true;
+    return (id) => this.#subject.scope.services.resolve(id);
+  }
+}
+
+/**
+ * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
+ * for every read must not pass for it. Where rules about creating are asked as about a list, nobody is about to own a
+ * new record: that is the use of an endpoint.
+ */
+function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
+  if (access === "read") return kind;
+  return access === "create" && kind === "list" ? "route" : access;
+}
 
 const kFailure: unique symbol = Symbol("failure");
 
@@ -11,7 +165,7 @@ const kFailure: unique symbol = Symbol("failure");
  * Calls a rule and interprets what it says. A promise is made only when the rule makes one, and is waited for no longer
  * than `limits.ruleMs`. Never throws: a rule that throws has said no.
  */
-export function askRule(
+function askRule(
   name: string,
   subject: Subject,
   call: () => unknown,
@@ -29,7 +183,7 @@ export function askRule(
 }
 
 /** Only strict `true` and a `where` that can be compiled pass; an empty one is more likely a mistake than “all”. */
-export function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
+function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
   if (answer === true || answer === false) return answer;
   if (answer === null) return false;
   const refuse = (problem: string): false => {
@@ -67,4 +221,40 @@ function isPlainObject(value: unknown): value is Where & { readonly [kFailure]?:
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** The first column that a condition compares although nobody can: its values are encrypted and have no index. */
+export function unaskable(condition: Condition): string | undefined {
+  let name: string | undefined;
+  visitCondition(condition, (leaf) => {
+    if (leaf.op === "compare" && leaf.value !== null && leaf.column.field?.encrypted?.searchable === false)
+      name ??= leaf.column.name;
+  });
+  return name;
+}
+
+/** What was being decided, as far as the log is concerned. */
+export interface Reported extends Pick<Subject, "entity" | "kind"> {
+  readonly scope: { readonly log: Pick<Logger, "warn">; readonly requestId: string | undefined };
+}
+
+/** What the log says about a rule: where it was asked, never what it saw. */
+function facts(name: string, { entity, kind, scope }: Reported): Record<string, unknown> {
+  return { rule: name, entity: entity?.name, operation: kind, requestId: scope.requestId };
+}
+
+/** A rule gave an answer that is none. */
+export function reportAnswer(name: string, subject: Reported, problem: string): void {
+  subject.scope.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
+}
+
+/** A rule threw, or took too long. */
+export function reportFailure(name: string, subject: Reported, error: unknown): void {
+  subject.scope.log.warn(`Rule "${name}" failed; it denies`, { ...facts(name, subject), ...describe(error) });
+}
+
+function describe(error: unknown): Record<string, unknown> {
+  if (error instanceof UnavailableError) return { error: error.message };
+  const { stack, ...known } = describeError(error, 0);
+  return Array.isArray(stack) ? { ...known, at: stack[0] } : known;
 }

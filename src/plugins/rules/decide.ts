@@ -1,5 +1,16 @@
-import { allOf, type Guard, type PolicyQuestion, type Where } from "../../gate/index.ts";
-import { type Ask, type Findings, gather, type Outcome } from "./outcome.ts";
+import { type Access, type AnyEntity, ruleName } from "../../entity/index.ts";
+import {
+  allOf,
+  type Guard,
+  type PluginContext,
+  type PolicyQuestion,
+  type RowAccess,
+  type Where,
+} from "../../gate/index.ts";
+import { didYouMean } from "../../kernel/index.ts";
+import { type Ask, compileRule, type Outcome, type Subject } from "./ask-rule.ts";
+import { BUILT_IN_RULES, everyone, partsOfAll } from "./rule.ts";
+import type { RuleTable } from "./rule-table.ts";
 
 /** What an entity's rules come to for one access. */
 export interface AccessPlan {
@@ -9,59 +20,80 @@ export interface AccessPlan {
   readonly asks: readonly Ask[];
 }
 
-/**
- * Decides an operation: any rule that passes allows it; rules that pass for some records narrow it to those. Returns
- * a promise only when a rule did.
- */
+/** Decides an operation by its rules. Returns a promise only when a rule did. */
 export function decide(plan: AccessPlan, operation: PolicyQuestion): void | Promise<void> {
-  const { decision } = operation;
-  decision.rules = plan.names;
+  operation.decision.rules = plan.names;
   if (plan.open) {
-    decision.allowed = true;
+    operation.decision.allowed = true;
     return;
   }
-  const findings: Findings = { wheres: [], guards: [] };
-  for (let i = 0; i < plan.asks.length; i++) {
-    const outcome = (plan.asks[i] as Ask)(operation);
-    if (outcome instanceof Promise) return decideRest(plan, operation, findings, outcome, i + 1);
-    if (outcome === true) return conclude(operation, undefined);
-    if (outcome !== false) gather(findings, outcome);
-  }
-  conclude(operation, findings);
+  const answer = askAny(plan.asks, operation);
+  return answer instanceof Promise ? answer.then((late) => conclude(operation, late)) : conclude(operation, answer);
 }
 
-async function decideRest(
-  { asks }: AccessPlan,
-  operation: PolicyQuestion,
-  findings: Findings,
-  first: Promise<Outcome>,
-  next: number,
-): Promise<void> {
-  let outcome = await first;
-  for (let i = next; ; i++) {
-    if (outcome === true) return conclude(operation, undefined);
-    if (outcome !== false) gather(findings, outcome);
-    const ask = asks[i];
-    if (ask === undefined) return conclude(operation, findings);
-    outcome = await ask(operation);
-  }
-}
-
-/** Writes the decision down: without findings everything is allowed, with empty ones nothing. */
-function conclude({ decision }: PolicyQuestion, findings: Findings | undefined): void {
-  if (findings !== undefined) {
-    const { wheres, guards } = findings;
-    if (wheres.length === 0 && guards.length === 0) return;
-    if (wheres.length > 0) decision.predicate = wheres.length === 1 ? wheres[0] : { OR: wheres };
-    if (guards.length > 0) decision.guard = anyOf(guards);
+function conclude({ decision }: PolicyQuestion, answer: boolean | RowAccess): void {
+  if (answer === false) return;
+  if (answer !== true) {
+    if (answer.predicate !== undefined) decision.predicate = answer.predicate;
+    if (answer.guard !== undefined) decision.guard = answer.guard;
   }
   if (decision.reason !== undefined) decision.reason = undefined;
   decision.allowed = true;
 }
 
+/**
+ * Asks rules one after the other until one passes: true, or the records that some of them pass for, or false. Returns a
+ * promise only when a rule did.
+ */
+export function askAny(asks: readonly Ask[], subject: Subject): boolean | RowAccess | Promise<boolean | RowAccess> {
+  const findings: Findings = { wheres: [], guards: [] };
+  for (let i = 0; i < asks.length; i++) {
+    const outcome = (asks[i] as Ask)(subject);
+    if (outcome instanceof Promise) return askRest(asks, subject, findings, outcome, i + 1);
+    if (outcome === true) return true;
+    gather(findings, outcome);
+  }
+  return anyOf(findings);
+}
+
+async function askRest(
+  asks: readonly Ask[],
+  subject: Subject,
+  findings: Findings,
+  first: Promise<Outcome>,
+  next: number,
+): Promise<boolean | RowAccess> {
+  let outcome = await first;
+  for (let i = next; ; i++) {
+    if (outcome === true) return true;
+    gather(findings, outcome);
+    const ask = asks[i];
+    if (ask === undefined) return anyOf(findings);
+    outcome = await ask(subject);
+  }
+}
+
+/** Answers gathered so far that hold for some records only. */
+interface Findings {
+  readonly wheres: Where[];
+  readonly guards: Guard[];
+}
+
+function gather({ wheres, guards }: Findings, outcome: false | Where | Guard): void {
+  if (typeof outcome === "function") guards.push(outcome);
+  else if (outcome !== false) wheres.push(outcome);
+}
+
+function anyOf({ wheres, guards }: Findings): false | RowAccess {
+  if (wheres.length === 0 && guards.length === 0) return false;
+  return {
+    predicate: wheres.length > 1 ? { OR: wheres } : wheres[0],
+    guard: guards.length > 1 ? anyGuard(guards) : guards[0],
+  };
+}
+
 /** Passes when one of them does; where they leave it to conditions, for records that meet one of these. */
-export function anyOf(guards: readonly Guard[]): Guard {
-  if (guards.length === 1) return guards[0] as Guard;
+function anyGuard(guards: readonly Guard[]): Guard {
   return async (record) => {
     const wheres: Where[] = [];
     for (const guard of guards) {
@@ -74,7 +106,7 @@ export function anyOf(guards: readonly Guard[]): Guard {
 }
 
 /** Several rules as one that passes when all of them do; their conditions stay conditions of the statement. */
-export function askAll(asks: readonly Ask[]): Ask {
+function askAll(asks: readonly Ask[]): Ask {
   return async (subject) => {
     const findings: Findings = { wheres: [], guards: [] };
     for (const ask of asks) {
@@ -97,4 +129,73 @@ function conjunction({ wheres, guards }: Findings): Outcome {
     }
     return all.length === 0 ? true : allOf(...all);
   };
+}
+
+const ACCESSES: readonly Access[] = ["create", "read", "update", "delete"];
+
+type EntityPlans = Readonly<Record<Access, AccessPlan>>;
+
+/** Makes the rules of all entities ready, and reports those that cannot work. */
+export function compilePlans(
+  { entities, config, problem }: PluginContext,
+  table: RuleTable,
+): ReadonlyMap<AnyEntity, EntityPlans> {
+  for (const key of Object.keys(config.defaultRules))
+    if (!ACCESSES.includes(key as Access))
+      problem(`defaultRules: there is no access "${key}", only ${ACCESSES.join(", ")}.${didYouMean(key, ACCESSES)}`);
+  const compile = (entity: AnyEntity, accesses: readonly Access[]): [AnyEntity, EntityPlans] => {
+    const plans = ACCESSES.map((access) => {
+      // Default rules are for entities that say nothing; a key that is missing denies.
+      const rules = entity.rules === undefined ? config.defaultRules : entity.rules;
+      const names = accesses.includes(access) ? (rules[access] ?? []).map(ruleName) : [];
+      const at =
+        entity.rules === undefined ? `${entity.name} (defaultRules.${access})` : `${entity.name}.rules.${access}`;
+      return [access, compilePlan(names, table, entity, (sentence) => problem(`${at}: ${sentence}`))];
+    });
+    return [entity, Object.freeze(Object.fromEntries(plans)) as EntityPlans];
+  };
+  return new Map([
+    ...entities.entities.map((entity) => compile(entity, ACCESSES)),
+    // Nobody here writes what another service keeps, so its rules for that need not be known.
+    ...entities.foreign.map((entity) => compile(entity, ["read"])),
+  ]);
+}
+
+/** Makes a list of rules ready. */
+export function compilePlan(
+  names: readonly string[],
+  table: RuleTable,
+  entity: AnyEntity,
+  problem: (sentence: string) => void,
+): AccessPlan {
+  const compiled = names.map((name) => [name, compileName(name, table, entity, problem)] as const);
+  // Built-in rules cost nothing, so they are asked before those that may ask a database.
+  const cheapFirst = [
+    ...compiled.filter(([name]) => BUILT_IN_RULES.has(name)),
+    ...compiled.filter(([name]) => !BUILT_IN_RULES.has(name)),
+  ];
+  return Object.freeze({
+    names: Object.freeze(names),
+    open: names.includes(everyone.name),
+    asks: cheapFirst.map(([, ask]) => ask),
+  });
+}
+
+/** Makes the rule of a name ready. One that is unknown is reported, and denies. */
+export function compileName(
+  name: string,
+  table: RuleTable,
+  entity: AnyEntity | undefined,
+  problem: (sentence: string) => void,
+): Ask {
+  const parts = partsOfAll(name);
+  if (parts !== undefined) return askAll(parts.map((part) => compileName(part, table, entity, problem)));
+  const found = table.find(name, entity);
+  if ("problem" in found) {
+    problem(found.problem);
+    return () => false;
+  }
+  const reason = entity && found.rule.check?.(entity);
+  if (reason !== undefined) problem(`rule "${name}" cannot work here: ${reason}`);
+  return compileRule(found.rule);
 }

@@ -2,7 +2,6 @@ import { type AnyEntity, type EntityLike, type RelationDefinition, resolveEntity
 import { entityOfRecord, knownOf, type Row } from "../../gate/index.ts";
 import { InternalError, type User } from "../../kernel/index.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
-import { createFieldJudge } from "./field-judge.ts";
 
 /** Deeper data is refused before it overflows the stack; circular data ends here too. */
 const MAX_DEPTH = 64;
@@ -32,8 +31,7 @@ export function filterReadableFields(
   subject: User | EntityLike | null | undefined,
   options?: FieldFilterOptions,
 ): unknown {
-  const { principal, apply } = createFieldFilter("filterReadableFields", subject, options);
-  const judge = createFieldJudge(principal, "read");
+  const { judge, apply } = createFieldFilter("filterReadableFields", "read", subject, options);
   const targets = new Map<RelationDefinition, AnyEntity | undefined>();
 
   function filterRecord(record: Row, entity: AnyEntity, depth: number): Row {

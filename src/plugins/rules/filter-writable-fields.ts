@@ -1,9 +1,8 @@
 import { type AnyEntity, ConfigurationError, type EntityLike } from "../../entity/index.ts";
 import type { Row } from "../../gate/index.ts";
 import type { User } from "../../kernel/index.ts";
-import { ownerKeyOf } from "./built-in-rules.ts";
 import { createFieldFilter, type FieldFilterOptions, type FilteredFields } from "./field-filter.ts";
-import { createFieldJudge } from "./field-judge.ts";
+import { ownerKeyOf } from "./rule.ts";
 
 /** What is written, and on whose behalf. */
 export interface WritableFieldsOptions extends FieldFilterOptions {
@@ -40,12 +39,11 @@ export function filterWritableFields(
   subject: User | EntityLike | null | undefined,
   options?: WritableFieldsOptions,
 ): unknown {
-  const { principal, apply } = createFieldFilter("filterWritableFields", subject, options);
   const operation = options?.operation === "create" ? "create" : "update";
+  const { principal, judge, apply } = createFieldFilter("filterWritableFields", operation, subject, options);
   const existing = (options?.existing ?? undefined) as Row | undefined;
   if (existing !== undefined && Array.isArray(data))
     throw new ConfigurationError("filterWritableFields takes `existing` with one record; call it once for each");
-  const judge = createFieldJudge(principal, operation);
 
   function pick(given: Row, entity: AnyEntity, record: Row | undefined): Row {
     const kept: Row = {};

@@ -1,25 +1,33 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5.
-import type { PolicyQuestion, RouteRules } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext, type RouteAuthorization } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext, type PolicyQuestion } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
-import { createRouteAuthorizer } from "./authorize-route.ts";
-import { compilePlans } from "./compile-plans.ts";
-import { createFieldRules } from "./create-field-rules.ts";
-import { createRuleLists } from "./create-rule-lists.ts";
-import { decide } from "./decide.ts";
+import { compilePlans, decide } from "./decide.ts";
 import type { Rule } from "./rule.ts";
+import { createFieldRules, createRouteAuthorizer, createRouteRules, createRuleLists } from "./rule-services.ts";
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 
-export { type AllOfRules, all } from "./all.ts";
-export { admin, authenticated, everyone, owner, ownerOrAdmin } from "./built-in-rules.ts";
-export { defineRule } from "./define-rule.ts";
 export type { FieldFilterOptions, FilteredFields } from "./field-filter.ts";
 export { filterReadableFields } from "./filter-readable-fields.ts";
 export { filterWritableFields, type WritableFieldsOptions } from "./filter-writable-fields.ts";
 export { filteringDriver } from "./filtering-driver.ts";
-export type { ListRuleFunction, Rule, RuleContext, RuleFunction, RuleOptions, RuleResult } from "./rule.ts";
+export {
+  type AllOfRules,
+  admin,
+  all,
+  authenticated,
+  defineRule,
+  everyone,
+  type ListRuleFunction,
+  owner,
+  ownerOrAdmin,
+  type Rule,
+  type RuleContext,
+  type RuleFunction,
+  type RuleOptions,
+  type RuleResult,
+} from "./rule.ts";
 
 // Policy: rules of entities and actions. Hooks: route:authorize (endpoints with rules),
 // operation:normalize (the owner's column on create and update).
@@ -64,7 +72,7 @@ export function rules(options: RulesOptions = {}): Plugin {
       };
       records.policy({ name: "rules", allows });
       const authorizeRoute = createRouteAuthorizer(table, log);
-      services.register(ROUTES_SERVICE, () => routeRules(authorizeRoute));
+      services.register(ROUTES_SERVICE, () => createRouteRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),
@@ -81,14 +89,4 @@ function refuseSharedIds({ entities, problem }: PluginContext): void {
     problem(
       `${name}: .ownedBy("id") is for the entity of the callers, and ${first} has it already: a caller would own the records of both that have their id. Give ${name} a belongsTo relation to ${first}, and name it in .ownedBy()`,
     );
-}
-
-function routeRules(authorize: (payload: RouteAuthorization) => void | Promise<void>): RouteRules {
-  return {
-    async allow(route, scope) {
-      const payload: RouteAuthorization = { route, rules: route.rules ?? [], scope, allowed: false };
-      await authorize(payload);
-      return payload.allowed;
-    },
-  };
 }

@@ -1,8 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { didYouMean } from "../../kernel/index.ts";
-import { BUILT_IN_RULES } from "./built-in-rules.ts";
-import { definedRuleNames, findDefinedRule } from "./define-rule.ts";
-import type { Rule } from "./rule.ts";
+import { BUILT_IN_RULES, definedRules, type Rule } from "./rule.ts";
 
 /** Rules that a report names when none is nearly called so. */
 const MAX_NAMED = 12;
@@ -34,16 +32,11 @@ export function createRuleTable(given: readonly Rule[], problem: (sentence: stri
     find(name: string, entity: AnyEntity | undefined): Found {
       const held = entity && Object.hasOwn(entity.ruleObjects, name) ? entity.ruleObjects[name] : undefined;
       if (isRule(held)) return isImpostor(held) ? { problem: takenBy(name) } : { rule: held };
-      const rule = own.get(name) ?? BUILT_IN_RULES.get(name) ?? findDefinedRule(name);
+      const rule = own.get(name) ?? BUILT_IN_RULES.get(name) ?? definedRules.get(name);
       if (rule === undefined) {
-        const known = [
-          ...new Set([
-            ...BUILT_IN_RULES.keys(),
-            ...Object.keys(entity?.ruleObjects ?? {}),
-            ...own.keys(),
-            ...definedRuleNames(),
-          ]),
-        ].filter((other) => other !== name);
+        const ofEntity = Object.keys(entity?.ruleObjects ?? {});
+        const names = new Set([...BUILT_IN_RULES.keys(), ...ofEntity, ...own.keys(), ...definedRules.keys()]);
+        const known = [...names].filter((other) => other !== name);
         const nearest = didYouMean(name, known) || ` There are: ${known.slice(0, MAX_NAMED).join(", ")}`;
         return { problem: `there is no rule "${name}".${nearest}` };
       }

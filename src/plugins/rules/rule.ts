@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, ConfigurationError, foreignKeyOf, type RuleObject, ruleName } from "../../entity/index.ts";
 import type { Driver, OperationKind, Row, Where } from "../../gate/index.ts";
 import type { User } from "../../kernel/index.ts";
 
@@ -47,3 +47,133 @@ export interface Rule {
 
 /** What may be said about a rule besides its function. */
 export type RuleOptions = Pick<Rule, "where" | "check">;
+
+/**
+ * The column that holds the owner's id: a foreign key, or "id" when a record is its own owner. Undefined when nobody
+ * owns such records.
+ */
+export function ownerKeyOf(entity: AnyEntity): string | undefined {
+  const { ownedBy } = entity;
+  if (ownedBy === undefined || ownedBy === "id") return ownedBy;
+  const relation = Object.hasOwn(entity.relations, ownedBy) ? entity.relations[ownedBy] : undefined;
+  return relation === undefined ? undefined : foreignKeyOf(ownedBy, relation);
+}
+
+/** Whether somebody is logged in, recognisably: an id that is no text must never equal anything. */
+export function isIdentified(user: User | null): user is User {
+  return user !== null && typeof user.id === "string" && user.id !== "";
+}
+
+function owns({ user, entity, operation }: RuleContext): RuleResult {
+  const key = entity === undefined ? undefined : ownerKeyOf(entity);
+  if (key === undefined || !isIdentified(user)) return false;
+  // Whoever creates a record becomes its owner; nobody becomes the owner of a record that owns itself.
+  return operation === "create" ? key !== "id" : { [key]: user.id };
+}
+
+function needsOwner(entity: AnyEntity): string | undefined {
+  return ownerKeyOf(entity) === undefined ? 'it needs .ownedBy("…") on the entity' : undefined;
+}
+
+/** Passes always, for anonymous callers too (spec section 5). */
+export const everyone: Rule = Object.freeze<Rule>({ name: "everyone", evaluate: () => true });
+
+/** Passes when the caller is logged in (spec section 5). */
+export const authenticated: Rule = Object.freeze<Rule>({
+  name: "authenticated",
+  evaluate: ({ user }) => isIdentified(user),
+});
+
+/** Passes for administrators, as the app's `isAdmin` tells them (spec section 5). */
+export const admin: Rule = Object.freeze<Rule>({ name: "admin", evaluate: ({ isAdmin }) => isAdmin });
+
+/** Passes for records that belong to the caller by `.ownedBy`; on create the caller becomes the owner (spec section 5). */
+export const owner: Rule = Object.freeze<Rule>({ name: "owner", evaluate: owns, check: needsOwner });
+
+/** Passes for administrators, and for records that belong to the caller (spec section 5). */
+export const ownerOrAdmin: Rule = Object.freeze<Rule>({
+  name: "ownerOrAdmin",
+  evaluate: (context) => (context.isAdmin ? true : owns(context)),
+  check: needsOwner,
+});
+
+/** The rules every app has, by name. They need neither database nor waiting, so they are asked first. */
+export const BUILT_IN_RULES: ReadonlyMap<string, Rule> = new Map(
+  [everyone, authenticated, admin, owner, ownerOrAdmin].map((rule) => [rule.name, rule]),
+);
+
+/** No brackets and commas: they are the syntax of `all(a,b)`. */
+const NAME = /^[^\s(),](?:[^(),]*[^\s(),])?$/;
+
+/**
+ * Every rule that was ever defined, so that an entity can refer to it by name. It holds definitions, never decisions:
+ * apps share nothing but the names, and two rules of one name are nobody's until an app says which one it means.
+ */
+const defined = new Map<string, Rule | "ambiguous">();
+/** By name; "ambiguous" where several were defined. */
+export const definedRules: ReadonlyMap<string, Rule | "ambiguous"> = defined;
+
+/**
+ * Defines a rule. `fn({ user, isAdmin, record, operation, entity, driver, resolve, request })` returns `true` (passes), a
+ * `where` (passes for the records it matches; not empty) or anything else (denied), at once or as a promise within one
+ * second (`limits.ruleMs`). A rule that throws denies, and is logged.
+ *
+ * On lists and counts `record` is `null`. A rule that looks at it has to return a `where`, or take `options.where`;
+ * otherwise it denies the list. `options.where` is asked instead of `fn` on everything but create and endpoints, so that
+ * the statement itself decides and no record is loaded first.
+ *
+ * A definition that is given the rule itself means this rule. By its name it is known to every app of the process; when
+ * two rules are defined under one name, an app that uses the name must be given the one it means:
+ * `keelson({ rules: [mine] })`.
+ *
+ * @param name any text without brackets and commas; not one of the built-in names
+ * @throws ConfigurationError for a name that cannot be used, or a rule that is no function
+ * @example
+ * const teamMember = defineRule("teamMember", ({ user }) => (user ? { team: { members: { id: user.id } } } : false))
+ */
+export function defineRule(name: string, fn: RuleFunction, options: RuleOptions = {}): Rule {
+  if (typeof name !== "string" || !NAME.test(name))
+    throw new ConfigurationError("defineRule needs a name without brackets and commas");
+  if (BUILT_IN_RULES.has(name))
+    throw new ConfigurationError(`defineRule: "${name}" is a built-in rule; use another name`);
+  if (typeof fn !== "function") throw new ConfigurationError(`defineRule("${name}") needs a function`);
+  if (options.where !== undefined && typeof options.where !== "function")
+    throw new ConfigurationError(`defineRule("${name}"): options.where must be a function that returns a where`);
+  const rule: Rule = Object.freeze({ name, evaluate: fn, where: options.where, check: options.check });
+  defined.set(name, defined.has(name) ? "ambiguous" : rule);
+  return rule;
+}
+
+/** Several rules that must all pass, as entities refer to them. */
+export interface AllOfRules extends RuleObject {
+  /** `all(a,b)`; means the same when it is written out as text. */
+  readonly name: string;
+  readonly parts: readonly (string | RuleObject)[];
+}
+
+/**
+ * Combines rules with “and”, where a plain list means “or”: `read: [admin, all(owner, verified)]`.
+ * @throws ConfigurationError without rules
+ */
+export function all(...rules: readonly (string | RuleObject)[]): AllOfRules {
+  if (rules.length === 0) throw new ConfigurationError("all() needs at least one rule");
+  return Object.freeze({ name: `all(${rules.map(ruleName).join(",")})`, parts: Object.freeze([...rules]) });
+}
+
+/** The parts of a name that `all` made; undefined for any other name. */
+export function partsOfAll(name: string): readonly string[] | undefined {
+  if (!name.startsWith("all(") || !name.endsWith(")")) return undefined;
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 4;
+  for (let i = start; i < name.length; i++) {
+    const char = name[i];
+    const isEnd = i === name.length - 1;
+    if (isEnd || (char === "," && depth === 0)) {
+      parts.push(name.slice(start, i).trim());
+      start = i + 1;
+    } else if (char === "(") depth++;
+    else if (char === ")") depth--;
+  }
+  return parts;
+}

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { asReader, type Operation, type Where } from "../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
-import { isIdentified, ownerKeyOf } from "./built-in-rules.ts";
+import { isIdentified, ownerKeyOf } from "./rule.ts";
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 

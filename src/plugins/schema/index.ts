@@ -1,30 +1,33 @@
 // schema: keeps tables and definitions in step when the app starts, for drivers that can do it themselves.
 // The port is DriverSchema; other drivers are left alone.
 import { ConfigurationError } from "../../entity/index.ts";
-import type { DriverSchema } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { createPlugin, type DriverSchema, type Plugin } from "../../gate/index.ts";
+
+// No hooks, no options, no services.
 
 /** Pushes definitions to the database outside production; where it does not, refuses to start on tables that do not fit. */
 export function schema(): Plugin {
-  return createPlugin({ id: "schema", version: "1.0.0", start });
+  return createPlugin({
+    id: "schema",
+    version: "1.0.0",
+    async start({ driver, config, log }) {
+      const { schema: port } = driver;
+      if (port === undefined) return;
+      if (port.mode === "auto" && !config.production) {
+        const { changed } = await port.push();
+        if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
+        return;
+      }
+      const differences = await misfitsOf(port);
+      if (differences.length > 0)
+        throw new ConfigurationError(
+          differences.map((difference) => `The database does not fit the entities: ${difference}`),
+        );
+    },
+  });
 }
 
 function misfitsOf(port: DriverSchema): Promise<readonly string[]> | readonly string[] {
   if (port.misfits !== undefined) return port.misfits();
   return port.mode === "auto" ? port.pending() : [];
-}
-
-async function start({ driver, config, log }: PluginContext): Promise<void> {
-  const { schema: port } = driver;
-  if (port === undefined) return;
-  if (port.mode === "auto" && !config.production) {
-    const { changed } = await port.push();
-    if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
-    return;
-  }
-  const differences = await misfitsOf(port);
-  if (differences.length > 0)
-    throw new ConfigurationError(
-      differences.map((difference) => `The database does not fit the entities: ${difference}`),
-    );
 }

@@ -1,9 +1,7 @@
-import { entityName, type Tracer } from "../../gate/index.ts";
+import { type Driver, entityName, entityOf, type Middleware, type Tracer, withMiddleware } from "../../gate/index.ts";
 import type { KernelRequest } from "../../kernel/index.ts";
-import type { MeasureRequest } from "./measure-requests.ts";
 import type { Spans } from "./spans.ts";
-import type { TelemetryOptions } from "./telemetry-options.ts";
-import { type TracedRequest, traceRequest } from "./trace-request.ts";
+import { type MeasureRequest, type TracedRequest, traceRequest } from "./trace-request.ts";
 
 /** What a tracer works with, once OpenTelemetry is there. */
 export interface Recording {
@@ -15,7 +13,7 @@ export interface Recording {
 export function createTracer(
   recording: () => Recording | undefined,
   known: WeakMap<KernelRequest, TracedRequest>,
-  { phases = true, ids = false }: TelemetryOptions,
+  { phases, ids }: { readonly phases: boolean; readonly ids: boolean },
 ): Tracer {
   const id = (name: string, value: string | undefined) => (ids && value !== undefined ? { [name]: value } : {});
   return Object.freeze<Tracer>({
@@ -53,5 +51,36 @@ export function createTracer(
       const attributes = { "keelson.step": step, "keelson.step.phase": phase, "keelson.step.attempt": attempt };
       return recording()?.spans.within({ name: `${phase} ${step}`, attributes }, work) ?? work();
     },
+  });
+}
+
+/** The semantic conventions' names of databases, by Keelson's. */
+const SYSTEMS: Readonly<Record<string, string>> = {
+  postgres: "postgresql",
+  embedded: "sqlite",
+  prisma: "other_sql",
+};
+
+/** A driver whose statements are spans, those of its transactions too. They say what is done to which entity, and no value. */
+export function tracedDriver(driver: Driver, spans: () => Spans | undefined): Driver {
+  function seen<T>(operation: string, collection: string | undefined, work: () => Promise<T>): Promise<T> {
+    const known = spans();
+    if (known === undefined) return work();
+    const attributes = {
+      "db.system.name": SYSTEMS[driver.name] ?? driver.name,
+      "db.operation.name": operation,
+      ...(collection && { "db.collection.name": collection }),
+    };
+    const name = collection === undefined ? operation : `${operation} ${collection}`;
+    return known.within({ name, kind: "CLIENT", attributes }, work);
+  }
+  const middleware: Middleware = (statement, next) =>
+    seen(statement.kind, entityOf(statement).name, () => next(statement));
+  return withMiddleware(driver, middleware, {
+    joins: true,
+    transaction: (work, options) =>
+      seen("transaction", undefined, () =>
+        driver.transaction((inner) => work(withMiddleware(inner, middleware, { joins: true }).execute), options),
+      ),
   });
 }

@@ -1,7 +1,6 @@
 import type { Attributes, Context, Span, SpanKind } from "@opentelemetry/api";
 import { isKeelsonError } from "../../entity/index.ts";
-import { isPromiseLike } from "../../kernel/index.ts";
-import type { OpenTelemetry } from "./load-api.ts";
+import { isPromiseLike, type Logger } from "../../kernel/index.ts";
 
 /** What a span begins with. */
 export interface SpanStart {
@@ -75,4 +74,25 @@ export function createSpans(api: OpenTelemetry, version: string): Spans {
 function errorType(error: unknown): string {
   if (isKeelsonError(error)) return error.code;
   return error instanceof Error ? error.constructor.name : typeof error;
+}
+
+const PACKAGE = "@opentelemetry/api";
+
+/** What is used of the optional package. */
+export type OpenTelemetry = Pick<
+  typeof import("@opentelemetry/api"),
+  "context" | "metrics" | "propagation" | "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "trace" | "ValueType"
+>;
+
+/** The package; undefined, which is said in the log, where it is not installed: an app runs as well without being watched. */
+export async function loadApi(
+  log: Logger,
+  load: () => Promise<OpenTelemetry> = () => import("@opentelemetry/api"),
+): Promise<OpenTelemetry | undefined> {
+  try {
+    return await load();
+  } catch {
+    log.warn(`telemetry() records nothing without "${PACKAGE}". Run: npm i ${PACKAGE}`);
+    return undefined;
+  }
 }

@@ -1,8 +1,7 @@
 import type { Attributes, Span, TextMapGetter } from "@opentelemetry/api";
 import type { Route } from "../../gate/index.ts";
 import { endWith, type KernelRequest, type KernelResponse } from "../../kernel/index.ts";
-import type { MeasureRequest } from "./measure-requests.ts";
-import type { Spans } from "./spans.ts";
+import type { OpenTelemetry, Spans } from "./spans.ts";
 
 /** Any other one could be made up, for as many time series (semantic conventions, `http.request.method`). */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "QUERY"]);
@@ -87,4 +86,21 @@ function readWithin<T>(
       };
     },
   };
+}
+
+/** Notes how long a request took, in seconds. */
+export type MeasureRequest = (seconds: number, attributes: Attributes) => void;
+
+/** Bucket boundaries that the semantic conventions ask for, in seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/** The histogram `http.server.request.duration` of the semantic conventions. */
+export function measureRequests({ metrics, ValueType }: OpenTelemetry, version: string): MeasureRequest {
+  const histogram = metrics.getMeter("keelson", version).createHistogram("http.server.request.duration", {
+    description: "Duration of HTTP server requests.",
+    unit: "s",
+    valueType: ValueType.DOUBLE,
+    advice: { explicitBucketBoundaries: BUCKETS },
+  });
+  return (seconds, attributes) => histogram.record(seconds, attributes);
 }

@@ -1,12 +1,32 @@
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { findsRecord, type Operation } from "../../gate/index.ts";
 import { ValidationFailedError } from "../../kernel/index.ts";
-import type { InputPlan, Reference } from "./input-plan.ts";
+
+/** A foreign key whose target must exist for the caller. */
+export interface Reference {
+  readonly column: string;
+  readonly target: AnyEntity;
+  /** Whether the column names the owner; one's own id there needs no look-up. */
+  readonly isOwner: boolean;
+}
+
+/** Remote records are not ours to check: their services answer when they are joined. */
+export function referencesOf(model: EntityModel, entity: AnyEntity): Reference[] {
+  return Object.values(entity.columns).flatMap(({ name, relation }) => {
+    const resolved = relation === undefined ? undefined : model.relation(entity, relation);
+    if (resolved === undefined || resolved.remote) return [];
+    return [{ column: name, target: resolved.target, isOwner: relation === entity.ownedBy }];
+  });
+}
 
 /**
  * The references of a write that have to be looked up: those that are set, but not the caller's own id as owner. The
  * system's are left to the database.
  */
-export function referencesToCheck({ references }: InputPlan, { principal, data }: Operation): readonly Reference[] {
+export function referencesToCheck(
+  references: readonly Reference[],
+  { principal, data }: Operation,
+): readonly Reference[] {
   if (references.length === 0 || principal.kind === "system") return [];
   return references.filter(({ column, isOwner }) => {
     const id = data[column];

@@ -1,19 +1,50 @@
-import type { Operation } from "../../gate/index.ts";
-import { ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
-import type { InputColumn } from "./check-value.ts";
-import type { InputPlan } from "./input-plan.ts";
+import {
+  type ColumnDefinition,
+  type FieldDefinition,
+  type FieldValidator,
+  newDefault,
+  plainField,
+} from "../../entity/index.ts";
+import type { FieldChecks, FieldReader, Operation } from "../../gate/index.ts";
+import {
+  BadRequestError,
+  isPromiseLike,
+  nearest,
+  readParameters,
+  shownName,
+  ValidationFailedError,
+  type ValidationIssue,
+} from "../../kernel/index.ts";
 
-const REQUIRED = { code: "required", message: "is required" } as const;
+/** Checks a value that is there, and gives it as it is stored; problems are added to the list. */
+type ValueCheck = (value: unknown, issues: ValidationIssue[]) => unknown;
+
+/** A column that input may fill. */
+export interface InputColumn {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly check: ValueCheck;
+  /** The value of a create that does not name the column; absent when there is no default. */
+  readonly makeDefault: (() => unknown) | undefined;
+}
+
+/** The columns of an entity that values are checked for. */
+export interface CheckedColumns {
+  /** Columns that must be filled by the time a record is stored, in order. */
+  readonly columns: readonly InputColumn[];
+  /** The same by name, and those that only the system sets. */
+  readonly byName: ReadonlyMap<string, InputColumn>;
+}
 
 /**
  * Checks all values and replaces them by what is stored. A create becomes a complete record, with defaults and nulls; an
  * update stays what it is, a set of changes.
  * @throws ValidationFailedError naming every problem
  */
-export function checkValues(plan: InputPlan, operation: Operation): void {
+export function checkValues({ columns, byName }: CheckedColumns, operation: Operation): void {
   const issues: ValidationIssue[] = [];
-  if (operation.kind === "create") complete(plan.columns, operation.data, issues);
-  checkGiven(plan.byName, operation.data, issues);
+  if (operation.kind === "create") complete(columns, operation.data, issues);
+  checkGiven(byName, operation.data, issues);
   if (issues.length > 0) throw new ValidationFailedError(issues.map((issue) => withoutHiddenName(issue, operation)));
 }
 
@@ -26,16 +57,18 @@ function withoutHiddenName(issue: ValidationIssue, { entity, principal, scope }:
 }
 
 /** Checks values of columns by name and completes them with defaults and nulls; problems are added to the list. */
-export function checkComplete(
+function checkComplete(
   columns: ReadonlyMap<string, InputColumn>,
   data: Record<string, unknown>,
   issues: ValidationIssue[],
 ): void {
-  complete([...columns.values()], data, issues);
+  complete(columns.values(), data, issues);
   checkGiven(columns, data, issues);
 }
 
-function complete(columns: readonly InputColumn[], data: Record<string, unknown>, issues: ValidationIssue[]): void {
+const REQUIRED = { code: "required", message: "is required" } as const;
+
+function complete(columns: Iterable<InputColumn>, data: Record<string, unknown>, issues: ValidationIssue[]): void {
   for (const { name, optional, makeDefault } of columns) {
     if (data[name] !== undefined) continue;
     const value = makeDefault?.();
@@ -57,4 +90,113 @@ function checkGiven(
     if (value !== null) data[name] = column.check(value, issues);
     else if (!column.optional) issues.push({ path: [name], ...REQUIRED });
   }
+}
+
+/** Makes a column ready to be checked: its schema is built once, here. */
+export function compileColumn(column: ColumnDefinition): InputColumn {
+  const { name, optional, field } = column;
+  const makeDefault = field?.default === undefined ? undefined : () => newDefault(field);
+  return Object.freeze({ name, optional, check: compileCheck(column), makeDefault });
+}
+
+function compileCheck({ name, kind, field, role }: ColumnDefinition): ValueCheck {
+  const isId = role === "id" || role === "foreignKey";
+  const plain = isId ? { ...plainField(kind), min: { value: 1, message: "must not be empty" } } : plainField(kind);
+  const schema = kind.schema(field ?? plain);
+  const validators = field?.validators ?? [];
+  return (value, issues) => {
+    const result = schema.safeParse(value);
+    if (!result.success) {
+      for (const { path, code, message, params } of result.error.issues as readonly SchemaIssue[])
+        issues.push({
+          path: [name, ...(path as (string | number)[])],
+          code: params?.code ?? code ?? "custom",
+          message,
+        });
+      return undefined;
+    }
+    for (const validator of validators)
+      if (!passes(validator, result.data)) issues.push({ path: [name], code: "custom", message: validator.message });
+    return result.data;
+  };
+}
+
+/** What is read of a zod issue; `params.code` is the code that Keelson's own checks give an issue. */
+interface SchemaIssue {
+  readonly path: readonly PropertyKey[];
+  readonly code: string | undefined;
+  readonly message: string;
+  readonly params?: { readonly code?: string | undefined } | undefined;
+}
+
+/** Strictly `true` passes; one that throws, or answers with a promise, has not passed (spec section 2.3). */
+function passes(validator: FieldValidator, value: unknown): boolean {
+  try {
+    const answer = validator.test(value as never);
+    if (isPromiseLike(answer)) answer.then(undefined, () => {}); // an unheard rejection would end the process
+    return answer === true;
+  } catch {
+    return false;
+  }
+}
+
+/** A body full of nonsense is not worth a report on every key. */
+export const MAX_UNKNOWN = 20;
+
+/** What other plugins check values with. */
+export const fieldChecks: FieldChecks = Object.freeze({ compile: compileFields });
+
+function compileFields(fields: Readonly<Record<string, FieldDefinition>>): FieldReader {
+  const columns = new Map<string, InputColumn>(
+    Object.entries(fields).map(([name, field]) => {
+      const { kind, optional, unique } = field;
+      return [name, compileColumn({ name, kind, role: "field", optional, unique, field })];
+    }),
+  );
+  return Object.freeze<FieldReader>({
+    fromObject(value) {
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        throw new BadRequestError("The body must be one JSON object");
+      const issues: ValidationIssue[] = [];
+      const values: Record<string, unknown> = {};
+      for (const [name, given] of Object.entries(value)) {
+        if (columns.has(name)) values[name] = given;
+        else if (issues.length < MAX_UNKNOWN)
+          issues.push(issueAt(name, unknownName(name, columns), "unrecognized_keys"));
+      }
+      checkComplete(columns, values, issues);
+      if (issues.length > 0) throw new ValidationFailedError(issues);
+      return values;
+    },
+    fromQuery(search, limit) {
+      const values: Record<string, unknown> = {};
+      const issues: ValidationIssue[] = [];
+      for (const [name, texts] of readParameters(search, limit)) {
+        const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+        if (name === "_") continue; // a cache buster
+        const [text] = texts;
+        if (field === undefined) {
+          if (issues.length < MAX_UNKNOWN) issues.push(issueAt(name, unknownName(name, columns)));
+        } else if (texts.length > 1) issues.push(issueAt(name, "is given more than once"));
+        else if (text !== undefined) {
+          const read = field.kind.parse(text);
+          if (read.ok) values[name] = read.value;
+          else issues.push(issueAt(name, read.message));
+        }
+      }
+      if (issues.length === 0) checkComplete(columns, values, issues);
+      if (issues.length === 0) return values;
+      const sentences = issues.map(({ path, message }) => `"${path[0]}" ${message}${message.endsWith("?") ? "" : "."}`);
+      throw new BadRequestError(sentences.join(" "));
+    },
+  });
+}
+
+function issueAt(name: string, message: string, code = "custom"): ValidationIssue {
+  return { path: [shownName(name)], code, message };
+}
+
+function unknownName(name: string, columns: ReadonlyMap<string, unknown>): string {
+  const near = nearest(name, columns.keys());
+  return `is not known here${near === undefined ? "" : `; did you mean "${near}"?`}`;
 }

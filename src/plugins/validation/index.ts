@@ -1,16 +1,13 @@
 // Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
 // Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
-import type { Operation, OperationKind } from "../../gate/index.ts";
-import { createPlugin, type Plugin } from "../../gate/index.ts";
-import { checkCrossFields } from "./check-cross-fields.ts";
+import { createPlugin, type Operation, type OperationKind, type Plugin } from "../../gate/index.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
-import { checkValues } from "./check-values.ts";
-import { fieldChecks } from "./create-field-checks.ts";
-import { compileInputPlan, type InputPlan } from "./input-plan.ts";
-import { normalizeInput } from "./normalize-input.ts";
+import { checkValues, fieldChecks } from "./check-values.ts";
+import { checkCrossFields } from "./cross-fields.ts";
+import { compileInputPlan, type InputPlan, normalizeInput } from "./input-plan.ts";
 
-export { type CrossFieldCheck, type CrossFieldsOptions, validateCrossFields } from "./validate-cross-fields.ts";
+export { type CrossFieldCheck, type CrossFieldsOptions, validateCrossFields } from "./cross-fields.ts";
 
 // Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
 // No options.
@@ -43,7 +40,7 @@ function isWrite(kind: OperationKind): kind is "create" | "update" {
 /** Values first; what needs the database, or waiting, only when they are right. */
 function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
   checkValues(plan, operation);
-  const references = referencesToCheck(plan, operation);
+  const references = referencesToCheck(plan.references, operation);
   const validators = plan.validators[operation.kind as "create" | "update"];
   if (references.length === 0 && validators.length === 0) return;
   // Validators see the record as it will be; who sees a referenced record may be up to those that are changed.

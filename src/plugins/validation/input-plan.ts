@@ -5,10 +5,13 @@ import type {
   EntityModel,
   RelationDefinition,
 } from "../../entity/index.ts";
-import { compileColumn, type InputColumn } from "./check-value.ts";
+import type { FieldMask, Operation } from "../../gate/index.ts";
+import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
+import { type Reference, referencesOf } from "./check-references.ts";
+import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } from "./check-values.ts";
 
 /** What a key of a body means. */
-export type InputKey =
+type InputKey =
   /** A column of the entity's own. */
   | { readonly kind: "column"; readonly isReadonly: boolean }
   /** The record's id: ignored, unless it contradicts the path. */
@@ -19,22 +22,9 @@ export type InputKey =
   /** `<relation>Ids` of a manyToMany relation: passed on untouched, whoever writes links checks it. */
   | { readonly kind: "links" };
 
-/** A foreign key whose target must exist for the caller. */
-export interface Reference {
-  readonly column: string;
-  readonly target: AnyEntity;
-  /** Whether the column names the owner; one's own id there needs no look-up. */
-  readonly isOwner: boolean;
-}
-
 /** Everything validation knows about an entity, worked out once. */
-export interface InputPlan {
-  readonly entity: AnyEntity;
+export interface InputPlan extends CheckedColumns {
   readonly keys: ReadonlyMap<string, InputKey>;
-  /** Columns that must be filled by the time a record is stored, in order. */
-  readonly columns: readonly InputColumn[];
-  /** The same by name, and those that only the system sets. */
-  readonly byName: ReadonlyMap<string, InputColumn>;
   readonly references: readonly Reference[];
   readonly validators: Readonly<Record<"create" | "update", readonly CrossFieldValidator[]>>;
 }
@@ -55,7 +45,6 @@ export function compileInputPlan(
     .map(compileColumn);
   checkDefaults(entity, columns, problem);
   return Object.freeze({
-    entity,
     keys: keysOf(entity),
     columns,
     byName: new Map([...columns, ...kept].map((column) => [column.name, column])),
@@ -91,15 +80,6 @@ function keyOf({ role, field }: ColumnDefinition): InputKey {
   }
 }
 
-/** Remote records are not ours to check: their services answer when they are joined. */
-function referencesOf(model: EntityModel, entity: AnyEntity): Reference[] {
-  return Object.values(entity.columns).flatMap(({ name, relation }) => {
-    const resolved = relation === undefined ? undefined : model.relation(entity, relation);
-    if (resolved === undefined || resolved.remote) return [];
-    return [{ column: name, target: resolved.target, isOwner: relation === entity.ownedBy }];
-  });
-}
-
 /** A literal default that its own field refuses would fail every create. */
 function checkDefaults(entity: AnyEntity, columns: readonly InputColumn[], problem: (sentence: string) => void): void {
   for (const { name, check, optional } of columns) {
@@ -109,4 +89,105 @@ function checkDefaults(entity: AnyEntity, columns: readonly InputColumn[], probl
     check(given.value, issues);
     if (issues[0] !== undefined) problem(`${entity.name}.${name}: the default value ${issues[0].message}`);
   }
+}
+
+/** Names that mean something to JavaScript objects; no field can be called so. */
+const FORBIDDEN = new Set(["__proto__", "constructor", "prototype"]);
+
+/**
+ * Keeps of a body what the caller may write: read-only names and related records are left out, fields
+ * the caller may read and not write are left out and named, unknown names are refused. A field the caller may neither read
+ * nor write is an unknown name.
+ * @throws BadRequestError, ValidationFailedError
+ */
+export function normalizeInput(plan: InputPlan, operation: Operation): void {
+  const { data, entity, scope, principal, ignored } = operation;
+  if (!isPlainObject(data)) throw new BadRequestError("The body must be a JSON object");
+  const isSystem = principal.kind === "system";
+  const mask = scope.mask(entity);
+  const { writable } = mask;
+  const kept: Record<string, unknown> = {};
+  const issues: ValidationIssue[] = [];
+  for (const name of Object.keys(data)) {
+    if (FORBIDDEN.has(name)) throw new BadRequestError(`"${name}" cannot be the name of a field`);
+    const value = data[name];
+    if (value === undefined) continue; // code that passes a property without a value means nothing by it
+    const found = plan.keys.get(name);
+    const key = found === undefined || isSystem || isShown(found, name, mask) ? found : undefined;
+    switch (key?.kind) {
+      case "column":
+        if (isSystem || writable.has(name)) kept[name] = value;
+        else if (!key.isReadonly) ignored.push(name);
+        break;
+      case "links":
+        kept[name] = value;
+        break;
+      case "id":
+        if (operation.kind === "create") {
+          if (isSystem) kept[name] = value;
+        } else if (value !== operation.id) {
+          issues.push({ path: [name], code: "custom", message: "must be the id in the path" });
+        }
+        break;
+      case "kept":
+        if (isSystem && operation.kind === "create") kept[name] = value;
+        break;
+      case "relation":
+        checkRelation(key, name, value, data, issues);
+        break;
+      case undefined:
+        if (issues.length < MAX_UNKNOWN) issues.push(unknownKey(plan, name, writable));
+    }
+  }
+  if (issues.length > 0) throw new ValidationFailedError(issues);
+  operation.data = kept;
+}
+
+/** Whether a caller may know of a key: its column may be read or written. Lists of related records have none here. */
+function isShown(key: InputKey, name: string, { readable, writable }: FieldMask): boolean {
+  if (key.kind === "id" || key.kind === "links") return true;
+  const column = key.kind === "relation" ? key.foreignKey : name;
+  return column === undefined || readable.has(column) || writable.has(column);
+}
+
+/** Suggests what the caller may write, so that a guess never meets a hidden name. */
+function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<string>): ValidationIssue {
+  const links = [...keys].filter(([, { kind }]) => kind === "links").map(([link]) => link);
+  const near = nearest(name, [...writable, ...links]);
+  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
+  return { path: [name], code: "unrecognized_keys", message: `is not a field${hint}` };
+}
+
+/**
+ * A related record as `include` returned it may come back and is ignored; nothing else can be written through a
+ * relation. Where the record and its key are both given and disagree, nobody knows which is meant.
+ */
+function checkRelation(
+  { type, foreignKey }: InputKey & { kind: "relation" },
+  name: string,
+  value: unknown,
+  data: Readonly<Record<string, unknown>>,
+  issues: ValidationIssue[],
+): void {
+  const many = type === "hasMany" || type === "manyToMany";
+  const isIncluded = many ? Array.isArray(value) && value.every(isRecord) : value === null || isRecord(value);
+  if (!isIncluded) {
+    const instead = foreignKey ?? (type === "manyToMany" ? `${name}Ids` : undefined);
+    const hint = instead === undefined ? "" : `; write ${instead}`;
+    issues.push({ path: [name], code: "custom", message: `is a relation and cannot be written${hint}` });
+  } else if (foreignKey !== undefined && value !== null) {
+    const key = data[foreignKey];
+    if (key !== undefined && key !== (value as { id: unknown }).id)
+      issues.push({ path: [name], code: "custom", message: `does not agree with ${foreignKey}` });
+  }
+}
+
+function isRecord(value: unknown): boolean {
+  return isPlainObject(value) && Object.hasOwn(value, "id") && typeof value.id === "string";
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -1,9 +1,36 @@
 // versions: optimistic concurrency of entities that are `.versioned()`. Answers with one record carry an ETag, and
 // `If-Match` and `If-None-Match` are kept.
-
-import type { ParameterDescription, RouteDescription, RouteNotes } from "../../gate/index.ts";
-import { createPlugin, type Plugin, type PluginContext, type Route } from "../../gate/index.ts";
+import {
+  createPlugin,
+  type ParameterDescription,
+  type Plugin,
+  type Route,
+  type RouteDescription,
+  type RouteNotes,
+} from "../../gate/index.ts";
 import { createRequestConditions } from "./create-request-conditions.ts";
+
+// No hooks, no options. Drivers count the versions.
+
+/** Service: a {@link RequestConditions}, for surfaces that answer with one record, or change it. */
+const REQUESTS_SERVICE = "versions.requests";
+
+/** Versions of records as ETags, and what requests ask of them. */
+export function versions(): Plugin {
+  return createPlugin({
+    id: "versions",
+    version: "1.0.0",
+    provides: ["versioned"],
+    setup({ services }) {
+      const conditions = createRequestConditions();
+      services.register(REQUESTS_SERVICE, () => conditions);
+    },
+    start({ services }) {
+      // Another plugin keeps the notes, and need not be there.
+      if (services.has("openapi.routes")) services.resolve<RouteNotes>("openapi.routes").add(noteOf);
+    },
+  });
+}
 
 /** What documentation says about the conditions of a route. Without versions none of them can hold, which is said, too. */
 function noteOf({
@@ -36,23 +63,3 @@ const IF_NONE_MATCH: ParameterDescription = Object.freeze({
   schema: { type: "string" },
   description: "An ETag: 304 without the record, if that is what the answer would be again.",
 });
-
-// No hooks, no options. Drivers count the versions.
-
-/** Service: a {@link RequestConditions}, for surfaces that answer with one record, or change it. */
-const REQUESTS_SERVICE = "versions.requests";
-
-/** Versions of records as ETags, and what requests ask of them. */
-export function versions(): Plugin {
-  return createPlugin({ id: "versions", version: "1.0.0", provides: ["versioned"], setup, start });
-}
-
-function setup({ services }: PluginContext): void {
-  const conditions = createRequestConditions();
-  services.register(REQUESTS_SERVICE, () => conditions);
-}
-
-/** Another plugin keeps the notes, and need not be there. */
-function start({ services }: PluginContext): void {
-  if (services.has("openapi.routes")) services.resolve<RouteNotes>("openapi.routes").add(noteOf);
-}

@@ -10,8 +10,8 @@ import {
   type RouteDescription,
 } from "../../gate/index.ts";
 import { describeError, EntityNotFoundError } from "../../kernel/index.ts";
-import type { WorkflowStatus } from "./definition/workflow-result.ts";
-import { RUN } from "./engine/journal-entities.ts";
+import type { WorkflowStatus } from "./definition/workflow.ts";
+import { RUN } from "./engine/stored-run.ts";
 import type { RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
 import { readableOnly } from "./readable-only.ts";
 import type { OutputFields } from "./register-workflows.ts";

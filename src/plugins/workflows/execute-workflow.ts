@@ -1,13 +1,31 @@
 import { ConfigurationError } from "../../entity/index.ts";
-import { type Driver, defaultIds } from "../../gate/index.ts";
-import { getLogger, safeLogger } from "../../kernel/index.ts";
-import { appOf } from "./app-workflows.ts";
-import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
-import type { WorkflowResult } from "./definition/workflow-result.ts";
-import type { ExecuteOptions } from "./execute-options.ts";
-import { memoryJournal } from "./saga/memory-journal.ts";
+import { type Driver, defaultIds, type OperationScope } from "../../gate/index.ts";
+import {
+  BadRequestError,
+  getLogger,
+  isUserId,
+  type Limits,
+  type Logger,
+  safeLogger,
+  type User,
+} from "../../kernel/index.ts";
+import {
+  toWorkflow,
+  UNNAMED,
+  type WorkflowDefinition,
+  type WorkflowLike,
+  type WorkflowResult,
+} from "./definition/workflow.ts";
+import { memoryEngine } from "./engine/memory-engine.ts";
+import {
+  type Caller,
+  type EngineHost,
+  type RunHandle,
+  runInScope,
+  type WorkflowEngine,
+} from "./engine/workflow-engine.ts";
 import { runSaga } from "./saga/run-saga.ts";
-import { newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
+import { memoryJournal, newState, type SagaRuntime, type StepEnvironment } from "./saga/saga-runtime.ts";
 
 /**
  * Runs a workflow in this process and memory: a failure is taken back, a crash of the process is not. For runs that survive
@@ -81,4 +99,148 @@ function missingDriver(): Driver {
       throw new ConfigurationError("The workflow was given no driver: executeWorkflow(steps, { driver })");
     },
   });
+}
+
+/** What a workflow runs with: the context of a handler, an app's `resolve` together with a user, or a driver. */
+export interface ExecuteOptions {
+  readonly input?: unknown;
+  /** What `data` begins with, besides what the workflow says. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  /** The scope of a handler's context: its caller, its driver and its transaction. @default none */
+  readonly scope?: OperationScope | undefined;
+  /** With a `scope`, only its own; in an app it is ignored. @default none: entity steps, and steps that use a driver, fail */
+  readonly driver?: Driver | undefined;
+  /** On whose behalf, where there is no `scope`. @default null, the anonymous caller */
+  readonly user?: User | null | undefined;
+  /** In an app: runs with the system's rights, so without rules. @default false */
+  readonly asSystem?: boolean | undefined;
+  /** Services. That of an app also makes the workflow run in this app. @default there are no services */
+  readonly resolve?: (<T = unknown>(service: string) => T) | undefined;
+  /** Gives the run up: the step that runs is waited for no longer, and what was done is taken back. */
+  readonly signal?: AbortSignal | undefined;
+  /** @default the app's logger, or the process-wide one */
+  readonly log?: Logger | undefined;
+}
+
+/** What `runWorkflow` takes: what `executeWorkflow` takes, and the run's id. */
+export interface RunOptions extends Omit<ExecuteOptions, "signal"> {
+  /** The run's id: a second run of the same id is the first one. @default a new one */
+  readonly runId?: string | undefined;
+}
+
+/** Name of the service that runs workflows of an app. */
+export const ENGINE_SERVICE = "workflows.engine";
+
+/** The service `workflows.engine`: what `runWorkflow` and `executeWorkflow` use of an app. */
+export interface AppWorkflows {
+  /** Begins a run on the app's engine. */
+  begin(workflow: WorkflowDefinition, options: RunOptions): Promise<RunHandle>;
+  /** Runs a workflow in this process: in the scope of the options, or in one of its own. */
+  execute(workflow: WorkflowDefinition, options: ExecuteOptions): Promise<WorkflowResult>;
+}
+
+/** The service's implementation, and the engine of workflows that a journal could not find again. */
+export interface LocalWorkflows extends AppWorkflows {
+  start(host: EngineHost): void;
+  stop(): Promise<void>;
+}
+
+/** @param engine of workflows that the app knows by name */
+export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): LocalWorkflows {
+  const local = memoryEngine();
+  let host: EngineHost | undefined;
+  return {
+    begin(workflow, { scope, user = null, asSystem, input, data, runId }) {
+      if (runId !== undefined && !isUserId(runId, limits))
+        throw new BadRequestError(`A runId is a text of 1 to ${limits.idLength} characters`);
+      // A list of steps has no name by which a run could be taken up after a restart.
+      const isList = workflow.name === UNNAMED && host?.workflows.get(UNNAMED) !== workflow;
+      const caller = asSystem === true ? "system" : callerOf(scope, user);
+      return (isList ? local : engine).run({ workflow, caller, input, data, runId });
+    },
+    async execute(workflow, options) {
+      const { scope, user = null, asSystem, input, data, signal, log } = options;
+      refuseOtherDriver(options);
+      const app = host as EngineHost;
+      const state = newState({ ...workflow.data, ...data });
+      const run = (own: OperationScope): Promise<WorkflowResult> => {
+        const parts = { journal: memoryJournal, isDurable: false, lost: undefined, isClosing: undefined };
+        const about = { runId: defaultIds.next(), input, startedAt: own.now(), signal, log: log ?? app.log };
+        return runInScope(app, workflow, own, state, { ...parts, ...about });
+      };
+      if (scope === undefined) return app.runAs(asSystem === true ? "system" : user, run);
+      return asSystem === true ? scope.asSystem(run) : run(scope);
+    },
+    start(given) {
+      host = given;
+      void local.start(given); // in memory: nothing to wait for
+    },
+    stop: () => local.stop(),
+  };
+}
+
+/**
+ * The app that a workflow is to run in, if any.
+ * @throws ConfigurationError for a scope of an app without the plugin "workflows"
+ */
+function appOf({ scope, resolve }: ExecuteOptions): AppWorkflows | undefined {
+  if (scope !== undefined) {
+    if (scope.services.has(ENGINE_SERVICE)) return scope.services.resolve<AppWorkflows>(ENGINE_SERVICE);
+    throw new ConfigurationError('A workflow runs in an app that has the plugin "workflows"; add it');
+  }
+  try {
+    const found = resolve?.<Partial<AppWorkflows> | undefined>(ENGINE_SERVICE);
+    return typeof found?.execute === "function" ? (found as AppWorkflows) : undefined;
+  } catch {
+    return undefined; // services of something other than an app
+  }
+}
+
+/**
+ * The steps write through the scope, so another driver would be left out: a transaction's would wait for them, and they for it.
+ * @throws ConfigurationError
+ */
+function refuseOtherDriver({ scope, driver }: ExecuteOptions): void {
+  if (scope === undefined || driver === undefined || driver === scope.driver) return;
+  throw new ConfigurationError(
+    "A workflow in a handler runs on the driver of its context, so leave `driver` out; to join a transaction, pass the " +
+      "context that `ctx.transaction((inner) => …)` gives",
+  );
+}
+
+/** On whose behalf a scope works. */
+export function callerOf(scope: OperationScope | undefined, user: User | null): Caller {
+  if (scope === undefined) return user;
+  return scope.principal.kind === "system" ? "system" : scope.principal.user;
+}
+
+/**
+ * Runs a workflow on the app's engine: with a journal, the run continues after a crash. A list of steps has no name to
+ * be found by, so it runs in memory. Without an app this is `executeWorkflow`.
+ * @param context the context of a handler, or `{ resolve: api.resolve, user, input }`
+ * @returns how it ended; a step that fails does not throw
+ * @throws ConfigurationError within a transaction, and for a named workflow that the app could not find again after a restart;
+ *   BadRequestError for an invalid `runId`; ConflictError for one that is taken; UnavailableError when the run goes on
+ *   elsewhere, or later
+ */
+export async function runWorkflow(workflow: WorkflowLike, context: RunOptions): Promise<WorkflowResult> {
+  const { scope } = context;
+  const resolve = context.resolve ?? (scope && ((service: string) => scope.services.resolve(service)));
+  if (resolve === undefined) return executeWorkflow(workflow, context);
+  const definition = toWorkflow(workflow);
+  refuseInTransaction(definition.name, scope);
+  const app = resolve(ENGINE_SERVICE) as AppWorkflows;
+  const handle = await app.begin(definition, context);
+  return handle.result;
+}
+
+/**
+ * A run has transactions of its own: begun within one, it would wait for what that one holds, and stay when that rolls back.
+ * @throws ConfigurationError
+ */
+export function refuseInTransaction(workflow: string, scope: OperationScope | undefined): void {
+  if (scope?.isTransaction === true)
+    throw new ConfigurationError(
+      `Workflow "${workflow}" cannot be run within a transaction; run it when that has ended`,
+    );
 }

@@ -4,19 +4,23 @@ import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import { createPlugin, type Plugin, schemaFromEntities, type WorkflowRunner } from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addReportRoute } from "./add-report-route.ts";
-import { callerOf, createAppWorkflows, ENGINE_SERVICE, type LocalWorkflows } from "./app-workflows.ts";
-import type { WorkflowBuilder } from "./definition/workflow-builder.ts";
-import type { WorkflowDefinition } from "./definition/workflow-definition.ts";
-import type { WorkflowResult } from "./definition/workflow-result.ts";
+import type { WorkflowBuilder, WorkflowDefinition, WorkflowResult } from "./definition/workflow.ts";
 import { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
-import { journalEntities } from "./engine/journal-entities.ts";
 import { memoryEngine } from "./engine/memory-engine.ts";
+import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
+import {
+  callerOf,
+  createAppWorkflows,
+  ENGINE_SERVICE,
+  type LocalWorkflows,
+  refuseInTransaction,
+} from "./execute-workflow.ts";
 import { readableOnly } from "./readable-only.ts";
-import { refuseInTransaction } from "./refuse-in-transaction.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
 export { type DbosOptions, dbosEngine } from "./dbos/dbos-engine.ts";
+export type { StepContext } from "./definition/step.ts";
 export {
   type CompensateStep,
   type ExecuteStep,
@@ -27,20 +31,21 @@ export {
   step,
   withOptions,
 } from "./definition/step.ts";
-export type { StepContext } from "./definition/step-context.ts";
-export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow-builder.ts";
-export type { WorkflowDefinition, WorkflowHooks } from "./definition/workflow-definition.ts";
-export type { CompensationFailure, WorkflowResult, WorkflowStatus } from "./definition/workflow-result.ts";
+export type {
+  CompensationFailure,
+  WorkflowDefinition,
+  WorkflowHooks,
+  WorkflowResult,
+  WorkflowStatus,
+} from "./definition/workflow.ts";
+export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";
 export type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./engine/workflow-engine.ts";
-export { createEntityStep } from "./entity-steps/create-entity-step.ts";
-export { deleteEntityStep } from "./entity-steps/delete-entity-step.ts";
-export { updateEntityStep } from "./entity-steps/update-entity-step.ts";
-export type { ExecuteOptions, RunOptions } from "./execute-options.ts";
-export { executeWorkflow } from "./execute-workflow.ts";
+export { createEntityStep, deleteEntityStep, updateEntityStep } from "./entity-steps/entity-steps.ts";
+export type { ExecuteOptions, RunOptions } from "./execute-workflow.ts";
+export { executeWorkflow, runWorkflow } from "./execute-workflow.ts";
 export { haveWorkflows } from "./register-workflows.ts";
-export { runWorkflow } from "./run-workflow.ts";
 
 // No hooks. Routes: GET /workflow-runs/:id, with a journal.
 

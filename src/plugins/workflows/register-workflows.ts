@@ -1,8 +1,7 @@
 import { type AnyEntity, type FieldDefinition, isKeelsonError } from "../../entity/index.ts";
 import type { PluginContext } from "../../gate/index.ts";
 import type { StepLike } from "./definition/step.ts";
-import { toWorkflow, type WorkflowLike } from "./definition/workflow-builder.ts";
-import { checkedWorkflow, type WorkflowDefinition } from "./definition/workflow-definition.ts";
+import { checkedWorkflow, toWorkflow, type WorkflowDefinition, type WorkflowLike } from "./definition/workflow.ts";
 
 /** What an action declares that it answers. */
 export type OutputFields = Readonly<Record<string, FieldDefinition>>;

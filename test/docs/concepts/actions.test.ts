@@ -41,7 +41,7 @@ describe("docs/concepts/actions.md: the tables", () => {
       (name) => name !== "constructor",
     );
     expect(columnOf(page.text, "The builder").sort()).toEqual(methods.sort());
-    const given = membersOf("src/plugins/actions/action/action-context.ts", "ActionContext");
+    const given = membersOf("src/plugins/actions/action/action-definition.ts", "ActionContext");
     expect(columnOf(page.text, "What a handler is given").sort()).toEqual(given.sort());
   });
 

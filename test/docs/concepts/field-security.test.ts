@@ -247,7 +247,7 @@ describe("docs/concepts/field-security.md", () => {
   });
 
   it("lists the options of the plugin", () => {
-    const file = "src/plugins/field-security/field-security-options.ts";
+    const file = "src/plugins/field-security/index.ts";
     expect(columnOf(page.text, "Options")).toEqual(membersOf(file, "FieldSecurityOptions"));
   });
 });

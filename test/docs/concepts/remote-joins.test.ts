@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as keelson from "keelson";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { completeOptions } from "../../../src/plugins/remote-joins/remote-joins-options.ts";
+import { completeOptions } from "../../../src/plugins/remote-joins/stitch/remote-joins-options.ts";
 import { request, startApp } from "../../support/http.ts";
 import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";

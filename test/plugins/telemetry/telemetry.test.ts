@@ -1,7 +1,7 @@
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { httpService, keelson, memoryDriver, postgres, serve, telemetry } from "../../../src/index.ts";
-import { loadApi } from "../../../src/plugins/telemetry/load-api.ts";
+import { loadApi } from "../../../src/plugins/telemetry/spans.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { freshPostgres } from "../../support/databases.ts";
 import { plan, subscription } from "../../support/remote/billing-entities.ts";

@@ -1,19 +1,34 @@
-import { type ColumnDefinition, ConfigurationError, type EntityModel } from "../../../entity/index.ts";
-import type { Logger } from "../../../kernel/index.ts";
-import { compilePlans, printedUniqueKeys } from "../../sql/index.ts";
-import { delegateOf } from "./words/client-plan.ts";
-import { modelApi, type StatementClient } from "./words/client-shape.ts";
+import { type ColumnDefinition, ConfigurationError, type EntityModel, type Provider } from "../../../entity/index.ts";
+import type { DriverContext } from "../../../gate/index.ts";
+import { DatabaseUnavailableError } from "../../../kernel/index.ts";
+import {
+  assertDistinct,
+  EXACT_COLLATIONS,
+  exactCollation,
+  printedUniqueKeys,
+  tableNames,
+  toKeelsonError,
+} from "../../sql/index.ts";
+import { delegateOf, modelApi, type StatementClient } from "./client-connection.ts";
 
-/** Says that deleted records keep their unique values, where a database has no indexes over some of the rows. */
-export function warnOfTakenValues(model: EntityModel, log: Logger): void {
-  for (const entity of model.entities) {
-    const keys = entity.softDelete === undefined ? [] : printedUniqueKeys(model, entity);
-    if (keys.length === 0) continue;
-    log.warn("MySQL cannot free the unique values of records that are softly deleted", {
-      entity: entity.name,
-      fields: keys.map((columns) => columns.join(", ")),
-    });
+/**
+ * Compares a client with the entities.
+ * @param said The database behind it. @default what it answers
+ * @returns the database
+ * @throws ConfigurationError; DatabaseUnavailableError
+ */
+export async function checkClient(
+  client: StatementClient,
+  { model, log }: DriverContext,
+  said: Provider | undefined,
+): Promise<Provider> {
+  compareModels(client, model);
+  const provider = said ?? (await detectProvider(client));
+  if (provider === "mysql") {
+    warnOfTakenValues(model, log);
+    await checkCollation(client, model);
   }
+  return provider;
 }
 
 /** What a client says of a field. */
@@ -23,23 +38,12 @@ interface ClientField {
   readonly isEnum?: boolean;
 }
 
-/** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
-function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found: ClientField): string | undefined {
-  const { scalar } = kind.column;
-  const { typeName, isList = false, isEnum = false } = found;
-  if (typeName === undefined || (!isList && (typeName === scalar || (isEnum && scalar === "String")))) return undefined;
-  const remedy = field === undefined ? "" : ", or declare another field";
-  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
-}
-
-/**
- * Compares a client's models with the entities.
- * @throws ConfigurationError naming every model and field that the client does not have, or has with another type
- */
-export function checkClient(client: StatementClient, model: EntityModel): void {
+/** @throws ConfigurationError naming every model and field that the client does not have, or has with another type */
+function compareModels(client: StatementClient, model: EntityModel): void {
   const problems: string[] = [];
-  for (const { entity } of compilePlans(model).values()) {
-    const fields = modelApi(client, delegateOf(entity))?.fields;
+  assertDistinct(model);
+  for (const entity of model.entities) {
+    const fields = modelApi(client, { delegate: delegateOf(entity) })?.fields;
     if (fields === undefined) {
       problems.push(`the Prisma client has no model "${entity.name}"`);
       continue;
@@ -58,4 +62,91 @@ export function checkClient(client: StatementClient, model: EntityModel): void {
     ...problems,
     "toPrismaSchema(entities, { provider }) prints a schema that fits; run `prisma generate` after changing yours",
   ]);
+}
+
+/** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
+function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found: ClientField): string | undefined {
+  const { scalar } = kind.column;
+  const { typeName, isList = false, isEnum = false } = found;
+  if (typeName === undefined || (!isList && (typeName === scalar || (isEnum && scalar === "String")))) return undefined;
+  const remedy = field === undefined ? "" : ", or declare another field";
+  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
+}
+
+/** What databases answer to `version()`; those that speak PostgreSQL's protocol behave like it here. */
+const ANSWERS: readonly (readonly [RegExp, Provider])[] = [
+  [/PostgreSQL|CockroachDB|Yugabyte/i, "postgresql"],
+  [/MariaDB|^\d+\.\d+/i, "mysql"],
+];
+
+/** PrismaClient does not say which database is behind it, so the database is asked for its version. */
+async function detectProvider(client: StatementClient): Promise<Provider> {
+  const version = await answerTo(client, "SELECT version() AS version");
+  if (version === undefined) {
+    if ((await answerTo(client, "SELECT sqlite_version() AS version")) !== undefined) return "sqlite";
+  } else {
+    const found = ANSWERS.find(([pattern]) => pattern.test(version));
+    if (found !== undefined) return found[1];
+  }
+  throw new ConfigurationError(
+    'prisma() cannot tell which database the client talks to; say so: prisma(client, { provider: "postgresql" })',
+  );
+}
+
+async function answerTo(client: StatementClient, sql: string): Promise<string | undefined> {
+  try {
+    return String((await client.$queryRawUnsafe(sql))[0]?.version);
+  } catch (error) {
+    const known = toKeelsonError(error, { operation: "connect" });
+    if (known instanceof DatabaseUnavailableError) throw known;
+    return undefined;
+  }
+}
+
+/** Says that deleted records keep their unique values, where a database has no indexes over some of the rows. */
+function warnOfTakenValues(model: EntityModel, log: DriverContext["log"]): void {
+  for (const entity of model.entities) {
+    const keys = entity.softDelete === undefined ? [] : printedUniqueKeys(model, entity);
+    if (keys.length === 0) continue;
+    log.warn("MySQL cannot free the unique values of records that are softly deleted", {
+      entity: entity.name,
+      fields: keys.map((columns) => columns.join(", ")),
+    });
+  }
+}
+
+/** Columns whose text compares inexactly. JSON has a collation of its own in MariaDB, and is never compared. */
+const INEXACT = `SELECT TABLE_NAME AS \`table\`, COLUMN_NAME AS \`column\`, VERSION() AS version
+  FROM information_schema.COLUMNS
+  WHERE TABLE_SCHEMA = DATABASE() AND COLLATION_NAME IS NOT NULL AND COLLATION_NAME NOT IN ('${EXACT_COLLATIONS.join("', '")}')`;
+
+/**
+ * Refuses tables of MySQL and MariaDB that take different texts for the same. A rule would then let callers reach records
+ * of others whose ids or names differ in case only, and a token would pass for another one.
+ * @throws ConfigurationError naming the tables and the collation that they need
+ */
+async function checkCollation(client: StatementClient, model: EntityModel): Promise<void> {
+  const ours = textColumns(model);
+  const rows = await client.$queryRawUnsafe(INEXACT).catch((error: unknown) => {
+    throw toKeelsonError(error, { operation: "connect" });
+  });
+  const inexact = rows.filter(({ table, column }) => ours.has(`${String(table)}.${String(column)}`));
+  if (inexact.length === 0) return;
+  const collation = exactCollation(inexact[0]?.version);
+  throw new ConfigurationError(
+    [...new Set(inexact.map(({ table }) => String(table)))].map(
+      (table) =>
+        `table "${table}" compares text without regard to case or to spaces at the end; give it COLLATE ${collation} (docs/guides/migrations.md, "MySQL and MariaDB")`,
+    ),
+  );
+}
+
+function textColumns(model: EntityModel): ReadonlySet<string> {
+  const columns = model.entities.flatMap((entity) =>
+    Object.values(entity.columns)
+      .filter(({ kind }) => kind.column.scalar === "String")
+      .map(({ name }) => `${entity.name}.${name}`),
+  );
+  const links = tableNames(model).flatMap((table) => [`${table}.A`, `${table}.B`]);
+  return new Set([...columns, ...links]);
 }

@@ -12,55 +12,16 @@ import {
   type Fast,
   findMisfits,
   PrismaFailure,
+  runStatement,
   sqlPath,
 } from "../../sql/index.ts";
-import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
-import { loadPeers } from "../engine/load-peers.ts";
-import { ENGINE_PACKAGES, ENGINE_VERSION, startSchemaEngine } from "../engine/schema-engine.ts";
-import { sqliteTables } from "../engine/sqlite-tables.ts";
+import { loadPeers, refuseWrongAddress } from "../engine/opening.ts";
+import { checkSchema, ENGINE_VERSION, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
+import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
-import { runStatement } from "../engine/tables.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
-import { refuseWrongAddress } from "./wrong-address.ts";
-
-/** Counts up when what is compared with what changes here. */
-const FORM = 1;
-
-/**
- * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
- * hand or another file in this one's place changes the hash.
- */
-async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
-  const { rows } = await runStatement(
-    connection,
-    "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name",
-  );
-  return createHash("sha256")
-    .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
-    .digest("hex");
-}
-
-/** The digest of tables and a schema that were found to fit. */
-interface SchemaStamp {
-  read(): Promise<string | undefined>;
-  write(digest: string): Promise<void>;
-}
-
-/**
- * A stamp in a file of its own beside the database's: comparing every table with its entity takes the schema engine, and
- * so most of the time in which an app starts. Without the file, or with one that does not match, that is simply done again.
- * @param file The SQLite file
- */
-function schemaStamp(file: string): SchemaStamp {
-  const path = `${file}-schema`;
-  return {
-    read: () => readFile(path, "utf8").catch(() => undefined),
-    // A folder that cannot be written to only costs time.
-    write: (digest) => writeFile(path, digest).catch(() => undefined),
-  };
-}
 
 /** Options of `embedded`. */
 export interface EmbeddedOptions {
@@ -71,14 +32,6 @@ export interface EmbeddedOptions {
   /** Lets that change drop columns and tables with data. @default false */
   readonly acceptDataLoss?: boolean | undefined;
 }
-
-const PACKAGES = {
-  ...ENGINE_PACKAGES,
-  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
-} as const;
-
-/** What an app needs whose tables fit; by the name of the package that brings it. */
-const LIBRARY = { "@prisma/adapter-libsql": async () => requireLibsql() } as const;
 
 /**
  * A driver that needs no server and no set-up: a SQLite file, with tables made from the entities.
@@ -111,7 +64,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
 
   /** @throws ConfigurationError; the packages that are needed from now on are loaded meanwhile */
   async function refuseMisfits(model: EntityModel, production: boolean): Promise<void> {
-    const packages = await loadPeers("embedded", { ...PACKAGES, ...SCHEMA_PACKAGES });
+    const packages = await loadPeers("embedded", { ...SQLITE_PACKAGES, ...SCHEMA_PACKAGES });
     // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
     if (!production) void startSchemaEngine(packages).catch(() => undefined);
     checkSchema(packages["@prisma/get-dmmf"], schemaOf(model));
@@ -124,7 +77,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
       schema: (current) => {
         async function target(): Promise<SchemaTarget> {
           const { model } = current();
-          const packages = await loadPeers("embedded", PACKAGES);
+          const packages = await loadPeers("embedded", SQLITE_PACKAGES);
           const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
           return {
             packages,
@@ -142,12 +95,10 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
           mode: push,
           push: async () =>
             (await digest()) === (await stamp.read()) ? { changed: false } : pushSchema(await target()),
-          misfits: () =>
-            findMisfits(
-              connection as SqlDriverAdapter,
-              { model: current().model, provider: "sqlite" },
-              push === "auto",
-            ),
+          misfits() {
+            const fitting = { model: current().model, provider: "sqlite" } as const;
+            return findMisfits(connection as SqlDriverAdapter, fitting, push === "auto");
+          },
           async pending() {
             const before = await digest();
             if (before === (await stamp.read())) return [];
@@ -162,7 +113,9 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
         const fitting = push === "auto" ? await stamp.read() : undefined;
         // What is refused leaves no file behind.
         if (push === "auto" && fitting === undefined) await refuseMisfits(model, production);
-        const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", LIBRARY);
+        // All that is needed where tables fit; by the name of the package that brings it.
+        const library = { "@prisma/adapter-libsql": async () => requireLibsql() };
+        const { "@prisma/adapter-libsql": Libsql } = await loadPeers("embedded", library);
         const adapter = await openFile(path, libsqlFactory(Libsql, path));
         try {
           if (fitting !== undefined && fitting !== (await schemaDigest(schemaOf(model), adapter)))
@@ -187,4 +140,34 @@ async function openFile(path: string, factory: SqliteFactory): Promise<SqlDriver
     const cause = new PrismaFailure(error, { operation: "connect" });
     throw new ConfigurationError(`embedded cannot open the SQLite file ${path} (${cause.code})`, { cause });
   }
+}
+
+/** Counts up when what is compared with what changes here. */
+const FORM = 1;
+
+/**
+ * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
+ * hand or another file in this one's place changes the hash.
+ */
+async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
+  const all = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
+  const { rows } = await runStatement(connection, all);
+  return createHash("sha256")
+    .update(JSON.stringify([FORM, ENGINE_VERSION, schema, rows]))
+    .digest("hex");
+}
+
+/**
+ * The digest of tables and a schema that were found to fit, in a file of its own beside the database's: comparing every
+ * table with its entity takes the schema engine, and so most of the time in which an app starts. Without the file, or with one that
+ * does not match, that is simply done again.
+ * @param file The SQLite file
+ */
+function schemaStamp(file: string) {
+  const path = `${file}-schema`;
+  return {
+    read: (): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined),
+    // A folder that cannot be written to only costs time.
+    write: (digest: string): Promise<void> => writeFile(path, digest).catch(() => undefined),
+  };
 }

@@ -2,58 +2,6 @@ import { createRequire } from "node:module";
 import type { ArgType, SqlQuery, SqlResultSet } from "@prisma/driver-adapter-utils";
 import type { SqliteFactory } from "./sqlite-adapter.ts";
 
-/** An error of the `libsql` package. */
-interface LibsqlFailure {
-  readonly message: string;
-  /** SQLite's extended result code. */
-  readonly rawCode: number;
-}
-
-const CONSTRAINT_PRIMARY_KEY = 1_555;
-const CONSTRAINT_UNIQUE = 2_067;
-const CONSTRAINT_NOT_NULL = 1_299;
-const CONSTRAINT_FOREIGN_KEY = 787;
-const CONSTRAINT_TRIGGER = 1_811;
-const BUSY = 5;
-/** The last byte of an extended code is the code itself. */
-const CODE = 0xff;
-
-/** Columns of `UNIQUE constraint failed: user.email, user.realm`. */
-function columnsOf(message: string): { readonly fields: readonly string[] } | undefined {
-  const list = message.split("constraint failed: ")[1];
-  return list === undefined ? undefined : { fields: list.split(", ").map((name) => name.split(".").at(-1) as string) };
-}
-
-function named(kind: string, message: string, start: RegExp): object | undefined {
-  return start.test(message) ? { kind } : undefined;
-}
-
-function kindOf({ message, rawCode }: LibsqlFailure): object {
-  if (rawCode === CONSTRAINT_UNIQUE || rawCode === CONSTRAINT_PRIMARY_KEY)
-    return { kind: "UniqueConstraintViolation", constraint: columnsOf(message) };
-  if (rawCode === CONSTRAINT_NOT_NULL) return { kind: "NullConstraintViolation", constraint: columnsOf(message) };
-  if (rawCode === CONSTRAINT_FOREIGN_KEY || rawCode === CONSTRAINT_TRIGGER)
-    return { kind: "ForeignKeyConstraintViolation", constraint: { foreignKey: {} } };
-  if ((rawCode & CODE) === BUSY) return { kind: "SocketTimeout" };
-  return (
-    named("TableDoesNotExist", message, /^no such table/) ??
-    named("ColumnNotFound", message, /^no such column|has no column named /) ?? { kind: "sqlite" }
-  );
-}
-
-/**
- * An error of libsql as Prisma's adapter reports it, which is what all drivers of this family read. What is no error of
- * the database stays as it is.
- */
-async function libsqlError(error: unknown): Promise<unknown> {
-  const failure = error as LibsqlFailure;
-  if (typeof failure?.rawCode !== "number") return error;
-  // Imported here, since an app that starts has no errors yet.
-  const { DriverAdapterError } = await import("@prisma/driver-adapter-utils");
-  const cause = { originalCode: String(failure.rawCode), originalMessage: failure.message, ...kindOf(failure) };
-  return new DriverAdapterError(cause as ConstructorParameters<typeof DriverAdapterError>[0]);
-}
-
 // Prisma's adapter for libsql loads libsql's clients for remote databases too, which takes three times as long as the one for files; and that
 // one makes each row twice. This speaks to the library below, which Prisma's adapter brings along.
 
@@ -82,6 +30,24 @@ export function requireLibsql(): Libsql {
   const adapters = createRequire(ours.resolve("@prisma/adapter-libsql"));
   const clients = createRequire(adapters.resolve("@libsql/client"));
   return clients("libsql") as Libsql;
+}
+
+/** Connections to a SQLite file, in the form of Prisma's adapter. */
+export function libsqlFactory(Database: Libsql, path: string): SqliteFactory {
+  const names = { provider: "sqlite", adapterName: "@prisma/adapter-libsql" } as const;
+  return {
+    ...names,
+    async connect() {
+      const database = new Database(path);
+      return {
+        ...names,
+        queryRaw: (query) => attempt(() => execute(database, query)),
+        executeRaw: (query) => attempt(() => execute(database, query).changes),
+        executeScript: (script) => attempt(() => database.exec(script)),
+        dispose: async () => database.close(),
+      };
+    },
+  };
 }
 
 /** A parameter as SQLite takes it; what the schema engine and Prisma's client have written reads the same. */
@@ -151,20 +117,48 @@ async function attempt<T>(work: () => T): Promise<T> {
   }
 }
 
-/** Connections to a SQLite file, in the form of Prisma's adapter. */
-export function libsqlFactory(Database: Libsql, path: string): SqliteFactory {
-  const names = { provider: "sqlite", adapterName: "@prisma/adapter-libsql" } as const;
-  return {
-    ...names,
-    async connect() {
-      const database = new Database(path);
-      return {
-        ...names,
-        queryRaw: (query) => attempt(() => execute(database, query)),
-        executeRaw: (query) => attempt(() => execute(database, query).changes),
-        executeScript: (script) => attempt(() => database.exec(script)),
-        dispose: async () => database.close(),
-      };
-    },
-  };
+/** An error of the `libsql` package. */
+interface LibsqlFailure {
+  readonly message: string;
+  /** SQLite's extended result code. */
+  readonly rawCode: number;
+}
+
+const CONSTRAINT_PRIMARY_KEY = 1_555;
+const CONSTRAINT_UNIQUE = 2_067;
+const CONSTRAINT_NOT_NULL = 1_299;
+const CONSTRAINT_FOREIGN_KEY = 787;
+const CONSTRAINT_TRIGGER = 1_811;
+const BUSY = 5;
+/** The last byte of an extended code is the code itself. */
+const CODE = 0xff;
+
+/** Columns of `UNIQUE constraint failed: user.email, user.realm`. */
+function columnsOf(message: string): { readonly fields: readonly string[] } | undefined {
+  const list = message.split("constraint failed: ")[1];
+  return list === undefined ? undefined : { fields: list.split(", ").map((name) => name.split(".").at(-1) as string) };
+}
+
+function kindOf({ message, rawCode }: LibsqlFailure): object {
+  if (rawCode === CONSTRAINT_UNIQUE || rawCode === CONSTRAINT_PRIMARY_KEY)
+    return { kind: "UniqueConstraintViolation", constraint: columnsOf(message) };
+  if (rawCode === CONSTRAINT_NOT_NULL) return { kind: "NullConstraintViolation", constraint: columnsOf(message) };
+  if (rawCode === CONSTRAINT_FOREIGN_KEY || rawCode === CONSTRAINT_TRIGGER)
+    return { kind: "ForeignKeyConstraintViolation", constraint: { foreignKey: {} } };
+  if ((rawCode & CODE) === BUSY) return { kind: "SocketTimeout" };
+  if (/^no such table/.test(message)) return { kind: "TableDoesNotExist" };
+  return { kind: /^no such column|has no column named /.test(message) ? "ColumnNotFound" : "sqlite" };
+}
+
+/**
+ * An error of libsql as Prisma's adapter reports it, which is what all drivers of this family read. What is no error of
+ * the database stays as it is.
+ */
+async function libsqlError(error: unknown): Promise<unknown> {
+  const failure = error as LibsqlFailure;
+  if (typeof failure?.rawCode !== "number") return error;
+  // Imported here, since an app that starts has no errors yet.
+  const { DriverAdapterError } = await import("@prisma/driver-adapter-utils");
+  const cause = { originalCode: String(failure.rawCode), originalMessage: failure.message, ...kindOf(failure) };
+  return new DriverAdapterError(cause as ConstructorParameters<typeof DriverAdapterError>[0]);
 }

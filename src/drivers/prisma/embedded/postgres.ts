@@ -1,8 +1,8 @@
+import type { Socket } from "node:net";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Pool } from "pg";
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Driver } from "../../../gate/index.ts";
-import type { Logger } from "../../../kernel/index.ts";
 import {
   ALL_FAST,
   createDatabaseDriver,
@@ -11,18 +11,14 @@ import {
   findMisfits,
   type NamedQuery,
   poolQueries,
+  runStatement,
   sqlPath,
 } from "../../sql/index.ts";
-import { checkSchema, SCHEMA_PACKAGES } from "../engine/check-schema.ts";
-import { loadPeers } from "../engine/load-peers.ts";
-import { openingError } from "../engine/opening-error.ts";
-import { postgresTables } from "../engine/postgres-tables.ts";
-import { ENGINE_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
-import { schemaOf } from "../engine/schema-of.ts";
+import { loadPeers, openingError, refuseWrongAddress } from "../engine/opening.ts";
+import { POSTGRES_PACKAGES, postgresTables, schemaOf } from "../engine/postgres-tables.ts";
+import { checkSchema, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { giveUpSilent } from "./silent-connections.ts";
-import { refuseWrongAddress } from "./wrong-address.ts";
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -52,17 +48,6 @@ export interface PostgresOptions {
 
 /** Milliseconds that a server has to say that it gave up. */
 const SILENCE_MS = 1_000;
-
-const PACKAGES = {
-  ...ENGINE_PACKAGES,
-  "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
-  pg: () => import("pg"),
-} as const;
-
-/** The pool replaces idle connections that break; without a listener they would end the process. */
-function noteLostConnections(log: Logger): (error: Error) => void {
-  return (error) => log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
-}
 
 /**
  * A driver for PostgreSQL and servers that speak its protocol, without `prisma generate`, with tables made from the
@@ -103,8 +88,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
       schema: (current) => {
         async function target(): Promise<SchemaTarget> {
           const { model } = current();
-          const packages = await loadPeers("postgres", PACKAGES);
-          const { PrismaPg } = packages["@prisma/adapter-pg"];
+          const packages = await loadPeers("postgres", POSTGRES_PACKAGES);
           return {
             packages,
             model,
@@ -112,29 +96,23 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
             schema: toPrismaSchema(model, { provider: "postgresql" }),
             option: "postgres(url, { acceptDataLoss: true })",
             acceptDataLoss,
-            openTables() {
-              const pool = new packages.pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
-              return postgresTables(pool, (own) => new PrismaPg(own, { schema: schemaName }), schemaName, model);
-            },
+            openTables: () => postgresTables(packages, connection, schemaName, model),
           };
         }
         return {
           mode: push,
           push: async () => pushSchema(await target()),
           pending: async () => pendingChanges(await target()),
-          misfits: () =>
-            findMisfits(
-              opened as SqlDriverAdapter,
-              { model: current().model, provider: "postgresql", schema: schemaName },
-              push === "auto",
-            ),
+          misfits() {
+            const fitting = { model: current().model, provider: "postgresql", schema: schemaName } as const;
+            return findMisfits(opened as SqlDriverAdapter, fitting, push === "auto");
+          },
         };
       },
       async open({ model, log, production }) {
-        const packages = await loadPeers("postgres", PACKAGES);
+        const packages = await loadPeers("postgres", POSTGRES_PACKAGES);
         // This is slow, so it starts in the background; code that needs the engine awaits it and gets its error.
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
-        const { PrismaPg } = packages["@prisma/adapter-pg"];
         if (push === "auto") {
           const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
           checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
@@ -146,35 +124,31 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           ...(idleTransactionTimeout > 0 ? { idle_in_transaction_session_timeout: idleTransactionTimeout } : {}),
         });
         if (statementTimeout > 0) giveUpSilent(pool, statementTimeout + SILENCE_MS);
-        const onLost = noteLostConnections(log);
-        const on = (own: Pool): Promise<SqlDriverAdapter> =>
-          new PrismaPg(own, {
-            schema: schemaName,
-            disposeExternalPool: true,
-            onPoolError: onLost,
-            onConnectionError: onLost,
-            ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
-          }).connect();
+        // The pool replaces idle connections that break; without a listener they would end the process.
+        const onLost = (error: Error): void =>
+          log.warn("A database connection was lost", { code: (error as { code?: unknown }).code });
+        const { PrismaPg } = packages["@prisma/adapter-pg"];
+        const own = await new PrismaPg(pool, {
+          schema: schemaName,
+          disposeExternalPool: true,
+          onPoolError: onLost,
+          onConnectionError: onLost,
+          ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
+        }).connect();
         // A pool of its own, without connections: the adapter listens to the one it is given for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
-        const { describedOnce } = fast;
-        const adapter = fast.poolQueries
-          ? poolQueries(await on(pool), pool, { named: preparedStatements, describedOnce }, explain)
-          : await on(pool);
+        const how = { named: preparedStatements, describedOnce: fast.describedOnce };
+        const adapter = fast.poolQueries ? poolQueries(own, pool, how, explain) : own;
         try {
-          await adapter.queryRaw({ sql: "SELECT 1", args: [], argTypes: [] });
+          await runStatement(adapter, "SELECT 1");
         } catch (error) {
           await adapter.dispose();
           throw openingError("postgres", error);
         }
         opened = adapter;
-        return {
-          client: adapter,
-          dialect: DIALECTS.postgresql,
-          maxWait: connectionTimeout,
-          close: () => adapter.dispose(),
-        };
+        const close = () => adapter.dispose();
+        return { client: adapter, dialect: DIALECTS.postgresql, maxWait: connectionTimeout, close };
       },
     },
     sqlPath(fast),
@@ -184,4 +158,27 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
 /** The name that a statement has: PostgreSQL parses and plans a named statement once per connection. */
 function statementName(query: object): string | undefined {
   return (query as Partial<NamedQuery>).statementName;
+}
+
+/**
+ * Cuts connections on which nothing is heard of a statement. One that fell silent with its route says nothing, and would be
+ * handed out until TCP gives up on it, a quarter of an hour later. `query_timeout` of `pg` would give up the statement alone, and
+ * the connection of a transaction would go back to the pool.
+ * @param ms milliseconds of silence
+ */
+function giveUpSilent(pool: Pool, ms: number): void {
+  pool.on("connect", (client) => {
+    const stream = client.connection.stream as Socket;
+    // Bytes that were sent when all statements had been answered: between those of a transaction there is nothing to hear.
+    let answered = stream.bytesWritten;
+    client.on("drain", () => {
+      answered = stream.bytesWritten;
+    });
+    stream.setTimeout(ms);
+    // Not as an argument above: that one would be called once, and silence may come again.
+    stream.on("timeout", () => {
+      const isAsking = stream.bytesWritten > answered && !stream.writableEnded;
+      if (isAsking) stream.destroy(new Error("Query read timeout"));
+    });
+  });
 }

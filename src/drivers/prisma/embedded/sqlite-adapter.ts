@@ -1,6 +1,5 @@
 import type { SqlDriverAdapter, Transaction } from "@prisma/driver-adapter-utils";
-import { isSqliteBusy } from "../../sql/index.ts";
-import { runStatement } from "../engine/tables.ts";
+import { isSqliteBusy, runStatement } from "../../sql/index.ts";
 
 // Prisma's adapter opens a connection for each transaction that is never closed and lacks Keelson's settings, and it
 // makes reads wait until the transaction ends. This one keeps two connections: one reads, the other writes and runs
@@ -39,41 +38,32 @@ async function openConnection(factory: SqliteFactory): Promise<SqliteConnection>
 }
 
 /** A connection that is replaced when SQLite said “busy”: libsql leaves that statement open, and no COMMIT succeeds then. */
-class Connection {
-  readonly #factory: SqliteFactory;
-  #adapter: SqliteConnection;
+interface Connection {
+  use<T>(work: (adapter: SqliteConnection) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
 
-  private constructor(factory: SqliteFactory, adapter: SqliteConnection) {
-    this.#factory = factory;
-    this.#adapter = adapter;
-  }
-
-  static async open(factory: SqliteFactory): Promise<Connection> {
-    return new Connection(factory, await openConnection(factory));
-  }
-
-  async use<T>(work: (adapter: SqliteConnection) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.#adapter);
-    } catch (error) {
-      if (isSqliteBusy(error)) {
-        await this.#adapter.dispose();
-        this.#adapter = await openConnection(this.#factory);
+async function openReplaceable(factory: SqliteFactory): Promise<Connection> {
+  let adapter = await openConnection(factory);
+  return {
+    async use(work) {
+      try {
+        return await work(adapter);
+      } catch (error) {
+        if (isSqliteBusy(error)) {
+          await adapter.dispose();
+          adapter = await openConnection(factory);
+        }
+        throw error;
       }
-      throw error;
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#adapter.dispose();
-  }
+    },
+    close: () => adapter.dispose(),
+  };
 }
 
 async function beginTransaction(connection: Connection): Promise<Transaction> {
   // IMMEDIATE: a transaction that begins by reading could not become a writer when another process wrote meanwhile.
-  const begun = (adapter: SqliteConnection): Promise<SqliteConnection> =>
-    runStatement(adapter, "BEGIN IMMEDIATE").then(() => adapter);
-  const writer = await connection.use(begun);
+  const writer = await connection.use((adapter) => runStatement(adapter, "BEGIN IMMEDIATE").then(() => adapter));
   return {
     provider: writer.provider,
     adapterName: writer.adapterName,
@@ -94,8 +84,8 @@ async function beginTransaction(connection: Connection): Promise<Transaction> {
  * @param factory Prisma's own, or another one
  */
 export async function openSqlite(factory: SqliteFactory): Promise<SqlDriverAdapter> {
-  const writer = await Connection.open(factory);
-  const reader = await Connection.open(factory);
+  const writer = await openReplaceable(factory);
+  const reader = await openReplaceable(factory);
   const connectionFor = (sql: string): Connection => (/^select/i.test(sql) ? reader : writer);
   return {
     provider: factory.provider,

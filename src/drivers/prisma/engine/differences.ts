@@ -37,6 +37,17 @@ export function readOutline(outline: string): readonly Difference[] {
   return differences;
 }
 
+/** One sentence per difference between the tables and the definitions. */
+export function sentencesOf(outline: string): readonly string[] {
+  return readOutline(outline).map((difference) => {
+    if (difference.of === "redefined") return `table "${difference.table}" differs from its entity`;
+    if (difference.of === "part")
+      return `table "${difference.table}" ${plain(CHANGES[difference.sign](difference.text))}`;
+    const { what, name, sign } = difference;
+    return `${what} "${name}" ${sign === "+" ? "is missing" : "is described by no entity"}`;
+  });
+}
+
 const CHANGES: Readonly<Record<Sign, (what: string) => string>> = {
   "+": (what) => `lacks ${what.replace(/^Added (the )?/, "")}`,
   "-": (what) => `has ${what.replace(/^(Removed|Dropped) (the )?/, "")}, which no entity describes`,
@@ -46,17 +57,4 @@ const CHANGES: Readonly<Record<Sign, (what: string) => string>> = {
 /** Names of defaults are printed as Rust prints them. */
 function plain(text: string): string {
   return text.replace(/ \(default changed from .*\)$/, " (default)").replace(/`([^`]*)`/g, '"$1"');
-}
-
-function sentenceOf(difference: Difference): string {
-  if (difference.of === "redefined") return `table "${difference.table}" differs from its entity`;
-  if (difference.of === "part")
-    return `table "${difference.table}" ${plain(CHANGES[difference.sign](difference.text))}`;
-  const { what, name, sign } = difference;
-  return `${what} "${name}" ${sign === "+" ? "is missing" : "is described by no entity"}`;
-}
-
-/** One sentence per difference between the tables and the definitions. */
-export function sentencesOf(outline: string): readonly string[] {
-  return readOutline(outline).map(sentenceOf);
 }

@@ -1,15 +1,21 @@
-import type { ColumnType, SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
-import type { Pool, QueryResult } from "pg";
+import type { ColumnType, SqlDriverAdapter } from "@prisma/driver-adapter-utils";
+import type { Pool, PoolConfig, QueryResult } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
-import { type Catalog, columnsQuery, LIVE_SUFFIX, liveUniqueNames, toCatalog } from "../../sql/index.ts";
-import { tableNames } from "../schema/relation-sides.ts";
-import type { Foreign, Tables } from "./tables.ts";
+import { columnsQuery, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
+import { ENGINE_PACKAGES } from "./schema-engine.ts";
+import type { Foreign, Tables } from "./sync-schema.ts";
 
-/** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
-const CHAR_OID = 18;
-const TEXT_OID = 25;
-/** `ColumnTypeEnum.Character` */
-const CHARACTER: ColumnType = 6;
+/** What changing the tables of a PostgreSQL database takes; see `loadPeers`. */
+export const POSTGRES_PACKAGES = {
+  ...ENGINE_PACKAGES,
+  "@prisma/adapter-pg": () => import("@prisma/adapter-pg"),
+  pg: () => import("pg"),
+} as const;
+
+/** The same packages, loaded. */
+type PostgresPackages = {
+  readonly [K in keyof typeof POSTGRES_PACKAGES]: Awaited<ReturnType<(typeof POSTGRES_PACKAGES)[K]>>;
+};
 
 /** The comment on tables made by Keelson; tables without it are left alone. */
 const MARK = "Managed by Keelson";
@@ -19,42 +25,80 @@ const LOCK = 7_533_976_001;
 /** A pool, or one connection. */
 type Queries = Pick<Pool, "query">;
 
-/** Remembers which columns of which statement are of the type that the adapter does not know, and calls them text. */
-function relabelChars(pool: Pool): (sql: string) => readonly number[] {
-  const flagged = new Map<string, readonly number[]>();
-  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<QueryResult>;
-  pool.query = (async (...args: unknown[]) => {
-    const result = await query(...args);
-    const sql = (args[0] as { readonly text?: string }).text;
-    if (sql === undefined) return result;
-    const chars = result.fields.flatMap(({ dataTypeID }, index) => (dataTypeID === CHAR_OID ? [index] : []));
-    for (const index of chars) (result.fields[index] as { dataTypeID: number }).dataTypeID = TEXT_OID;
-    if (chars.length > 0) flagged.set(sql, chars);
-    return result;
-  }) as Pool["query"];
-  return (sql) => flagged.get(sql) ?? [];
-}
-
-/** Prisma's adapter with that type put right. */
-function charAwareFactory(pool: Pool, adapterOf: (pool: Pool) => SqlDriverAdapterFactory): Tables["factory"] {
-  const charsOf = relabelChars(pool);
-  const { provider, adapterName, connect: open } = bound(adapterOf(pool));
-  async function connect(): Promise<SqlDriverAdapter> {
-    const adapter = await open();
-    const queryRaw = adapter.queryRaw.bind(adapter);
-    adapter.queryRaw = async (query) => {
-      const result = await queryRaw(query);
-      for (const index of charsOf(query.sql)) result.columnTypes[index] = CHARACTER;
-      return result;
-    };
-    return adapter;
+/** Opens a connection for changing the tables of a PostgreSQL database. @param model What the entities describe */
+export async function postgresTables(
+  { "@prisma/adapter-pg": { PrismaPg }, pg }: PostgresPackages,
+  connection: PoolConfig,
+  schema: string,
+  model: EntityModel,
+): Promise<Tables> {
+  const ours = tableNames(model);
+  const pool = new pg.default.Pool({ ...connection, max: 1, idleTimeoutMillis: 0 });
+  pool.on("error", () => undefined); // queries on the connection report the error
+  try {
+    // The engine's statements name tables without their schema.
+    await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
+  } catch (error) {
+    await pool.end();
+    throw error;
   }
-  return { provider, adapterName, connect, connectToShadowDb: connect };
+  let others: Foreign | undefined;
+  return {
+    factory: charAwareFactory(pool, (own) => new PrismaPg(own, { schema }).connect()),
+    foreign: async () => others ?? (await foreignObjects(pool, schema, ours)),
+    async catalog() {
+      const text = columnsQuery("postgresql", false);
+      return toCatalog((await pool.query<unknown[]>({ text, values: [schema], rowMode: "array" })).rows);
+    },
+    run: async (statement) => void (await pool.query(statement)),
+    preparations: () => dropStaleIndexes(pool, schema, ours, liveUniqueNames(model)),
+    async atomically(work, keep = true) {
+      // The lock comes first, so that the transaction sees what its previous holder wrote; one snapshot from start to end, or
+      // else the engine could see a table that another program creates after the foreign ones were listed, and drop it.
+      const change = () =>
+        inTransaction(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ", keep, async () => {
+          await makeSchema(pool, schema);
+          others = await foreignObjects(pool, schema, ours); // before new tables exist that are not marked yet
+          const result = await work();
+          await markTables(pool, schema, ours);
+          return result;
+        });
+      try {
+        return await whileLocked(pool, LOCK, change);
+      } finally {
+        others = undefined;
+      }
+    },
+    close: () => pool.end(),
+  };
 }
 
-function bound(factory: SqlDriverAdapterFactory): SqlDriverAdapterFactory {
-  const { provider, adapterName } = factory;
-  return { provider, adapterName, connect: () => factory.connect() };
+/** Runs work while no other process has this lock. */
+export async function whileLocked<T>(queries: Queries, lock: number, work: () => Promise<T>): Promise<T> {
+  await queries.query("SELECT pg_advisory_lock($1)", [lock]);
+  try {
+    return await work();
+  } finally {
+    await queries.query("SELECT pg_advisory_unlock($1)", [lock]).catch(() => undefined); // it goes with the connection
+  }
+}
+
+/** @param keep `false` undoes the work at the end */
+export async function inTransaction<T>(
+  queries: Queries,
+  begin: string,
+  keep: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  await queries.query(begin);
+  try {
+    const result = await work();
+    await queries.query(keep ? "COMMIT" : "ROLLBACK");
+    return result;
+  } catch (error) {
+    await queries.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
+    throw error;
+  }
 }
 
 /** Everything in the schema that Keelson did not make. */
@@ -96,83 +140,6 @@ export async function markTables(pool: Queries, schema: string, ours: readonly s
 }
 
 /**
- * A connection for changing the tables of a PostgreSQL database.
- * @param pool A pool of one connection, which is closed in the end
- * @param model What the entities describe
- */
-export async function postgresTables(
-  pool: Pool,
-  adapterOf: (pool: Pool) => SqlDriverAdapterFactory,
-  schema: string,
-  model: EntityModel,
-): Promise<Tables> {
-  const ours = tableNames(model);
-  pool.on("error", () => undefined); // queries on the connection report the error
-  try {
-    // The engine's statements name tables without their schema.
-    await pool.query("SELECT set_config('search_path', quote_ident($1), false)", [schema]);
-    let others: Foreign | undefined;
-    const factory = charAwareFactory(pool, adapterOf);
-    const change: Tables["atomically"] = (work, keep = true) =>
-      whileLocked(pool, () =>
-        inTransaction(pool, keep, async () => {
-          await makeSchema(pool, schema);
-          others = await foreignObjects(pool, schema, ours); // before new tables exist that are not marked yet
-          const result = await work();
-          await markTables(pool, schema, ours);
-          return result;
-        }),
-      ).finally(() => {
-        others = undefined;
-      });
-    return {
-      factory,
-      foreign: async () => others ?? (await foreignObjects(pool, schema, ours)),
-      catalog: () => postgresCatalog(pool, schema),
-      run: async (statement) => void (await pool.query(statement)),
-      preparations: () => dropStaleIndexes(pool, schema, ours, liveUniqueNames(model)),
-      atomically: change,
-      close: () => pool.end(),
-    };
-  } catch (error) {
-    await pool.end();
-    throw error;
-  }
-}
-
-/** Takes the lock before the transaction begins, so that the transaction sees what the lock's previous holder wrote. */
-async function whileLocked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
-  await pool.query("SELECT pg_advisory_lock($1)", [LOCK]);
-  try {
-    return await work();
-  } finally {
-    await pool.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => undefined); // it goes with the connection
-  }
-}
-
-/**
- * One snapshot from start to end. Otherwise the engine could see a table that another program creates after the foreign
- * tables were listed, and drop it.
- */
-async function inTransaction<T>(pool: Pool, keep: boolean, work: () => Promise<T>): Promise<T> {
-  await pool.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
-  try {
-    const result = await work();
-    await pool.query(keep ? "COMMIT" : "ROLLBACK");
-    return result;
-  } catch (error) {
-    await pool.query("ROLLBACK").catch(() => undefined); // the connection may be gone; the first failure counts
-    throw error;
-  }
-}
-
-/** The tables of a schema of PostgreSQL. */
-async function postgresCatalog(pool: Pool, schema: string): Promise<Catalog> {
-  const text = columnsQuery("postgresql", false);
-  return toCatalog((await pool.query<unknown[]>({ text, values: [schema], rowMode: "array" })).rows);
-}
-
-/**
  * Statements that drop partial indexes over live records that no entity declares any more. The schema engine does not
  * know partial indexes, and would take one for a full index with another name.
  * @param ours names of the tables that entities describe
@@ -193,4 +160,51 @@ async function dropStaleIndexes(
     [schema, ours, LIVE_SUFFIX, wanted],
   );
   return rows.map(({ sql }) => sql);
+}
+
+/** PostgreSQL's internal one-byte type, which the engine asks for and Prisma's adapter does not know (prisma/orm 27403). */
+const CHAR_OID = 18;
+const TEXT_OID = 25;
+/** `ColumnTypeEnum.Character` */
+const CHARACTER: ColumnType = 6;
+
+/** Remembers which columns of which statement are of the type that the adapter does not know, and calls them text. */
+function relabelChars(pool: Pool): (sql: string) => readonly number[] {
+  const flagged = new Map<string, readonly number[]>();
+  const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<QueryResult>;
+  pool.query = (async (...args: unknown[]) => {
+    const result = await query(...args);
+    const sql = (args[0] as { readonly text?: string }).text;
+    if (sql === undefined) return result;
+    const chars = result.fields.flatMap(({ dataTypeID }, index) => (dataTypeID === CHAR_OID ? [index] : []));
+    for (const index of chars) (result.fields[index] as { dataTypeID: number }).dataTypeID = TEXT_OID;
+    if (chars.length > 0) flagged.set(sql, chars);
+    return result;
+  }) as Pool["query"];
+  return (sql) => flagged.get(sql) ?? [];
+}
+
+/** Prisma's adapter with that type put right. */
+function charAwareFactory(pool: Pool, open: (pool: Pool) => Promise<SqlDriverAdapter>): Tables["factory"] {
+  const charsOf = relabelChars(pool);
+  async function connect(): Promise<SqlDriverAdapter> {
+    const adapter = await open(pool);
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const result = await queryRaw(query);
+      for (const index of charsOf(query.sql)) result.columnTypes[index] = CHARACTER;
+      return result;
+    };
+    return adapter;
+  }
+  return { provider: "postgres", adapterName: "@prisma/adapter-pg", connect, connectToShadowDb: connect };
+}
+
+/** Prisma's way to name a schema in a connection string. */
+export function schemaOf(url: string): string {
+  try {
+    return new URL(url).searchParams.get("schema") ?? "public";
+  } catch {
+    return "public"; // a socket's path, which the driver of PostgreSQL reads by itself
+  }
 }

@@ -4,6 +4,7 @@ import type {
   bindMigrationAwareSqlAdapterFactory,
   SqlMigrationAwareDriverAdapterFactory,
 } from "@prisma/driver-adapter-utils";
+import { ConfigurationError } from "../../../entity/index.ts";
 import { createSerialQueue } from "../../../kernel/index.ts";
 
 // Prisma's schema engine as WebAssembly. The package's own entry needs imports of .wasm files, which Node 20 has only
@@ -30,6 +31,39 @@ export const ENGINE_PACKAGES = {
 
 /** The version of the packages; what another one says of the same tables has to be asked anew. */
 export const ENGINE_VERSION = "7.10.0";
+
+/** The schema's name among the engine's files; there is none on disk. */
+export const SCHEMA_FILE = "schema.prisma";
+
+/** Begins to load the engine. */
+export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
+  const engine = loadedEngine();
+  engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
+    engine.started = undefined;
+    throw error;
+  });
+  return engine.started;
+}
+
+/** Runs work with an engine; one at a time in the process. */
+export function withSchemaEngine<T>(
+  packages: EnginePackages,
+  schema: string,
+  factory: SqlMigrationAwareDriverAdapterFactory,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
+  return loadedEngine().turns(async () => {
+    const { SchemaEngine } = await startSchemaEngine(packages);
+    const { bindMigrationAwareSqlAdapterFactory } = packages["@prisma/driver-adapter-utils"];
+    const bound = bindMigrationAwareSqlAdapterFactory(factory) as unknown as Parameters<typeof SchemaEngine.new>[2];
+    const engine = await SchemaEngine.new({ datamodels: [[SCHEMA_FILE, schema]] }, () => {}, bound);
+    try {
+      return await work(engine);
+    } finally {
+      engine.free();
+    }
+  });
+}
 
 /** The engine's code, once it is loaded, and the queue of those who use it. It holds no database. */
 interface LoadedEngine {
@@ -85,35 +119,46 @@ async function start(bindings: Bindings): Promise<Bindings> {
   return glue;
 }
 
-/** Begins to load the engine. */
-export function startSchemaEngine(packages: EnginePackages): Promise<Bindings> {
-  const engine = loadedEngine();
-  engine.started ??= start(packages["@prisma/schema-engine-wasm/schema_engine_bg"]).catch((error: unknown) => {
-    engine.started = undefined;
-    throw error;
-  });
-  return engine.started;
+/** The part of Prisma's parser that is used; it throws an Error whose message is a report. */
+interface SchemaParser {
+  validate(parameters: string): void;
 }
 
-/** Runs work with an engine; one at a time in the process. */
-export function withSchemaEngine<T>(
-  packages: EnginePackages,
-  schema: string,
-  factory: SqlMigrationAwareDriverAdapterFactory,
-  work: (engine: SchemaEngine) => Promise<T>,
-): Promise<T> {
-  return loadedEngine().turns(async () => {
-    const { SchemaEngine } = await startSchemaEngine(packages);
-    const { bindMigrationAwareSqlAdapterFactory } = packages["@prisma/driver-adapter-utils"];
-    const bound = bindMigrationAwareSqlAdapterFactory(factory) as unknown as Parameters<typeof SchemaEngine.new>[2];
-    const engine = await SchemaEngine.new({ datamodels: [[SCHEMA_FILE, schema]] }, () => {}, bound);
-    try {
-      return await work(engine);
-    } finally {
-      engine.free();
-    }
-  });
+/**
+ * Loads the parser that get-dmmf brings. What get-dmmf makes of a schema takes seven times as long as reading it, and is
+ * for generators.
+ * @throws Error of Node when a package is not installed
+ */
+async function requireParser(): Promise<SchemaParser> {
+  const ours = createRequire(import.meta.url);
+  return createRequire(ours.resolve("@prisma/get-dmmf"))("@prisma/prisma-schema-wasm") as SchemaParser;
 }
 
-/** The schema's name among the engine's files; there is none on disk. */
-export const SCHEMA_FILE = "schema.prisma";
+/** The package that reads schemas, and how it is loaded; see `loadPeers`. */
+export const SCHEMA_PACKAGES = { "@prisma/get-dmmf": requireParser } as const;
+
+/**
+ * Reads a schema as Prisma does.
+ * @throws ConfigurationError for whatever Prisma does not accept (P1012): reserved names, cycles it cannot delete
+ */
+export function checkSchema(parser: SchemaParser, schema: string): void {
+  try {
+    parser.validate(JSON.stringify({ prismaSchema: [[SCHEMA_FILE, schema]], noColor: true }));
+  } catch (error) {
+    throw new ConfigurationError(sentencesOf(error as Error, schema));
+  }
+}
+
+/** One sentence per problem of Prisma's report, which is text in the message of an error, with the line that it is about. */
+function sentencesOf({ message }: Error, schema: string): string[] {
+  let report = message;
+  try {
+    report = (JSON.parse(message) as { readonly message: string }).message;
+  } catch {} // it was the report itself
+  const lines = schema.split("\n");
+  const problems = report.matchAll(/^error: (?:Error (?:validating|parsing)[^:]*: )?(.*)\n.*:(\d+)$/gm);
+  const sentences = [...problems].map(
+    ([, problem, line]) => `Prisma refuses “${lines[Number(line) - 1]?.trim()}” (P1012): ${problem}`,
+  );
+  return sentences.length > 0 ? [...new Set(sentences)] : ["Prisma refuses the schema of the entities (P1012)"];
+}

@@ -1,9 +1,55 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQuery } from "@prisma/driver-adapter-utils";
+import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
-import { BUSY_DELAYS, type Catalog, columnsQuery, isSqliteBusy, toCatalog, withRetries } from "../../sql/index.ts";
-import { jsonQuoter } from "./json-quoter.ts";
-import type { Tables } from "./tables.ts";
-import { runStatement } from "./tables.ts";
+import { adapterLike, columnsQuery, runStatement, toCatalog, whileBusy } from "../../sql/index.ts";
+import { ENGINE_PACKAGES } from "./schema-engine.ts";
+import type { Tables } from "./sync-schema.ts";
+
+/** What changing the tables of a SQLite file takes; see `loadPeers`. */
+export const SQLITE_PACKAGES = {
+  ...ENGINE_PACKAGES,
+  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
+} as const;
+
+/**
+ * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
+ * statements; the engine sends them one by one and would leave half of them behind when one fails.
+ */
+export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
+  let alone: SqlDriverAdapter | undefined;
+  const opened: SqlDriverAdapter[] = [];
+  async function connect(): Promise<SqlDriverAdapter> {
+    if (alone !== undefined) return kept(alone);
+    const adapter = await factory.connect();
+    opened.push(adapter);
+    return kept(adapter);
+  }
+  return {
+    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
+    foreign: () => Promise.resolve({ tables: [], enums: [] }),
+    catalog: async () => toCatalog((await runStatement(await connect(), columnsQuery("sqlite", false))).rows),
+    run: async (statement) => void (await runStatement(await connect(), statement)),
+    preparations: async () => [],
+    async atomically(change, keep = true) {
+      const adapter = await whileBusy(() => openAlone(factory));
+      alone = adapter;
+      try {
+        const result = await change();
+        if (keep) await commit(adapter);
+        else await runStatement(adapter, "ROLLBACK");
+        return result;
+      } catch (error) {
+        await runStatement(adapter, "ROLLBACK");
+        throw error;
+      } finally {
+        alone = undefined;
+        await adapter.dispose();
+      }
+    },
+    async close() {
+      for (const adapter of opened) await adapter.dispose();
+    },
+  };
+}
 
 /** A connection that keeps all others from writing until it is closed. */
 async function openAlone(factory: SqlDriverAdapterFactory): Promise<SqlDriverAdapter> {
@@ -27,74 +73,44 @@ async function commit(adapter: SqlDriverAdapter): Promise<void> {
   await runStatement(adapter, "COMMIT");
 }
 
-/**
- * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
- * statements; the engine sends them one by one and would leave half of them behind when one fails.
- */
-export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
-  let alone: SqlDriverAdapter | undefined;
-  const opened: SqlDriverAdapter[] = [];
-  async function connect(): Promise<SqlDriverAdapter> {
-    if (alone !== undefined) return kept(alone);
-    const adapter = await factory.connect();
-    opened.push(adapter);
-    return kept(adapter);
-  }
-  return {
-    factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
-    foreign: () => Promise.resolve({ tables: [], enums: [] }),
-    catalog: async () => sqliteCatalog(await connect()),
-    run: async (statement) => void (await runStatement(await connect(), statement)),
-    preparations: async () => [],
-    async atomically(change, keep = true) {
-      const adapter = await withRetries(
-        () => openAlone(factory),
-        (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined),
-      );
-      alone = adapter;
-      try {
-        const result = await change();
-        if (keep) await commit(adapter);
-        else await runStatement(adapter, "ROLLBACK");
-        return result;
-      } catch (error) {
-        await runStatement(adapter, "ROLLBACK");
-        throw error;
-      } finally {
-        alone = undefined;
-        await adapter.dispose();
-      }
-    },
-    async close() {
-      for (const adapter of opened) await adapter.dispose();
-    },
-  };
-}
-
-/**
- * The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
- * them for text only when it was built to.
- */
-function withText(query: SqlQuery): SqlQuery {
-  return { ...query, sql: query.sql.replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") };
-}
-
 /** The same connection with a `dispose` that does nothing, because the schema engine would close it too early. */
 function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   const quote = jsonQuoter();
-  const withQuotes = (query: SqlQuery): SqlQuery => ({ ...query, sql: quote(query.sql) });
-  return {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
-    queryRaw: (query) => adapter.queryRaw(withText(withQuotes(query))),
-    executeRaw: (query) => adapter.executeRaw(withQuotes(query)),
+  return adapterLike(adapter, {
+    // The engine queries the text of a partial index with the name in double quotes. Those are for columns; SQLite accepts
+    // them for text only when it was built to.
+    queryRaw: (query) =>
+      adapter.queryRaw({ ...query, sql: quote(query.sql).replace(/ AND name = "([^"']*)";$/, " AND name = '$1';") }),
+    executeRaw: (query) => adapter.executeRaw({ ...query, sql: quote(query.sql) }),
     executeScript: (script) => adapter.executeScript(quote(script)),
-    startTransaction: (isolation) => adapter.startTransaction(isolation),
     dispose: async () => {},
-  };
+  });
 }
 
-/** The tables of a SQLite file. */
-async function sqliteCatalog(adapter: SqlDriverAdapter): Promise<Catalog> {
-  return toCatalog((await runStatement(adapter, columnsQuery("sqlite", false))).rows);
+/** The start of a table; a column that holds JSON, on a line of its own; a value for rows that have none in such a column. */
+const PARTS =
+  /^CREATE TABLE |^(.*"(\w+)" JSONB(?: NOT NULL)?)(?: DEFAULT (?!')(.+?))?([,;]*)$|coalesce\("(\w+)", (?!')(.+?)\) AS "\5"/gm;
+
+function quoted(json: string): string {
+  return `'${json.replaceAll("'", "''")}'`;
+}
+
+/**
+ * Puts quotes around the JSON of defaults, which the schema engine forgets on SQLite: it takes braces for a mistake, and
+ * `true` for 1. JSON has no line ends outside of its escapes.
+ * @returns A function for statements in the order in which they are run: the columns of a table come before its rows
+ */
+export function jsonQuoter(): (sql: string) => string {
+  const columns = new Set<string>();
+  return (sql) =>
+    sql.replace(PARTS, (part, ...groups: (string | undefined)[]) => {
+      const [start, column, json, end = "", filled, value] = groups;
+      if (column !== undefined) {
+        columns.add(column);
+        return json === undefined ? part : `${start} DEFAULT ${quoted(json)}${end}`;
+      }
+      if (filled === undefined) columns.clear();
+      else if (columns.has(filled)) return `coalesce("${filled}", ${quoted(value as string)}) AS "${filled}"`;
+      return part;
+    });
 }

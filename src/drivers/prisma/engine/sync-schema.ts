@@ -1,10 +1,10 @@
-import { ConfigurationError, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
-import type { Rename } from "../schema/rename.ts";
-import { renamesOf } from "../schema/renames.ts";
+import type { SqlMigrationAwareDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
+import type { Catalog } from "../../sql/index.ts";
+import { type Rename, renamesOf } from "../schema/renames.ts";
 import { sentencesOf } from "./differences.ts";
-import { openingError } from "./opening-error.ts";
+import { openingError, withOpened } from "./opening.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";
-import type { Tables } from "./tables.ts";
 
 /** What is to be kept in step. */
 export interface SchemaTarget {
@@ -21,103 +21,28 @@ export interface SchemaTarget {
   onFit?(tables: Tables): Promise<void>;
 }
 
-/** Not a loss: if rows share a value, the change fails and nothing happens. */
-const HARMLESS = /^A unique constraint covering the columns/;
-
-async function inputs({ schema }: SchemaTarget, tables: Tables) {
-  const foreign = await tables.foreign();
-  return {
-    files: [{ path: SCHEMA_FILE, content: schema }],
-    filters: { externalTables: [...foreign.tables], externalEnums: [...foreign.enums] },
-  };
+/** Names, with their schema where there is one. */
+export interface Foreign {
+  readonly tables: readonly string[];
+  readonly enums: readonly string[];
 }
 
-/** Opens the tables for work; errors become Keelson errors. */
-export async function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Promise<T>): Promise<T> {
-  let tables: Tables | undefined;
-  try {
-    tables = await target.openTables();
-    return await work(tables);
-  } catch (error) {
-    throw isKeelsonError(error) ? error : schemaError(error);
-  } finally {
-    await tables?.close();
-  }
-}
-
-/** The engine's messages may quote values; of this one only the constraint's name is taken. */
-function schemaError(error: unknown): Error {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const known = openingError("schema", error);
-  if (code === "P2002") {
-    const name = /`([^`]*)`/.exec(String(message))?.[1] ?? "a constraint";
-    return new ConfigurationError(`rows share a value that became unique (${name}); nothing was changed`, known);
-  }
-  return known;
-}
-
-function refusal(losses: readonly string[], impossible: readonly string[], option: string): ConfigurationError {
-  const problems = [
-    ...impossible.map((sentence) => `${sentence} Give the field a default, or make it optional`),
-    ...losses,
-  ];
-  const allowed = losses.length === 0 ? [] : [`nothing was changed; to lose this data, say so: ${option}`];
-  return new ConfigurationError([...problems, ...allowed]);
-}
-
-/**
- * What differs between tables and schema; empty when nothing does.
- * @param form an outline for people, or the statements that make the two the same
- */
-export async function differenceOf(
-  engine: SchemaEngine,
-  target: SchemaTarget,
-  tables: Tables,
-  form: "outline" | "script",
-): Promise<string> {
-  const { files, filters } = await inputs(target, tables);
-  const { exitCode, stdout } = await engine.diff({
-    script: form === "script",
-    exitCode: true,
-    filters,
-    from: { tag: "schemaDatasource", files, configDir: process.cwd() },
-    to: { tag: "schemaDatamodel", files },
-  });
-  return exitCode === 0 ? "" : (stdout ?? "");
-}
-
-/**
- * Lets the engine change the tables. A push alone reads them as if no preview feature were on: it would not see the indexes that there are over some of
- * the rows, and fail to make them again. It does once the same engine has compared the two.
- */
-export async function pushTables(
-  engine: SchemaEngine,
-  target: SchemaTarget,
-  tables: Tables,
-): Promise<{ readonly changed: boolean }> {
-  const hasPreview = /^ +previewFeatures /m.test(target.schema);
-  if (hasPreview && (await differenceOf(engine, target, tables, "outline")) === "") return { changed: false };
-  const { files, filters } = await inputs(target, tables);
-  const attempt = (force: boolean) => engine.schemaPush({ force, schema: { files }, filters });
-  const { executedSteps, warnings, unexecutable } = await attempt(false);
-  if (warnings.length === 0 && unexecutable.length === 0) return { changed: executedSteps > 0 };
-  const losses = warnings.filter((warning) => !HARMLESS.test(warning));
-  if (unexecutable.length > 0 || (losses.length > 0 && !target.acceptDataLoss))
-    throw refusal(losses, unexecutable, target.option);
-  return { changed: (await attempt(true)).executedSteps > 0 };
-}
-
-/** Gives tables and columns their new names, and takes away what the engine cannot. */
-export async function prepareTables(
-  { model, provider }: SchemaTarget,
-  tables: Tables,
-): Promise<{ readonly renames: readonly Rename[]; readonly statements: readonly string[] }> {
-  const renames = renamesOf(model, await tables.catalog(), provider);
-  const renaming = renames.flatMap(({ statements }) => statements);
-  for (const statement of renaming) await tables.run(statement);
-  const others = await tables.preparations();
-  for (const statement of others) await tables.run(statement);
-  return { renames, statements: [...renaming, ...others] };
+/** A connection for the schema engine. */
+export interface Tables {
+  readonly factory: SqlMigrationAwareDriverAdapterFactory;
+  /** Tables and types of the same database that belong to other programs, as they are now. */
+  foreign(): Promise<Foreign>;
+  catalog(): Promise<Catalog>;
+  run(statement: string): Promise<void>;
+  /** Statements that make way for what the engine cannot do by itself; they come after renames. */
+  preparations(): Promise<readonly string[]>;
+  /**
+   * Makes all changes or none. Tables that other programs create meanwhile are not seen, so they are not taken for
+   * leftovers.
+   * @param keep `false` undoes the changes at the end; the returned value tells what they would have been
+   */
+  atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
+  close(): Promise<void>;
 }
 
 /**
@@ -147,4 +72,90 @@ export function pendingChanges(target: SchemaTarget): Promise<readonly string[]>
       sentencesOf(await differenceOf(engine, target, tables, "outline")),
     );
   });
+}
+
+/** Gives tables and columns their new names, and takes away what the engine cannot. */
+export async function prepareTables(
+  { model, provider }: SchemaTarget,
+  tables: Tables,
+): Promise<{ readonly renames: readonly Rename[]; readonly statements: readonly string[] }> {
+  const renames = renamesOf(model, await tables.catalog(), provider);
+  const renaming = renames.flatMap(({ statements }) => statements);
+  for (const statement of renaming) await tables.run(statement);
+  const others = await tables.preparations();
+  for (const statement of others) await tables.run(statement);
+  return { renames, statements: [...renaming, ...others] };
+}
+
+/** Not a loss: if rows share a value, the change fails and nothing happens. */
+const HARMLESS = /^A unique constraint covering the columns/;
+
+/**
+ * Lets the engine change the tables. A push alone reads them as if no preview feature were on: it would not see the indexes that there are over some of
+ * the rows, and fail to make them again. It does once the same engine has compared the two.
+ */
+export async function pushTables(
+  engine: SchemaEngine,
+  target: SchemaTarget,
+  tables: Tables,
+): Promise<{ readonly changed: boolean }> {
+  const hasPreview = /^ +previewFeatures /m.test(target.schema);
+  if (hasPreview && (await differenceOf(engine, target, tables, "outline")) === "") return { changed: false };
+  const { files, filters } = await inputs(target, tables);
+  const attempt = (force: boolean) => engine.schemaPush({ force, schema: { files }, filters });
+  const { executedSteps, warnings, unexecutable } = await attempt(false);
+  if (warnings.length === 0 && unexecutable.length === 0) return { changed: executedSteps > 0 };
+  const losses = warnings.filter((warning) => !HARMLESS.test(warning));
+  if (unexecutable.length > 0 || (losses.length > 0 && !target.acceptDataLoss))
+    throw new ConfigurationError([
+      ...unexecutable.map((sentence) => `${sentence} Give the field a default, or make it optional`),
+      ...losses,
+      ...(losses.length === 0 ? [] : [`nothing was changed; to lose this data, say so: ${target.option}`]),
+    ]);
+  return { changed: (await attempt(true)).executedSteps > 0 };
+}
+
+/**
+ * What differs between tables and schema; empty when nothing does.
+ * @param form an outline for people, or the statements that make the two the same
+ */
+export async function differenceOf(
+  engine: SchemaEngine,
+  target: SchemaTarget,
+  tables: Tables,
+  form: "outline" | "script",
+): Promise<string> {
+  const { files, filters } = await inputs(target, tables);
+  const { exitCode, stdout } = await engine.diff({
+    script: form === "script",
+    exitCode: true,
+    filters,
+    from: { tag: "schemaDatasource", files, configDir: process.cwd() },
+    to: { tag: "schemaDatamodel", files },
+  });
+  return exitCode === 0 ? "" : (stdout ?? "");
+}
+
+async function inputs({ schema }: SchemaTarget, tables: Tables) {
+  const foreign = await tables.foreign();
+  return {
+    files: [{ path: SCHEMA_FILE, content: schema }],
+    filters: { externalTables: [...foreign.tables], externalEnums: [...foreign.enums] },
+  };
+}
+
+/** Opens the tables for work; errors become Keelson errors. */
+export function withTables<T>(target: SchemaTarget, work: (tables: Tables) => Promise<T>): Promise<T> {
+  return withOpened(() => target.openTables(), work, schemaError);
+}
+
+/** The engine's messages may quote values; of this one only the constraint's name is taken. */
+function schemaError(error: unknown): Error {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  const known = openingError("schema", error);
+  if (code === "P2002") {
+    const name = /`([^`]*)`/.exec(String(message))?.[1] ?? "a constraint";
+    return new ConfigurationError(`rows share a value that became unique (${name}); nothing was changed`, known);
+  }
+  return known;
 }

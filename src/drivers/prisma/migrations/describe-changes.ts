@@ -1,8 +1,8 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import { type Catalog, type ColumnShape, columnTypeOf, isWidening } from "../../sql/index.ts";
 import { type Difference, readOutline, type Sign } from "../engine/differences.ts";
-import { defaultAttribute } from "../schema/default-attribute.ts";
-import type { Rename } from "../schema/rename.ts";
+import type { Rename } from "../schema/renames.ts";
+import { defaultAttribute } from "../schema/to-prisma-schema.ts";
 import type { SchemaChange, SchemaChangeKind } from "./migrations.ts";
 
 /** What is compared. */
@@ -16,6 +16,35 @@ export interface Comparison {
   readonly outline: string;
 }
 
+/** Every change in a sentence, destructive ones first. */
+export function describeChanges({ model, provider, renames, catalog, outline }: Comparison): readonly SchemaChange[] {
+  const changes: SchemaChange[] = renames.map(({ kind, sentence }) => change(kind, sentence));
+  const compared = new Set<string>();
+  for (const difference of readOutline(outline)) {
+    if (difference.of === "whole") {
+      changes.push(wholeChange(difference));
+      continue;
+    }
+    const { table } = difference;
+    const entity = model.get(table);
+    const existing = catalog.get(table);
+    const columns = compared.has(table) || !entity || !existing ? [] : columnChanges(entity, existing, provider);
+    compared.add(table);
+    changes.push(...columns);
+    const own =
+      difference.of === "part"
+        ? partChange(difference)
+        : columns.length === 0
+          ? change("other", `table "${table}" is made anew: its keys or defaults change`)
+          : undefined;
+    if (own !== undefined) changes.push(own);
+  }
+  return Object.freeze([
+    ...changes.filter(({ destructive }) => destructive),
+    ...changes.filter(({ destructive }) => !destructive),
+  ]);
+}
+
 function change(kind: SchemaChangeKind, sentence: string, destructive = false): SchemaChange {
   return Object.freeze({ kind, sentence, destructive });
 }
@@ -26,11 +55,7 @@ function wholeChange({ sign, what, name }: Difference & { readonly of: "whole" }
   return change("drop-table", `table "${name}" is dropped with its rows`, true);
 }
 
-function alteredColumn(
-  at: string,
-  was: ColumnShape,
-  { type, required }: Pick<ColumnShape, "type" | "required">,
-): SchemaChange[] {
+function alteredColumn(at: string, was: ColumnShape, type: string, required: boolean): SchemaChange[] {
   const changes: SchemaChange[] = [];
   if (was.type !== type)
     changes.push(change("alter-column", `${at} changes from ${was.type} to ${type}`, !isWidening(was.type, type)));
@@ -49,9 +74,9 @@ function columnChanges(
   const changes: SchemaChange[] = [];
   for (const column of Object.values(entity.columns)) {
     const at = `table "${entity.name}": column "${column.name}"`;
-    const shape = { type: columnTypeOf(column.kind.column, provider), required: !column.optional };
+    const type = columnTypeOf(column.kind.column, provider);
     const was = existing.get(column.name);
-    if (was !== undefined) changes.push(...alteredColumn(at, was, shape));
+    if (was !== undefined) changes.push(...alteredColumn(at, was, type, !column.optional));
     else if (column.optional || defaultAttribute(column, provider) !== undefined)
       changes.push(change("add-column", `${at} is added`));
     else changes.push(change("add-column", `${at} is added, required and without a default: rows stop the change`));
@@ -76,34 +101,4 @@ function partChange({ sign, table, text }: Difference & { readonly of: "part" })
   if (!/index/.test(text)) return change("other", `table "${table}" ${VERBS[sign]} ${what}`);
   const kind = { "+": "create-index", "-": "drop-index", "*": "rename-index" } as const;
   return change(kind[sign], `table "${table}" ${VERBS[sign]} ${what}`);
-}
-
-/** Every change in a sentence, destructive ones first. */
-export function describeChanges({ model, provider, renames, catalog, outline }: Comparison): readonly SchemaChange[] {
-  const differences = readOutline(outline);
-  const changes: SchemaChange[] = renames.map(({ kind, sentence }) => change(kind, sentence));
-  const compared = new Set<string>();
-  for (const difference of differences) {
-    if (difference.of === "whole") {
-      changes.push(wholeChange(difference));
-      continue;
-    }
-    const { table } = difference;
-    const entity = model.get(table);
-    const existing = catalog.get(table);
-    const columns = compared.has(table) || !entity || !existing ? [] : columnChanges(entity, existing, provider);
-    compared.add(table);
-    changes.push(...columns);
-    const own =
-      difference.of === "part"
-        ? partChange(difference)
-        : columns.length === 0
-          ? change("other", `table "${table}" is made anew: its keys or defaults change`)
-          : undefined;
-    if (own !== undefined) changes.push(own);
-  }
-  return Object.freeze([
-    ...changes.filter(({ destructive }) => destructive),
-    ...changes.filter(({ destructive }) => !destructive),
-  ]);
 }

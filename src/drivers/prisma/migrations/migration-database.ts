@@ -1,7 +1,5 @@
-import type { SchemaTarget } from "../engine/sync-schema.ts";
-import type { Tables } from "../engine/tables.ts";
+import type { SchemaTarget, Tables } from "../engine/sync-schema.ts";
 import type { MigrationFile } from "./migration-folder.ts";
-import type { MigrationRecord } from "./migration-history.ts";
 
 /** What kinds of databases do differently for migrations. */
 export interface MigrationDatabase {
@@ -20,16 +18,21 @@ export interface Scratch {
   close(): Promise<void>;
 }
 
+/** A row of `_prisma_migrations`, Prisma's own table. */
+export interface MigrationRecord {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+  readonly rolledBack: boolean;
+}
+
 /** The record of applied migrations. */
 export interface Ledger {
   /** Oldest first; empty when the database has no such table. */
   records(): Promise<readonly MigrationRecord[]>;
   /** Runs work while no other process applies migrations, with the table made. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Runs a script and records it, together where the database can do that.
-   * @throws what the database throws
-   */
+  /** Runs a script and records it, together where the database can do that. @throws what the database throws */
   apply(file: MigrationFile): Promise<void>;
   /** Records a script without running it. */
   record(file: MigrationFile): Promise<void>;

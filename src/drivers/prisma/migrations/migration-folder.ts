@@ -22,48 +22,36 @@ export interface MigrationFile {
   readonly checksums: readonly [string, string, string];
 }
 
-function isMissing(error: unknown): boolean {
-  return (error as { readonly code?: unknown }).code === "ENOENT";
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
+/** What is read from a path; undefined where there is nothing. @throws ConfigurationError */
+async function ifThere<T>(path: string, reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await reading;
   } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw new ConfigurationError(`${file} cannot be read`, { cause: error });
+    if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined;
+    throw new ConfigurationError(`${path} cannot be read`, { cause: error });
   }
 }
 
-async function subfolders(directory: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw new ConfigurationError(`${directory} cannot be read`, { cause: error });
-  }
-}
+const readText = (file: string): Promise<string | undefined> => ifThere(file, readFile(file, "utf8"));
 
 async function checkLock(directory: string, provider: string): Promise<void> {
-  const lock = await readIfThere(join(directory, LOCK));
-  const made = lock === undefined ? undefined : /^provider = "(.*)"$/m.exec(lock)?.[1];
-  if (lock !== undefined && made !== provider)
+  const lock = await readText(join(directory, LOCK));
+  if (lock === undefined) return;
+  const made = /^provider = "(.*)"$/m.exec(lock)?.[1];
+  if (made !== provider)
     throw new ConfigurationError(
       `the migrations in ${directory} are for ${made ?? "an unknown database"}, not for ${provider}; keep those of each database in a folder of its own`,
     );
 }
 
-/**
- * All migrations, oldest first.
- * @throws ConfigurationError when they are for another database, or one has no script
- */
+/** All migrations, oldest first. @throws ConfigurationError when they are for another database, or one has no script */
 export async function readMigrations(directory: string, provider: string): Promise<readonly MigrationFile[]> {
   await checkLock(directory, provider);
-  const names = [...(await subfolders(directory))].sort();
+  const entries = (await ifThere(directory, readdir(directory, { withFileTypes: true }))) ?? [];
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   return Promise.all(
-    names.map(async (name): Promise<MigrationFile> => {
-      const sql = await readIfThere(join(directory, name, SCRIPT));
+    names.sort().map(async (name): Promise<MigrationFile> => {
+      const sql = await readText(join(directory, name, SCRIPT));
       if (sql === undefined)
         throw new ConfigurationError(`${join(directory, name)} has no ${SCRIPT}; restore it, or remove the folder`);
       const unix = sql.replaceAll("\r\n", "\n");
@@ -85,16 +73,9 @@ function nextTimestamp(last: string | undefined): string {
   const now = timestampOf(new Date());
   const previous = /^\d{14}/.exec(last ?? "")?.[0];
   if (previous === undefined || previous < now) return now;
-  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(previous) as unknown as string[];
-  const [year, month, day, hour, minute, second] = parts.map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return timestampOf(new Date(Date.UTC(year, month - 1, day, hour, minute, second + 1)));
+  const part = (from: number, to: number): number => Number(previous.slice(from, to));
+  const time = [part(4, 6) - 1, part(6, 8), part(8, 10), part(10, 12), part(12, 14) + 1] as const;
+  return timestampOf(new Date(Date.UTC(part(0, 4), ...time)));
 }
 
 /**
@@ -104,7 +85,7 @@ function nextTimestamp(last: string | undefined): string {
  */
 export async function writeMigration(
   directory: string,
-  { provider, name, sql, last }: Readonly<Record<"provider" | "name" | "sql", string>> & { readonly last?: string },
+  { provider, name, sql, last }: Readonly<Record<"provider" | "name" | "sql", string> & { last: string | undefined }>,
 ): Promise<string> {
   const words = name
     .trim()
@@ -116,11 +97,7 @@ export async function writeMigration(
   const folder = join(directory, `${nextTimestamp(last)}_${words}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, SCRIPT), sql);
-  const lock = [
-    "# Names the database that the migrations are for; Prisma reads it too.",
-    `provider = "${provider}"`,
-    "",
-  ];
-  await writeFile(join(directory, LOCK), lock.join("\n"));
+  const lock = `# Names the database that the migrations are for; Prisma reads it too.\nprovider = "${provider}"\n`;
+  await writeFile(join(directory, LOCK), lock);
   return folder;
 }

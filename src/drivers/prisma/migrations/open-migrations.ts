@@ -1,29 +1,128 @@
 import { resolve as resolvePath } from "node:path";
-import { ConfigurationError, createModel, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
+import { ConfigurationError, createModel } from "../../../entity/index.ts";
 import { noopLogger } from "../../../kernel/index.ts";
-import { jsonQuoter } from "../engine/json-quoter.ts";
-import { openingError } from "../engine/opening-error.ts";
+import { tableNames } from "../../sql/index.ts";
+import { openingError, withOpened } from "../engine/opening.ts";
 import { withSchemaEngine } from "../engine/schema-engine.ts";
+import { jsonQuoter } from "../engine/sqlite-tables.ts";
 import {
   differenceOf,
   pendingChanges,
   prepareTables,
   pushTables,
   type SchemaTarget,
+  type Tables,
   withTables,
 } from "../engine/sync-schema.ts";
-import type { Tables } from "../engine/tables.ts";
-import { tableNames } from "../schema/relation-sides.ts";
 import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
-import { deployMigrations } from "./deploy-migrations.ts";
+import { deployMigrations, historyOf, migrationFailure } from "./deploy-migrations.ts";
 import { describeChanges } from "./describe-changes.ts";
-import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
-import { migrationFailure } from "./migration-failure.ts";
+import type { Ledger, Scratch } from "./migration-database.ts";
 import { type MigrationFile, readMigrations, writeMigration } from "./migration-folder.ts";
-import { historyOf } from "./migration-history.ts";
 import type { MigrationPlan, Migrations, MigrationsOptions, SchemaChange } from "./migrations.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 import { sqliteDatabase } from "./sqlite-database.ts";
+
+/**
+ * Compares a database with definitions, and changes it with or without migrations, through Prisma's schema engine in
+ * WebAssembly: nothing is downloaded. Folders and records are Prisma's own, so that its command can go on with them.
+ * Nothing is connected until a method needs it.
+ * @throws ConfigurationError when a definition is wrong, or a package is not installed
+ * @example
+ * const migrations = await openMigrations({ entities, target: { provider: "sqlite", url: "file:.keelson/app.db" } });
+ * await migrations.create("add titles");
+ * await migrations.deploy();
+ */
+export async function openMigrations(options: MigrationsOptions): Promise<Migrations> {
+  const { entities, target, directory = "prisma/migrations", log = noopLogger } = options;
+  const { provider, url } = target;
+  const model = "problems" in entities ? entities : createModel(entities);
+  if (model.problems.length > 0) throw new ConfigurationError(model.problems);
+  if (provider === "mysql") return UNSUPPORTED_MIGRATIONS;
+  const folder = resolvePath(directory);
+  const database = await (provider === "sqlite" ? sqliteDatabase(url) : postgresDatabase(url, model));
+  const files = (): Promise<readonly MigrationFile[]> => readMigrations(folder, provider);
+  const failure = (error: unknown): Error => openingError("migrations", error);
+  const withLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> =>
+    withOpened(database.openLedger, work, failure);
+  const definitions: SchemaTarget = {
+    packages: database.packages,
+    model,
+    provider,
+    schema: toPrismaSchema(model, { provider }),
+    option: "--accept-data-loss",
+    acceptDataLoss: false,
+    openTables: database.openTables,
+  };
+
+  const plan = (apply: boolean, acceptDataLoss = false): Promise<MigrationPlan> => {
+    const wanted = { ...definitions, acceptDataLoss };
+    return withTables(wanted, (tables) => planMigration(wanted, tables, apply));
+  };
+
+  return Object.freeze({
+    diff: () => plan(false),
+
+    async status() {
+      const found = await files();
+      const history = historyOf(await withLedger((ledger) => ledger.records()), found);
+      const { changes } = history.pending.length === 0 ? await plan(false) : EMPTY_PLAN;
+      const pending = history.pending.map(({ name }) => name);
+      return { applied: history.applied, failed: history.failed, missing: history.missing, pending, drift: changes };
+    },
+
+    async push({ acceptDataLoss, onProgress }: Parameters<Migrations["push"]>[0] = {}) {
+      onProgress?.({ name: "push", done: 0, total: 1 });
+      const pushed = await plan(true, acceptDataLoss);
+      onProgress?.({ name: "push", done: 1, total: 1 });
+      if (!pushed.isEmpty) log.info("The tables were changed to fit the entities", { provider });
+      return pushed;
+    },
+
+    async create(name, { acceptDataLoss = false } = {}) {
+      const found = await files();
+      const replayed = async (scratch: Scratch): Promise<MigrationPlan> => {
+        await replay(scratch, found);
+        return planMigration(definitions, scratch.tables, false);
+      };
+      const wanted = await withOpened(database.openScratch, replayed, failure);
+      if (wanted.isEmpty) return undefined;
+      if (!acceptDataLoss) assertKept(wanted);
+      const written = { provider, name, sql: wanted.sql, last: found.at(-1)?.name };
+      return { directory: await writeMigration(folder, written), plan: wanted };
+    },
+
+    async deploy({ baseline = false, onProgress = () => {} }: Parameters<Migrations["deploy"]>[0] = {}) {
+      const found = await files();
+      const applied = await withLedger((ledger) =>
+        deployMigrations(ledger, {
+          files: found,
+          baseline,
+          onProgress,
+          differences: () => pendingChanges(definitions),
+          hasTables: () =>
+            withTables(definitions, async (tables) => {
+              const catalog = await tables.catalog();
+              return tableNames(model).some((table) => catalog.has(table));
+            }),
+        }),
+      );
+      for (const migration of applied) log.info("A migration was applied", { migration });
+      return { applied };
+    },
+
+    resolve: (name, as) =>
+      withLedger(async (ledger) => {
+        if (!historyOf(await ledger.records(), []).failed.includes(name))
+          throw new ConfigurationError(
+            `migration ${name} has not failed; keelson migrate status lists those that have`,
+          );
+        await ledger.resolve(name, as);
+      }),
+
+    close: async () => {},
+  } satisfies Migrations);
+}
 
 /** What a plan says when there is nothing to do. */
 const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
@@ -62,6 +161,27 @@ function planMigration(target: SchemaTarget, tables: Tables, apply: boolean): Pr
   }, apply);
 }
 
+async function replay(scratch: Scratch, files: readonly MigrationFile[]): Promise<void> {
+  for (const file of files)
+    await scratch.run(file.sql).catch((error: unknown) => {
+      throw migrationFailure(
+        error,
+        file,
+        "it does not run after those before it; put it right before adding another one",
+      );
+    });
+}
+
+/** @throws ConfigurationError naming each loss */
+function assertKept({ changes }: MigrationPlan): void {
+  const losses = changes.filter(({ destructive }) => destructive);
+  if (losses.length === 0) return;
+  throw new ConfigurationError([
+    ...losses.map(({ sentence }) => sentence),
+    "nothing was written; to lose these values, say so: --accept-data-loss",
+  ]);
+}
+
 function refuse(command: string): () => Promise<never> {
   return async () => {
     throw new ConfigurationError(
@@ -80,152 +200,3 @@ const UNSUPPORTED_MIGRATIONS: Migrations = Object.freeze({
   resolve: refuse("migrate resolve"),
   close: async () => {},
 });
-
-function modelOf(entities: MigrationsOptions["entities"]): EntityModel {
-  const model = "problems" in entities ? entities : createModel(entities);
-  if (model.problems.length > 0) throw new ConfigurationError(model.problems);
-  return model;
-}
-
-/** @throws ConfigurationError naming each loss */
-function assertKept({ changes }: MigrationPlan): void {
-  const losses = changes.filter(({ destructive }) => destructive);
-  if (losses.length === 0) return;
-  throw new ConfigurationError([
-    ...losses.map(({ sentence }) => sentence),
-    "nothing was written; to lose these values, say so: --accept-data-loss",
-  ]);
-}
-
-/** Opens something for work and closes it, whatever happens. */
-async function using<R extends { close(): Promise<void> }, T>(
-  open: () => Promise<R>,
-  work: (opened: R) => Promise<T>,
-): Promise<T> {
-  let opened: R | undefined;
-  try {
-    opened = await open();
-    return await work(opened);
-  } catch (error) {
-    throw isKeelsonError(error) ? error : openingError("migrations", error);
-  } finally {
-    await opened?.close();
-  }
-}
-
-async function replay(scratch: Scratch, files: readonly MigrationFile[]): Promise<void> {
-  for (const file of files)
-    await scratch.run(file.sql).catch((error: unknown) => {
-      throw migrationFailure(
-        error,
-        file,
-        "it does not run after those before it; put it right before adding another one",
-      );
-    });
-}
-
-/**
- * Compares a database with definitions, and changes it with or without migrations, through Prisma's schema engine in
- * WebAssembly: nothing is downloaded. Folders and records are Prisma's own, so that its command can go on with them.
- * Nothing is connected until a method needs it.
- * @throws ConfigurationError when a definition is wrong, or a package is not installed
- * @example
- * const migrations = await openMigrations({ entities, target: { provider: "sqlite", url: "file:.keelson/app.db" } });
- * await migrations.create("add titles");
- * await migrations.deploy();
- */
-export async function openMigrations(options: MigrationsOptions): Promise<Migrations> {
-  const { entities, target, directory = "prisma/migrations", log = noopLogger } = options;
-  const { provider, url } = target;
-  const model = modelOf(entities);
-  if (provider === "mysql") return UNSUPPORTED_MIGRATIONS;
-  const folder = resolvePath(directory);
-  const database = await (provider === "sqlite" ? sqliteDatabase(url) : postgresDatabase(url, model));
-  const files = (): Promise<readonly MigrationFile[]> => readMigrations(folder, provider);
-  const withLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> => using(database.openLedger, work);
-  const definitions = schemaTarget(database, { model, provider });
-
-  const plan = (apply: boolean, acceptDataLoss = false): Promise<MigrationPlan> => {
-    const wanted = { ...definitions, acceptDataLoss };
-    return withTables(wanted, (tables) => planMigration(wanted, tables, apply));
-  };
-
-  return Object.freeze({
-    diff: () => plan(false),
-
-    async status() {
-      const found = await files();
-      const history = historyOf(await withLedger((ledger) => ledger.records()), found);
-      const { changes } = history.pending.length === 0 ? await plan(false) : EMPTY_PLAN;
-      const pending = history.pending.map(({ name }) => name);
-      return { applied: history.applied, failed: history.failed, missing: history.missing, pending, drift: changes };
-    },
-
-    async push({ acceptDataLoss, onProgress }: Parameters<Migrations["push"]>[0] = {}) {
-      onProgress?.({ name: "push", done: 0, total: 1 });
-      const pushed = await plan(true, acceptDataLoss);
-      onProgress?.({ name: "push", done: 1, total: 1 });
-      if (!pushed.isEmpty) log.info("The tables were changed to fit the entities", { provider });
-      return pushed;
-    },
-
-    async create(name, { acceptDataLoss = false } = {}) {
-      const found = await files();
-      const wanted = await using(database.openScratch, async (scratch) => {
-        await replay(scratch, found);
-        return planMigration(definitions, scratch.tables, false);
-      });
-      if (wanted.isEmpty) return undefined;
-      if (!acceptDataLoss) assertKept(wanted);
-      const last = found.at(-1)?.name;
-      const written = { provider, name, sql: wanted.sql, ...(last === undefined ? {} : { last }) };
-      return { directory: await writeMigration(folder, written), plan: wanted };
-    },
-
-    async deploy({ baseline = false, onProgress = () => {} }: Parameters<Migrations["deploy"]>[0] = {}) {
-      const found = await files();
-      const applied = await withLedger((ledger) =>
-        deployMigrations(ledger, {
-          files: found,
-          baseline,
-          onProgress,
-          differences: () => pendingChanges(definitions),
-          hasTables: () =>
-            withTables(definitions, async (tables) => {
-              const catalog = await tables.catalog();
-              return tableNames(model).some((table) => catalog.has(table));
-            }),
-        }),
-      );
-      for (const migration of applied) log.info("A migration was applied", { migration });
-      return { applied };
-    },
-
-    resolve: (name, as) =>
-      withLedger(async (ledger) => {
-        if (!historyOf(await ledger.records(), []).failed.includes(name))
-          throw new ConfigurationError(
-            `migration ${name} has not failed; keelson migrate status lists those that have`,
-          );
-        await ledger.resolve(name, as);
-      }),
-
-    close: async () => {},
-  } satisfies Migrations);
-}
-
-/** What the tables of a database are to become. */
-function schemaTarget(
-  { packages, openTables }: MigrationDatabase,
-  { model, provider }: Pick<SchemaTarget, "model" | "provider">,
-): SchemaTarget {
-  return {
-    packages,
-    model,
-    provider,
-    schema: toPrismaSchema(model, { provider }),
-    option: "--accept-data-loss",
-    acceptDataLoss: false,
-    openTables,
-  };
-}

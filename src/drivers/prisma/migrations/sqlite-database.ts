@@ -5,14 +5,49 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { ConfigurationError } from "../../../entity/index.ts";
-import { BUSY_DELAYS, isSqliteBusy, withRetries } from "../../sql/index.ts";
-import { loadPeers } from "../engine/load-peers.ts";
-import { ENGINE_PACKAGES } from "../engine/schema-engine.ts";
-import { sqliteTables } from "../engine/sqlite-tables.ts";
-import { runStatement } from "../engine/tables.ts";
-import type { Ledger, MigrationDatabase, Scratch } from "./migration-database.ts";
+import { runStatement, whileBusy } from "../../sql/index.ts";
+import { loadPeers } from "../engine/opening.ts";
+import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
+import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migration-database.ts";
 import type { MigrationFile } from "./migration-folder.ts";
-import type { MigrationRecord } from "./migration-history.ts";
+
+/** Migrations of a SQLite file. */
+export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
+  const path = fileOf(url);
+  const packages = await loadPeers("migrations of SQLite", SQLITE_PACKAGES);
+  const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
+  const factoryOf = (file: string) => new PrismaLibSql({ url: pathToFileURL(file).href });
+
+  async function openScratch(): Promise<Scratch> {
+    const folder = await mkdtemp(join(tmpdir(), "keelson-scratch-"));
+    const factory = factoryOf(join(folder, "scratch.db"));
+    const adapter = await factory.connect();
+    const tables = sqliteTables(factory);
+    return {
+      tables,
+      run: (script) => adapter.executeScript(script),
+      async close() {
+        await tables.close();
+        await adapter.dispose();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  await mkdir(dirname(path), { recursive: true });
+  return {
+    packages,
+    openTables: async () => sqliteTables(factoryOf(path)),
+    openScratch,
+    openLedger: async () => sqliteLedger(await factoryOf(path).connect()),
+  };
+}
+
+/** The file of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
+function fileOf(url: string): string {
+  if (!url.startsWith("file:")) throw new ConfigurationError('the url of a SQLite database begins with "file:"');
+  return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
+}
 
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" TEXT PRIMARY KEY NOT NULL, "checksum" TEXT NOT NULL, "finished_at" DATETIME, "migration_name" TEXT NOT NULL,
@@ -54,9 +89,6 @@ COMMIT;`;
 
 /** The record of migrations in a SQLite file. @param adapter A connection, which is closed in the end */
 async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
-  const patiently = <T>(work: () => Promise<T>): Promise<T> =>
-    withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
-
   async function records(): Promise<readonly MigrationRecord[]> {
     const found = await runStatement(adapter, "SELECT 1 FROM sqlite_master WHERE name = '_prisma_migrations'");
     if (found.rows.length === 0) return [];
@@ -73,26 +105,24 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
     }));
   }
 
-  async function isApplied(file: MigrationFile): Promise<boolean> {
-    return (await records()).some(({ name, finished, rolledBack }) => name === file.name && finished && !rolledBack);
-  }
-
   return {
     records,
     async exclusively(work) {
       // With it on, dropping a table to make it anew would delete what refers to its rows; a transaction cannot switch it.
       await runStatement(adapter, "PRAGMA foreign_keys = OFF");
-      await patiently(() => runStatement(adapter, TABLE));
+      await whileBusy(() => runStatement(adapter, TABLE));
       return work();
     },
     async apply(file) {
       try {
-        await patiently(() => adapter.executeScript(wholeScript(file)));
+        await whileBusy(() => adapter.executeScript(wholeScript(file)));
       } catch (error) {
-        if (!(await isApplied(file))) throw error;
+        // Another process may have been faster.
+        const isIt = ({ name, finished, rolledBack }: MigrationRecord) => name === file.name && finished && !rolledBack;
+        if (!(await records()).some(isIt)) throw error;
       }
     },
-    record: async (file) => void (await patiently(() => runStatement(adapter, recording(file)))),
+    record: async (file) => void (await whileBusy(() => runStatement(adapter, recording(file)))),
     async resolve(name, as) {
       const column = as === "applied" ? "finished_at" : "rolled_back_at";
       await runStatement(
@@ -102,48 +132,5 @@ async function sqliteLedger(adapter: SqlDriverAdapter): Promise<Ledger> {
       );
     },
     close: () => adapter.dispose(),
-  };
-}
-
-const PACKAGES = {
-  ...ENGINE_PACKAGES,
-  "@prisma/adapter-libsql": () => import("@prisma/adapter-libsql"),
-} as const;
-
-/** The file of `file:./app.db` and `file:///data/app.db`; relative to the working directory. */
-function fileOf(url: string): string {
-  if (!url.startsWith("file:")) throw new ConfigurationError('the url of a SQLite database begins with "file:"');
-  return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
-}
-
-/** Migrations of a SQLite file. */
-export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
-  const path = fileOf(url);
-  const packages = await loadPeers("migrations of SQLite", PACKAGES);
-  const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
-  const factoryOf = (file: string) => new PrismaLibSql({ url: pathToFileURL(file).href });
-
-  async function openScratch(): Promise<Scratch> {
-    const folder = await mkdtemp(join(tmpdir(), "keelson-scratch-"));
-    const factory = factoryOf(join(folder, "scratch.db"));
-    const adapter = await factory.connect();
-    const tables = sqliteTables(factory);
-    return {
-      tables,
-      run: (script) => adapter.executeScript(script),
-      async close() {
-        await tables.close();
-        await adapter.dispose();
-        await rm(folder, { recursive: true, force: true });
-      },
-    };
-  }
-
-  await mkdir(dirname(path), { recursive: true });
-  return {
-    packages,
-    openTables: async () => sqliteTables(factoryOf(path)),
-    openScratch,
-    openLedger: async () => sqliteLedger(await factoryOf(path).connect()),
   };
 }

@@ -14,6 +14,12 @@ export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
   readonly asked: boolean;
 }
 
+/** Which of the former names a model is to have. */
+interface FormerNames {
+  readonly entities: boolean;
+  readonly relations: boolean;
+}
+
 /** Both names may have changed, or one of them before the other. */
 const FORMER: readonly FormerNames[] = [
   { entities: true, relations: true },
@@ -50,13 +56,10 @@ interface FormerModel {
   readonly model: EntityModel;
 }
 
-function hasFormerNames({ renamedFrom, relations }: AnyEntity): boolean {
-  return renamedFrom !== undefined || Object.values(relations).some((relation) => relation.renamedFrom !== undefined);
-}
-
 /** The former models that the database may still match; empty when nothing has a former name. */
 export function formerModels(model: EntityModel): readonly FormerModel[] {
-  if (!model.entities.some(hasFormerNames)) return [];
+  const named = model.entities.flatMap((entity) => [entity, ...Object.values(entity.relations)]);
+  if (named.every(({ renamedFrom }) => renamedFrom === undefined)) return [];
   return FORMER.map((names) => ({ names, model: formerModel(model, names) }));
 }
 
@@ -93,18 +96,11 @@ export function formerLinks(
   relation: ResolvedRelation,
 ): readonly FormerLink[] {
   const known = outgrownLinks(model, relation).map((link) => ({ ...link, asked: false }));
-  const automatic = new Set(known.map(({ table }) => table));
   const asked = former
     .flatMap((before) => linksIn(before, relation))
-    .filter(({ table }) => !automatic.has(table))
+    .filter((link) => known.every(({ table }) => table !== link.table))
     .map((link) => ({ ...link, asked: true }));
   return [...asked, ...namedLinks(catalog, relation), ...known];
-}
-
-/** Which of the former names a model is to have. */
-interface FormerNames {
-  readonly entities: boolean;
-  readonly relations: boolean;
 }
 
 /** A model with the names that its entities and relations had before `.renamedFrom()`; for the names of link tables. */

@@ -7,7 +7,7 @@ import {
   type Provider,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import { type Catalog, linkRelations, linkTable, shortName } from "../../sql/index.ts";
+import { type Catalog, linkRelations, linkTable, shortName, tableNames } from "../../sql/index.ts";
 import {
   type FormerLink,
   formerLinks,
@@ -16,8 +16,33 @@ import {
   ownColumnIn,
   plainTableName,
 } from "./former-links.ts";
-import { tableNames } from "./relation-sides.ts";
-import { type Findings, type Rename, renameColumn, renameTable } from "./rename.ts";
+
+/** A name in the database that is to become another one. */
+export interface Rename {
+  readonly kind: "rename-table" | "rename-column";
+  readonly sentence: string;
+  readonly statements: readonly string[];
+}
+
+/** What is found out while names are compared. */
+interface Findings {
+  readonly renames: Rename[];
+  readonly problems: string[];
+}
+
+/**
+ * The renames that `.renamedFrom()` asks for and the database does not have yet, and those of tables of pairs whose
+ * name has changed, in an order in which they can be applied.
+ * @throws ConfigurationError when the database has both names
+ */
+export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provider): readonly Rename[] {
+  const findings: Findings = { renames: [], problems: [] };
+  for (const entity of model.entities) entityRename(entity, catalog, findings);
+  linkRenames(model, catalog, provider, findings);
+  for (const entity of model.entities) columnRenames(entity, catalog, findings);
+  if (findings.problems.length > 0) throw new ConfigurationError(findings.problems);
+  return findings.renames;
+}
 
 function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { renames, problems }: Findings): void {
   if (renamedFrom === undefined || !catalog.has(renamedFrom)) return;
@@ -63,20 +88,6 @@ function columnRenames(entity: AnyEntity, catalog: Catalog, { renames, problems 
         statements: [renameColumn(table, from, column.name)],
       });
   }
-}
-
-/**
- * The renames that `.renamedFrom()` asks for and the database does not have yet, and those of tables of pairs whose
- * name has changed, in an order in which they can be applied.
- * @throws ConfigurationError when the database has both names
- */
-export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provider): readonly Rename[] {
-  const findings: Findings = { renames: [], problems: [] };
-  for (const entity of model.entities) entityRename(entity, catalog, findings);
-  linkRenames(model, catalog, provider, findings);
-  for (const entity of model.entities) columnRenames(entity, catalog, findings);
-  if (findings.problems.length > 0) throw new ConfigurationError(findings.problems);
-  return findings.renames;
 }
 
 /** The engine cannot give this key its new name together with the columns. */
@@ -156,4 +167,12 @@ function linkRenames(model: EntityModel, catalog: Catalog, provider: Provider, {
   for (const relation of relations.filter(isUndecided))
     if (relations.some((other) => other !== relation && isAlongside(other, relation)))
       problems.push(undecided(relation));
+}
+
+function renameTable(from: string, to: string): string {
+  return `ALTER TABLE "${from}" RENAME TO "${to}"`;
+}
+
+function renameColumn(table: string, from: string, to: string): string {
+  return `ALTER TABLE "${table}" RENAME COLUMN "${from}" TO "${to}"`;
 }

@@ -2,11 +2,9 @@ import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
-import { codecOf } from "./column-codec.ts";
+import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
-import { type ListForm, listForm } from "./list-form.ts";
-import type { Places } from "./slot.ts";
-import type { SqlBuilder } from "./sql-builder.ts";
+import type { Places, SqlBuilder } from "./sql-builder.ts";
 
 type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
@@ -22,10 +20,7 @@ export class ConditionBuilder {
     this.#slots = slots;
   }
 
-  /**
-   * A condition on the rows of a table.
-   * @param table What the statement calls the table
-   */
+  /** A condition on the rows of a table. @param table What the statement calls the table */
   build(condition: Condition, table: string): Expression {
     switch (condition.op) {
       case "and":

@@ -1,7 +1,6 @@
 import type { Provider } from "../../../entity/index.ts";
 import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
-import { codecOf } from "./column-codec.ts";
-import { listForm, listValues } from "./list-form.ts";
+import { codecOf, listForm, listValues } from "./column-codec.ts";
 
 /** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
@@ -48,7 +47,8 @@ export function conditionShape(
   }
 }
 
-function compareShape({ column, test, value }: Compare, provider: Provider, values: unknown[]): string {
+function compareShape(condition: Compare, provider: Provider, values: unknown[]): string {
+  const { column, test, value } = condition;
   const start = `${column.name}.${test}`;
   if (value === null) return `${column.name}?,`;
   if (test === "in") {
@@ -57,13 +57,14 @@ function compareShape({ column, test, value }: Compare, provider: Provider, valu
     for (const one of listValues(provider, column, list, form)) values.push(one);
     return `${start}${form},`;
   }
-  const pattern = PATTERNS[test];
-  values.push(
-    pattern === undefined ? codecOf(provider, column).encode(value) : pattern(escaped(value as string, provider)),
-  );
+  values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
   return `${start},`;
 }
 
-function escaped(text: string, provider: Provider): string {
-  return provider === "postgresql" ? text.replace(/[\\%_]/g, "\\$&") : text.replace(/[!%_]/g, "!$&");
+/** What `LIKE` is given for a search; undefined for another comparison. */
+export function patternOf({ test, value }: Compare, provider: Provider): string | undefined {
+  const pattern = PATTERNS[test];
+  if (pattern === undefined) return undefined;
+  const text = value as string;
+  return pattern(provider === "postgresql" ? text.replace(/[\\%_]/g, "\\$&") : text.replace(/[!%_]/g, "!$&"));
 }

@@ -1,6 +1,44 @@
+import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { Kysely, Sql } from "kysely";
 import type { Provider } from "../../../entity/index.ts";
-import type { ExactCollation } from "./exact-collation.ts";
+
+/** A place for a value in a statement that is compiled before there are values. */
+export class Slot {
+  /** Which of the operation's values goes here. */
+  readonly index: number;
+  readonly type: ArgType;
+
+  constructor(index: number, type: ArgType) {
+    this.index = index;
+    this.type = type;
+  }
+}
+
+/** The type of a number of rows. */
+export const WHOLE_NUMBER: ArgType = Object.freeze({ scalarType: "int", arity: "scalar" });
+
+/** What stands for the values of a condition, in their order. */
+export interface Places {
+  next(type: ArgType): unknown;
+}
+
+/** Gives out the slots of one statement, in the order in which `Values` collects what goes into them. */
+export class Slots implements Places {
+  #count = 0;
+
+  next(type: ArgType): Slot {
+    return new Slot(this.#count++, type);
+  }
+}
+
+/** Those that tell "a", "A" and "a " apart: MariaDB's, and that of MySQL 8. */
+export const EXACT_COLLATIONS = ["utf8mb4_nopad_bin", "utf8mb4_0900_bin"] as const;
+export type ExactCollation = (typeof EXACT_COLLATIONS)[number];
+
+/** The one that a server has, by what it says of its version. */
+export function exactCollation(version: unknown): ExactCollation {
+  return /MariaDB/i.test(String(version)) ? EXACT_COLLATIONS[0] : EXACT_COLLATIONS[1];
+}
 
 /** Tables by name; which there are is known when the app starts, not when this is compiled. */
 export type Tables = Record<string, Record<string, unknown>>;

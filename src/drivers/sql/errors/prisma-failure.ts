@@ -1,7 +1,7 @@
 import { KeelsonError } from "../../../entity/index.ts";
 
 /** What a statement was about: all that its error may say. */
-export interface Statement {
+export interface Subject {
   /** Name of the entity; absent for what concerns the whole database. */
   readonly model?: string;
   readonly operation: string;
@@ -33,8 +33,8 @@ interface AdapterCause {
 
 /** Which columns a constraint is about: by name, or by the name of its index. */
 export interface Constraint {
-  readonly fields?: readonly string[];
-  readonly index?: string;
+  readonly fields: readonly string[] | undefined;
+  readonly index: string | undefined;
 }
 
 /**
@@ -47,10 +47,11 @@ export class PrismaFailure extends KeelsonError {
   /** What to set, where the failure is a known one. */
   readonly remedy: string | undefined;
 
-  constructor(error: unknown, { model, operation }: Statement) {
+  constructor(error: unknown, { model, operation }: Subject) {
     const thrown = asThrown(error);
-    const code = codeOfKind(thrown) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
-    const sqlState = sqlStateOf(thrown);
+    const cause = adapterCauseOf(thrown);
+    const code = codeOfKind(cause) ?? text(thrown.code) ?? text(thrown.errorCode) ?? plainFailure(thrown) ?? "UNKNOWN";
+    const sqlState = text(cause?.originalCode) ?? text(cause?.code);
     const what = model === undefined ? operation : `${model}.${operation}`;
     const said = connectionSentence(thrown, code, sqlState);
     const remedy = remedyFor(sqlState, said);
@@ -112,8 +113,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = { 8: "NO_WRITES", 10: "NO
 /** The last byte of an extended code is the code itself. */
 const SQLITE_CODE = 0xff;
 
-function codeOfKind(thrown: Thrown): string | undefined {
-  const cause = adapterCauseOf(thrown);
+function codeOfKind(cause: AdapterCause | undefined): string | undefined {
   const kind = cause?.kind;
   if (kind === "mysql") return MYSQL_CODES[String(cause?.originalCode)];
   if (kind === "sqlite") return SQLITE_CODES[Number(cause?.extendedCode ?? cause?.originalCode) & SQLITE_CODE];
@@ -123,11 +123,6 @@ function codeOfKind(thrown: Thrown): string | undefined {
 function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined {
   if (name === "DriverAdapterError" && typeof cause === "object" && cause !== null) return cause;
   return meta?.driverAdapterError?.cause;
-}
-
-function sqlStateOf(thrown: Thrown): string | undefined {
-  const cause = adapterCauseOf(thrown);
-  return text(cause?.originalCode) ?? text(cause?.code);
 }
 
 /**
@@ -140,10 +135,11 @@ const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EA
 /** What the server or the network said of a failure of the connection. */
 function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
   if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
-  const cause = adapterCauseOf(thrown);
   // Prisma's own messages quote arguments; below them nothing does.
-  const said = text(cause?.originalMessage) ?? (text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message);
-  return text(said)?.split("\n", 1)[0]?.slice(0, 300);
+  const own = text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message;
+  return text(text(adapterCauseOf(thrown)?.originalMessage) ?? own)
+    ?.split("\n", 1)[0]
+    ?.slice(0, 300);
 }
 
 /** Whether a statement nests more deeply than the database can read: SQLite names it in words only, PostgreSQL has a code. */
@@ -162,26 +158,25 @@ function remedyFor(sqlState: string | undefined, said = ""): string | undefined 
   return undefined;
 }
 
-/** The name of the error when Prisma's query compiler panicked, which has no code. */
-const PANIC = "PrismaClientRustPanicError";
-/** The pool and its connections throw errors without a code; these mean that there is no connection. */
+/** What the pool and its connections say, without a code, where there is no connection. */
 const NO_CONNECTION =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|after calling end/;
-const NO_TRANSACTION = /Unable to start a transaction in the given time/;
 
+/** Failures without a code: a panic of Prisma's query compiler, and connections that are not there. */
 function plainFailure({ name, message }: Thrown): string | undefined {
-  if (name === PANIC) return "PANIC";
+  if (name === "PrismaClientRustPanicError") return "PANIC";
   return NO_CONNECTION.test(String(message)) ? "NO_CONNECTION" : undefined;
 }
 
 /** Whether SQLite says that another connection is writing. */
 export function isSqliteBusy(error: unknown): boolean {
-  return codeOfKind(asThrown(error)) === "P1008";
+  return codeOfKind(adapterCauseOf(asThrown(error))) === "P1008";
 }
 
 /** Whether Prisma gave up waiting for a connection to begin a transaction on. */
 export function isTransactionStartTimeout(error: unknown): boolean {
-  return asThrown(error).code === "P2028" && NO_TRANSACTION.test(String(asThrown(error).message));
+  const { code, message } = asThrown(error);
+  return code === "P2028" && /Unable to start a transaction in the given time/.test(String(message));
 }
 
 /** The constraint that an error names, if it does. */
@@ -189,9 +184,8 @@ export function constraintOf(error: unknown): Constraint {
   const thrown = asThrown(error);
   const constraint = adapterCauseOf(thrown)?.constraint;
   const fields = constraint?.fields ?? thrown.meta?.target;
-  const index = text(constraint?.index) ?? text(thrown.meta?.target);
   return {
-    ...(Array.isArray(fields) ? { fields: fields.filter((field) => typeof field === "string") } : {}),
-    ...(index === undefined ? {} : { index }),
+    fields: Array.isArray(fields) ? fields.filter((field) => typeof field === "string") : undefined,
+    index: text(constraint?.index) ?? text(thrown.meta?.target),
   };
 }

@@ -1,4 +1,5 @@
 import { type AnyEntity, type EntityModel, isKeelsonError } from "../../../entity/index.ts";
+import type { Row } from "../../../gate/index.ts";
 import {
   BadRequestError,
   ConflictError,
@@ -7,17 +8,44 @@ import {
   ReferencedError,
   ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { constraintName } from "../tables/constraint-name.ts";
-import { liveUniqueName } from "../tables/live-unique-name.ts";
-import { printedUniqueKeys } from "../tables/printed-unique-keys.ts";
+import { constraintName, liveUniqueName, printedUniqueKeys } from "../tables/unique-keys.ts";
 import {
   type Constraint,
   constraintOf,
   isTooDeep,
   isTransactionStartTimeout,
   PrismaFailure,
-  type Statement,
+  type Subject,
 } from "./prisma-failure.ts";
+
+/**
+ * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
+ * @param statement what failed; its `operation` decides what a broken reference means
+ */
+export function toKeelsonError(error: unknown, statement: Subject, model?: EntityModel): Error {
+  if (isKeelsonError(error)) return error;
+  const cause = new PrismaFailure(error, statement);
+  const entity = statement.model === undefined ? undefined : model?.get(statement.model);
+  const { code, sqlState } = cause;
+  if (code === "P2002") {
+    const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
+    return new ConflictError(undefined, { fields, cause });
+  }
+  if (code === "P2003" || code === "P2014") {
+    if (statement.operation === "delete") return new ReferencedError(undefined, { cause });
+    return danglingReference(entity ? foreignKeys(entity, constraintOf(error)) : [], cause);
+  }
+  if (sqlState === "54000")
+    return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
+  if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
+  if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
+  if (isUnavailable(code, sqlState) || isTransactionStartTimeout(error))
+    return new DatabaseUnavailableError(undefined, { cause });
+  if (code === "P2028") return new DatabaseError("The transaction is over", { cause });
+  if (code === "P2021" || code === "P2022")
+    return new DatabaseError(`The tables do not fit the definition of ${statement.model ?? "an entity"}`, { cause });
+  return new DatabaseError(undefined, { cause });
+}
 
 /** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
 const UNAVAILABLE = new Set(
@@ -27,11 +55,14 @@ const UNAVAILABLE = new Set(
 );
 /** Connection exceptions and exhausted resources. */
 const UNAVAILABLE_CLASS = /^(08|53)/;
-const MISFITS = new Set(["P2021", "P2022"]);
 
-function isUnavailable({ code, sqlState }: PrismaFailure): boolean {
-  if (UNAVAILABLE.has(code)) return true;
-  return sqlState !== undefined && (UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState));
+function isUnavailable(code: string, sqlState = ""): boolean {
+  return UNAVAILABLE.has(code) || UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState);
+}
+
+/** What a Keelson error says of its cause in the database. */
+export function failureBehind(error: unknown): PrismaFailure | undefined {
+  return error instanceof Error && error.cause instanceof PrismaFailure ? error.cause : undefined;
 }
 
 /** What a reference to a record that does not exist is answered with. */
@@ -40,48 +71,6 @@ export function danglingReference(names: readonly string[], cause?: unknown): Va
   return new ValidationFailedError(names.length === 0 ? { _: "a reference leads to no record" } : errors, undefined, {
     cause,
   });
-}
-
-function referenceError(error: unknown, entity: AnyEntity | undefined, operation: string, cause: PrismaFailure): Error {
-  if (operation.startsWith("delete")) return new ReferencedError(undefined, { cause });
-  const column = entity && foreignKeyColumn(entity, constraintOf(error));
-  return danglingReference(column === undefined ? [] : [column], cause);
-}
-
-/**
- * Turns a Prisma error into a Keelson error that repeats nothing of its text: no message, no argument, no SQL.
- * @param statement what failed; its `operation` decides what a broken reference means
- */
-export function toKeelsonError(error: unknown, statement: Statement, model?: EntityModel): Error {
-  if (isKeelsonError(error)) return error;
-  const cause = new PrismaFailure(error, statement);
-  const entity = statement.model === undefined ? undefined : model?.get(statement.model);
-  const { code } = cause;
-  if (code === "P2002") {
-    const fields = model && entity ? uniqueColumns(model, entity, constraintOf(error)) : [];
-    return new ConflictError(undefined, { fields, cause });
-  }
-  if (code === "P2003" || code === "P2014") return referenceError(error, entity, statement.operation, cause);
-  if (cause.sqlState === "54000")
-    return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
-  if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
-  if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
-  if (isUnavailable(cause) || isTransactionStartTimeout(error))
-    return new DatabaseUnavailableError(undefined, { cause });
-  if (code === "P2028") return new DatabaseError("The transaction is over", { cause });
-  if (MISFITS.has(code))
-    return new DatabaseError(`The tables do not fit the definition of ${statement.model ?? "an entity"}`, { cause });
-  return new DatabaseError(undefined, { cause });
-}
-
-/** Whether two transactions got in each other's way; the same work may succeed a moment later. */
-export function isWriteConflict(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P2034";
-}
-
-/** Whether another process is writing to the SQLite file. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof PrismaFailure && error.cause.code === "P1008";
 }
 
 /** An index name as some databases report it: `"post_slug_key"`, `post.post_slug_key`. */
@@ -95,19 +84,48 @@ function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }:
   if (index === undefined) return [];
   const name = bareName(index);
   if (name === `${entity.name}_pkey` || name === "PRIMARY") return ["id"];
-  const namesOf = (columns: readonly string[]): readonly string[] => [
-    constraintName(entity, columns, "_key"),
-    liveUniqueName(entity, columns),
-  ];
-  return printedUniqueKeys(model, entity).find((columns) => namesOf(columns).includes(name)) ?? [];
+  const isNamedAfter = (columns: readonly string[]): boolean =>
+    name === constraintName(entity, columns, "_key") || name === liveUniqueName(entity, columns);
+  return printedUniqueKeys(model, entity).find(isNamedAfter) ?? [];
 }
 
-/** The column of a foreign key constraint; undefined when it cannot be told. */
-function foreignKeyColumn(entity: AnyEntity, { fields, index }: Constraint): string | undefined {
-  const keys = Object.values(entity.columns).filter(({ role }) => role === "foreignKey");
-  const found = keys.find(
-    ({ name }) =>
-      fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index)),
+/** The column of a foreign key constraint; none when it cannot be told. */
+function foreignKeys(entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
+  const found = Object.values(entity.columns).find(
+    ({ name, role }) =>
+      role === "foreignKey" &&
+      (fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index))),
   );
-  return found?.name;
+  return found === undefined ? [] : [found.name];
+}
+
+/** Rows that are written, and a way to look for those they refer to. */
+interface WrittenRows {
+  readonly model: EntityModel;
+  readonly entity: AnyEntity;
+  readonly rows: readonly (Row | ReadonlyMap<string, unknown>)[];
+  /** How many records with these ids there are. */
+  count(target: AnyEntity, ids: readonly unknown[]): Promise<number>;
+}
+
+/** SQLite does not say which reference of a row led nowhere; looking for the records does. */
+export async function namingDangling<T>(written: WrittenRows, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ValidationFailedError) || !("_" in error.errors)) throw error;
+    throw danglingReference(await danglingKeys(written), error.cause);
+  }
+}
+
+async function danglingKeys({ model, entity, rows, count }: WrittenRows): Promise<string[]> {
+  const dangling: string[] = [];
+  for (const { type, remote, target, foreignKey } of model.relationsOf(entity)) {
+    if (type !== "belongsTo" || remote !== undefined) continue;
+    const key = foreignKey as string;
+    const keys = new Set(rows.map((row) => (row instanceof Map ? row.get(key) : (row as Row)[key]) ?? null));
+    const ids = [...keys].filter((id) => id !== null);
+    if (ids.length > 0 && (await count(target, ids)) < ids.length) dangling.push(key);
+  }
+  return dangling;
 }

@@ -14,12 +14,77 @@ import type {
 } from "../../../gate/index.ts";
 import { ValidationFailedError } from "../../../kernel/index.ts";
 import { danglingReference } from "../errors/to-keelson-error.ts";
-import { sharedWrites } from "../fast/share-writes.ts";
+import { sharedWrites } from "../fast/shared-writes.ts";
 import type { Fast } from "../fast/switches.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 import { countRows, sqlFind } from "./sql-reads.ts";
-import { deleteRows, insertRow, insertRows, insertRowWhere, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
+
+/**
+ * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
+ * it do not matter while they wait for their turn.
+ */
+export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"], fast: Fast): Execute {
+  const find = sqlFind(session, fast);
+  const shared = fast.sharedWrites && !session.inTransaction ? sharedWrites(session) : undefined;
+
+  function insert(statement: Insert): Promise<Written> {
+    const entity = session.connection().entityOf(statement.entity);
+    const { rows, where, returning } = statement;
+    if (returning === true || where !== undefined) {
+      const [data] = rows as readonly [Row];
+      return insertRow(session, shared, entity, data, where).then(writtenOne);
+    }
+    const portions = portionsOf(session, entity, rows);
+    if (session.inTransaction || portions.length < 2) return insertRows(session, entity, portions).then(writtenSeveral);
+    return transaction((execute) => execute(statement));
+  }
+
+  function update({ entity: given, where, data, returning }: Update): Promise<Written> {
+    const entity = session.connection().entityOf(given);
+    if (returning === true) return updateRow(session, shared, entity, where, data).then(writtenOne);
+    return updateRows(session, entity, where, data).then(writtenSeveral);
+  }
+
+  function run(statement: Statement): Promise<ResultOf<Statement>> {
+    const open = session.connection();
+    switch (statement.kind) {
+      case "find":
+        return find(statement);
+      case "count":
+        return countRows(session, open.entityOf(statement.entity), statement.where);
+      case "insert":
+        return insert(statement);
+      case "update":
+        return update(statement);
+      case "delete":
+        return deleteRows(session, open.entityOf(statement.entity), statement.where).then(writtenSeveral);
+      case "pairs":
+        return selectLinks(session, statement);
+      case "link":
+        if (session.inTransaction || statement.targets.length <= PAIRS) return addLinks(session, statement);
+        return transaction((execute) => execute(statement));
+      default:
+        return removeLinks(session, statement);
+    }
+  }
+  return ((statement) => {
+    try {
+      return run(statement);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }) as Execute;
+}
+
+function writtenSeveral(count: number): Written {
+  return { count, rows: [] };
+}
+
+function writtenOne(row: Row | null): Written {
+  return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+}
 
 /** Pairs of one INSERT. */
 const PAIRS = 1_000;
@@ -57,70 +122,4 @@ async function removeLinks(session: SqlSession, { relation, id, targets }: Chang
   if (targets.length === 0) return;
   const query = unlinkQuery(session.connection(), relation, id, targets);
   await session.write({ model: relation.source.name, operation: "unlink" }, (client) => client.executeRaw(query));
-}
-
-/**
- * Runs statements in SQL. Their SQL is written when they are given, with copies of what they hold, so that later changes to
- * it do not matter while they wait for their turn.
- */
-export function sqlExecutor(session: SqlSession, transaction: DriverPort["transaction"], fast: Fast): Execute {
-  const find = sqlFind(session, fast);
-  const shared = fast.sharedWrites && !session.inTransaction ? sharedWrites(session) : undefined;
-
-  function insert(statement: Insert): Promise<Written> {
-    const plan = session.connection().planOf(statement.entity);
-    const { rows, where, returning } = statement;
-    if (returning === true || where !== undefined) {
-      const [data] = rows as readonly [Row];
-      if (where === undefined) return insertRow(session, shared, plan, data).then(writtenOne);
-      return insertRowWhere(session, plan, data, where).then(writtenOne);
-    }
-    const portions = portionsOf(session, plan, rows);
-    if (session.inTransaction || portions.length < 2) return insertRows(session, plan, portions).then(writtenSeveral);
-    return transaction((execute) => execute(statement));
-  }
-
-  function update({ entity, where, data, returning }: Update): Promise<Written> {
-    const plan = session.connection().planOf(entity);
-    if (returning === true) return updateRow(session, shared, plan, where, data).then(writtenOne);
-    return updateRows(session, plan, where, data).then(writtenSeveral);
-  }
-
-  function run(statement: Statement): Promise<ResultOf<Statement>> {
-    const open = session.connection();
-    switch (statement.kind) {
-      case "find":
-        return find(statement);
-      case "count":
-        return countRows(session, open.planOf(statement.entity), statement.where);
-      case "insert":
-        return insert(statement);
-      case "update":
-        return update(statement);
-      case "delete":
-        return deleteRows(session, open.planOf(statement.entity), statement.where).then(writtenSeveral);
-      case "pairs":
-        return selectLinks(session, statement);
-      case "link":
-        if (session.inTransaction || statement.targets.length <= PAIRS) return addLinks(session, statement);
-        return transaction((execute) => execute(statement));
-      default:
-        return removeLinks(session, statement);
-    }
-  }
-  return ((statement) => {
-    try {
-      return run(statement);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }) as Execute;
-}
-
-function writtenSeveral(count: number): Written {
-  return { count, rows: [] };
-}
-
-function writtenOne(row: Row | null): Written {
-  return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
 }

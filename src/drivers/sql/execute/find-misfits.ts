@@ -1,10 +1,44 @@
 import type { ArgType, SqlQueryable } from "@prisma/driver-adapter-utils";
-import type { EntityModel, Provider } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, Provider } from "../../../entity/index.ts";
 import { toKeelsonError } from "../errors/to-keelson-error.ts";
-import { type Catalog, columnsQuery, toCatalog } from "../tables/catalog.ts";
-import { type Keys, misfitsOf } from "../tables/misfits.ts";
+import { type ColumnShape, columnsQuery, toCatalog } from "../tables/catalog.ts";
+import { columnTypeOf, fitsColumn } from "../tables/column-type.ts";
+import { linkRelations, linkTable } from "../tables/link-table.ts";
+import { printedUniqueKeys } from "../tables/unique-keys.ts";
 
 type Asked = Pick<SqlQueryable, "queryRaw">;
+
+/** Tables, and what they are to fit. */
+interface Fitting {
+  readonly model: EntityModel;
+  readonly provider: Provider;
+  /** That of PostgreSQL. */
+  readonly schema?: string | undefined;
+}
+
+/**
+ * Asks the database for its tables, and says what keeps an app from working on them, a sentence each with the remedy. Tables,
+ * columns and indexes that the definitions do not know, wider types and other defaults are no problem: a later version may
+ * have made them.
+ * @param withKeys whether unique indexes and foreign keys are looked at, too; not on MySQL
+ * @throws DatabaseUnavailableError
+ */
+export async function findMisfits(
+  client: Asked,
+  { model, provider, schema }: Fitting,
+  withKeys: boolean,
+): Promise<readonly string[]> {
+  const catalog = toCatalog(await ask(client, columnsQuery(provider, true), schema));
+  const keys = withKeys && provider !== "mysql" ? await readKeys(client, provider, schema) : undefined;
+  const tables = [...model.entities.map((entity) => describeEntity(model, entity)), ...describeLinks(model)];
+  const existing = byFoldedName(catalog, provider);
+  return tables.flatMap((table) => {
+    const found = existing.get(folded(table.name, provider));
+    if (found === undefined) return [`table "${table.name}" is missing`];
+    const problems = columnProblems(table, found, provider);
+    return keys === undefined ? problems : [...problems, ...keyProblems(table, keys)];
+  });
+}
 
 const TEXT: ArgType = { scalarType: "string", arity: "scalar" };
 
@@ -15,11 +49,6 @@ async function ask(client: Asked, sql: string, schema: string | undefined): Prom
   } catch (error) {
     throw toKeelsonError(error, { operation: "connect" });
   }
-}
-
-/** Tables and views as they are. @param schema that of PostgreSQL */
-export async function readCatalog(client: Asked, provider: Provider, schema?: string): Promise<Catalog> {
-  return toCatalog(await ask(client, columnsQuery(provider, true), schema));
 }
 
 // Rows of: table, column, name of the index, 1 where it is over some of the rows only.
@@ -50,31 +79,122 @@ async function readKeys(client: Asked, provider: keyof typeof UNIQUE, schema: st
     index.columns.push(String(column));
     indexes.set(String(name), index);
   }
-  const namesOf = (wanted: boolean) =>
-    new Set(
-      [...indexes.values()]
-        .filter(({ partial }) => partial === wanted)
-        .map(({ table, columns }) => `${table}(${columns.sort().join(",")})`),
-    );
+  const unique = new Set<string>();
+  const partial = new Set<string>();
+  for (const index of indexes.values())
+    (index.partial ? partial : unique).add(`${index.table}(${index.columns.sort().join(",")})`);
   const references = await ask(client, REFERENCES[provider], schema);
+  return { unique, partial, references: new Set(references.map(([from, column, to]) => `${from}.${column}>${to}`)) };
+}
+
+/** What tables promise besides the types of their columns. */
+interface Keys {
+  /** Unique indexes over all rows: `table(a,b)`, the columns in the order of the alphabet. */
+  readonly unique: ReadonlySet<string>;
+  /** The same over some of the rows. */
+  readonly partial: ReadonlySet<string>;
+  /** Foreign keys: `table.column>target`. */
+  readonly references: ReadonlySet<string>;
+}
+
+/** A table that the definitions describe. */
+interface Described {
+  readonly name: string;
+  readonly columns: readonly (readonly [string, ColumnDefinition])[];
+  readonly unique: readonly (readonly string[])[];
+  /** Uniqueness among live records only. */
+  readonly isPartial: boolean;
+  readonly references: readonly (readonly [column: string, target: string])[];
+}
+
+function describeEntity(model: EntityModel, entity: AnyEntity): Described {
+  const columns = Object.values(entity.columns);
   return {
-    unique: namesOf(false),
-    partial: namesOf(true),
-    references: new Set(references.map(([table, column, target]) => `${table}.${column}>${target}`)),
+    name: entity.name,
+    columns: columns.map((column) => [column.name, column]),
+    unique: [["id"], ...printedUniqueKeys(model, entity)],
+    isPartial: entity.softDelete !== undefined,
+    references: columns.flatMap(({ name, relation }) => {
+      const known = relation === undefined ? undefined : model.relation(entity, relation);
+      return known === undefined || known.remote !== undefined ? [] : [[name, known.target.name] as const];
+    }),
   };
 }
 
-/**
- * Asks the database for its tables, and says what keeps an app from working on them.
- * @param withKeys whether unique indexes and foreign keys are looked at, too
- * @throws DatabaseUnavailableError
- */
-export async function findMisfits(
-  client: Asked,
-  { model, provider, schema }: { model: EntityModel; provider: keyof typeof UNIQUE; schema?: string },
-  withKeys: boolean,
-): Promise<readonly string[]> {
-  const catalog = await readCatalog(client, provider, schema);
-  const keys = withKeys ? await readKeys(client, provider, schema) : undefined;
-  return misfitsOf({ model, provider, catalog, keys });
+function describeLinks(model: EntityModel): Described[] {
+  return linkRelations(model).map((relation) => {
+    const { table, own, other } = linkTable(relation);
+    const ends = [[own, relation.source] as const, [other, relation.target] as const];
+    return {
+      name: table,
+      columns: ends.map(([column, { columns }]) => [column, columns.id as ColumnDefinition]),
+      unique: [["A", "B"]],
+      isPartial: false,
+      references: ends.map(([column, { name }]) => [column, name]),
+    };
+  });
+}
+
+/** How a field is written that suits a column; nothing for types that no field has. */
+const FIELDS: readonly (readonly [RegExp, string])[] = [
+  [/int|serial/, "int"],
+  [/bool/, "bool"],
+  [/double|real|float|numeric|decimal/, "float"],
+  [/timestamp|datetime/, "datetime"],
+  [/json/, "json"],
+  [/char|text/, "string"],
+];
+
+function typeSentence(at: string, column: ColumnDefinition, type: string, provider: Provider): string {
+  const expected = columnTypeOf(column.kind.column, provider);
+  const suited = FIELDS.find(([pattern, name]) => pattern.test(type) && name !== column.kind.name);
+  const remedy = suited === undefined || column.field === undefined ? "" : `, or declare the field as ${suited[1]}`;
+  return `${at} has the type ${type || "(none)"}, and ${expected} is expected; change the column's type to ${expected}${remedy}`;
+}
+
+/** Names as the database tells them apart: only PostgreSQL goes by upper and lower case everywhere. */
+function folded(name: string, provider: Provider): string {
+  return provider === "postgresql" ? name : name.toLowerCase();
+}
+
+function byFoldedName<T>(map: ReadonlyMap<string, T>, provider: Provider): ReadonlyMap<string, T> {
+  return new Map([...map].map(([name, value]) => [folded(name, provider), value]));
+}
+
+function columnProblems(
+  table: Described,
+  columns: ReadonlyMap<string, ColumnShape>,
+  provider: Provider,
+): readonly string[] {
+  const problems: string[] = [];
+  const found = byFoldedName(columns, provider);
+  const described = new Set<string>();
+  for (const [name, column] of table.columns) {
+    const at = `table "${table.name}": column "${name}"`;
+    const shape = found.get(folded(name, provider));
+    described.add(folded(name, provider));
+    if (shape === undefined) problems.push(`${at} is missing`);
+    else if (!fitsColumn(column, shape.type, provider)) problems.push(typeSentence(at, column, shape.type, provider));
+    else if (shape.required && column.optional)
+      problems.push(`${at} is required in the database and optional in the entity; make both the same`);
+  }
+  for (const [name, { required, hasDefault }] of columns)
+    if (required && !hasDefault && !described.has(folded(name, provider)))
+      problems.push(
+        `table "${table.name}": column "${name}" is required, has no default, and is not in the entity, so no record can be created; give it a default, make it optional, or declare it`,
+      );
+  return problems;
+}
+
+function keyProblems({ name, unique, isPartial, references }: Described, keys: Keys): readonly string[] {
+  const problems: string[] = [];
+  for (const columns of unique) {
+    const index = `${name}(${[...columns].sort().join(",")})`;
+    if (!keys.unique.has(index) && !(isPartial && keys.partial.has(index)))
+      problems.push(`table "${name}" has no unique index on ${columns.map((column) => `"${column}"`).join(", ")}`);
+  }
+  for (const [column, target] of references)
+    if (!keys.references.has(`${name}.${column}>${target}`))
+      problems.push(`table "${name}": column "${column}" has no foreign key to "${target}"`);
+  return problems;
 }

@@ -1,10 +1,8 @@
-import type { ColumnDefinition } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
-import { byId } from "../fast/by-id.ts";
 import { joinsOf } from "../fast/joins.ts";
-import { sharedReads } from "../fast/share-reads.ts";
+import { byId, sharedReads } from "../fast/shared-reads.ts";
 import type { Fast } from "../fast/switches.ts";
-import type { EntityPlan } from "../session/entity-plan.ts";
 import { inlineOf, type Rows, rowsThatFit } from "../statement/long-values.ts";
 import {
   countQuery,
@@ -26,22 +24,22 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
   return async (find) => {
     const { where: condition, sort, limit, offset = 0, bytes, counted, joins } = find;
     const open = session.connection();
-    const plan = open.planOf(find.entity);
-    const selection = selectionOf(open, plan, find);
-    if (find.lock === true) return lockRow(session, plan, selection, condition);
+    const entity = open.entityOf(find.entity);
+    const selection = selectionOf(open, entity, find);
+    if (find.lock) return lockRow(session, entity, selection, condition, find.lock);
     const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
     const single = isOne && oneById !== undefined ? byId(condition) : undefined;
-    if (single !== undefined) return oneById?.(plan, selection, single) as Promise<Row[]>;
-    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(plan.entity, sort);
+    if (single !== undefined) return oneById?.(entity, selection, single) as Promise<Row[]>;
+    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort);
     if (limit === 0) return [];
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
-    const statement = selectQuery(open, plan, selection, { condition, along, order, limit, offset, inline });
-    return session.read({ model: plan.entity.name, operation: "find" }, async (client) => {
+    const statement = selectQuery(open, entity, selection, { condition, along, order, limit, offset, inline });
+    return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
       if (inline !== undefined) {
         const byIds = (ids: readonly string[]): Promise<Rows> =>
-          client.queryRaw(selectByIdQuery(open, plan, selection, ids, condition, along));
+          client.queryRaw(selectByIdQuery(open, entity, selection, ids, condition, along));
         found = { rows: await rowsThatFit(found.rows, { selection, inline, bytes: bytes as ByteBudget, byIds }) };
       }
       return along === undefined ? rowsOf(selection, found) : along.rowsOf(selection, found);
@@ -54,27 +52,32 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
  * waited, so what is asked of these is asked once the record is locked. SQLite has one writer, and no words for a lock: an update
  * that changes nothing takes it there.
  */
-function lockRow(session: SqlSession, plan: EntityPlan, selection: Selection, condition: Condition): Promise<Row[]> {
+function lockRow(
+  session: SqlSession,
+  entity: AnyEntity,
+  selection: Selection,
+  condition: Condition,
+  strength: true | "delete",
+): Promise<Row[]> {
   const open = session.connection();
-  const { entity } = plan;
   const id = soleId(condition);
   const isSqlite = open.dialect.provider === "sqlite";
   const isApart = !isSqlite && looksAt(condition);
   const locked = isApart ? compare(entity.columns.id as ColumnDefinition, "eq", id as string) : condition;
   const lock = isSqlite
     ? updateQuery(open, entity, condition, new Map([["id", id]]), selection)
-    : selectQuery(open, plan, selection, { condition: locked, lock: true });
+    : selectQuery(open, entity, selection, { condition: locked, lock: strength });
   return session.write({ model: entity.name, operation: "lock" }, async (client) => {
     const rows = rowsOf(selection, await client.queryRaw(lock));
     if (!isApart || rows.length === 0) return rows;
-    return rowsOf(selection, await client.queryRaw(selectQuery(open, plan, selection, { condition })));
+    return rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
   });
 }
 
 /** How many records match. */
-export function countRows(session: SqlSession, plan: EntityPlan, condition: Condition): Promise<number> {
-  const query = countQuery(session.connection(), plan, condition);
-  return session.read({ model: plan.entity.name, operation: "count" }, async (client) =>
+export function countRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
+  const query = countQuery(session.connection(), entity, condition);
+  return session.read({ model: entity.name, operation: "count" }, async (client) =>
     Number((await client.queryRaw(query)).rows[0]?.[0]),
   );
 }

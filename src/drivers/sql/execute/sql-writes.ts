@@ -1,15 +1,17 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { askedOfStored, type Condition, compare, type Row, soleId } from "../../../gate/index.ts";
-import { namingDangling, type Written } from "../errors/naming-dangling.ts";
-import type { SharedWrites } from "../fast/share-writes.ts";
-import type { EntityPlan } from "../session/entity-plan.ts";
-import { limitsOf } from "../session/run-transaction.ts";
+import { codecOf } from "../condition/column-codec.ts";
+import { namingDangling } from "../errors/to-keelson-error.ts";
+import type { SharedWrites } from "../fast/shared-writes.ts";
+import { adapterTransaction } from "../session/adapter.ts";
+import { type Dialect, givenColumns } from "../session/connection.ts";
+import { limitsOf } from "../session/session.ts";
+import type { Rows } from "../statement/long-values.ts";
 import { countQuery, type Selection, selectByIdQuery, selectionOf, selectQuery } from "../statement/select-query.ts";
-import type { SqlSession } from "../statement/sql-connection.ts";
+import type { NamedQuery, SqlSession } from "../statement/sql-connection.ts";
 import { deleteQuery, type Encoded, insertQuery, insertWhereQuery, updateQuery } from "../statement/write-queries.ts";
-import { adapterTransaction } from "./adapter-transaction.ts";
-import { encodeNewRow, encodeRow } from "./encode-row.ts";
+import { countRows } from "./sql-reads.ts";
 
 /** Milliseconds for one statement that changes a row and the read of it. */
 const ROW_TRANSACTION_MS = 30_000;
@@ -17,80 +19,97 @@ const ROW_TRANSACTION_MS = 30_000;
 const INSERT_ROWS = 500;
 const INSERT_PARAMETERS = 30_000;
 
-/** Stores a row and returns it. */
+/**
+ * Stores a row and returns it; null when a condition does not hold.
+ * @param condition What has to hold without the row. @default nothing
+ */
 export function insertRow(
   session: SqlSession,
   shared: SharedWrites | undefined,
-  plan: EntityPlan,
+  entity: AnyEntity,
   data: Row,
-): Promise<Row> {
-  const open = session.connection();
-  const { entity } = plan;
-  const all = selectionOf(open, plan);
-  const given = encodeNewRow(plan, data, open.dialect);
-  const { returnsRows } = open.dialect;
-  const together = shared?.insert(plan, given, all);
-  if (together !== undefined) return namingDangling(toWritten(session, entity, [data]), together);
-  const query = insertQuery(open, entity, [given], returnsRows ? all : undefined);
-  return namingDangling(toWritten(session, entity, [data]), () =>
-    session.write({ model: entity.name, operation: "insert" }, async (client) => {
-      if (returnsRows) return firstOf(all, await client.queryRaw(query)) as Row;
-      const row = await atOnce(session, client, async (inner) => {
-        await inner.executeRaw(query);
-        return readOne(session, inner, plan, data.id as string);
-      });
-      return row as Row;
-    }),
-  );
-}
-
-/** Stores a row where a condition holds without it, and returns it; null when it does not hold. */
-export function insertRowWhere(
-  session: SqlSession,
-  plan: EntityPlan,
-  data: Row,
-  condition: Condition,
+  condition: Condition | undefined,
 ): Promise<Row | null> {
   const open = session.connection();
-  const { entity } = plan;
-  const all = selectionOf(open, plan);
-  const { returnsRows } = open.dialect;
-  const row = encodeNewRow(plan, data, open.dialect);
-  const left = askedOfStored(condition, data);
-  const query = insertWhereQuery(open, entity, row, left, returnsRows ? all : undefined);
-  return namingDangling(toWritten(session, entity, [data]), () =>
-    session.write({ model: entity.name, operation: "insert" }, async (client) => {
-      if (returnsRows) return firstOf(all, await client.queryRaw(query));
-      return atOnce(session, client, async (inner) =>
-        (await inner.executeRaw(query)) === 0 ? null : readOne(session, inner, plan, data.id as string),
-      );
+  const all = selectionOf(open, entity);
+  const row = encodeNewRow(entity, data, open.dialect);
+  const returning = open.dialect.returnsRows ? all : undefined;
+  if (condition !== undefined) {
+    const query = insertWhereQuery(open, entity, row, askedOfStored(condition, data), returning);
+    return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
+  }
+  const together = shared?.insert(entity, row, all);
+  if (together !== undefined) return naming(session, entity, [data], together);
+  const query = insertQuery(open, entity, [row], returning);
+  return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
+}
+
+/** Changes the one row that matches, and returns it: one UPDATE with the whole condition. */
+export function updateRow(
+  session: SqlSession,
+  shared: SharedWrites | undefined,
+  entity: AnyEntity,
+  condition: Condition,
+  data: Row,
+): Promise<Row | null> {
+  const open = session.connection();
+  const all = selectionOf(open, entity);
+  const given = encodeRow(entity, data, open.dialect);
+  const id = soleId(condition) as string;
+  if (given.size === 0) {
+    const query = selectQuery(open, entity, all, { condition });
+    return session.write({ model: entity.name, operation: "update" }, async (client) =>
+      firstOf(all, await client.queryRaw(query)),
+    );
+  }
+  const together = shared?.update(entity, id, condition, given, all);
+  if (together !== undefined) return naming(session, entity, [data], together);
+  const query = updateQuery(open, entity, condition, given, open.dialect.returnsRows ? all : undefined);
+  return writeRow(session, entity, all, { operation: "update", query, data, id });
+}
+
+/** A statement that writes one row. */
+interface RowWrite {
+  readonly operation: "insert" | "update";
+  readonly query: NamedQuery;
+  readonly data: Row;
+  readonly id: string;
+}
+
+/**
+ * Runs a statement that writes one row, and returns the row; null when it wrote none. Where a statement returns no rows,
+ * the row stays locked until it is read, so that it is what the statement wrote.
+ */
+function writeRow(
+  session: SqlSession,
+  entity: AnyEntity,
+  all: Selection,
+  { operation, query, data, id }: RowWrite,
+): Promise<Row | null> {
+  const open = session.connection();
+  return naming(session, entity, [data], () =>
+    session.write({ model: entity.name, operation }, async (client) => {
+      if (open.dialect.returnsRows) return firstOf(all, await client.queryRaw(query));
+      const write = async (inner: SqlQueryable): Promise<Row | null> =>
+        (await inner.executeRaw(query)) === 0
+          ? null
+          : firstOf(all, await inner.queryRaw(selectByIdQuery(open, entity, all, [id])));
+      if (session.inTransaction) return write(client);
+      return adapterTransaction(client as SqlDriverAdapter, write, limitsOf(open, ROW_TRANSACTION_MS));
     }),
   );
 }
 
-function firstOf(selection: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row | null {
-  const values = rows[0];
+function firstOf(selection: Selection, { rows: [values] }: Rows): Row | null {
   return values === undefined ? null : selection.decode(values, 0);
 }
 
-/** Where a statement returns no rows, the row stays locked until it is read, so that it is what the statement wrote. */
-function atOnce<T>(session: SqlSession, client: SqlQueryable, work: (client: SqlQueryable) => Promise<T>): Promise<T> {
-  if (session.inTransaction) return work(client);
-  return adapterTransaction(client as SqlDriverAdapter, work, limitsOf(session.connection(), ROW_TRANSACTION_MS));
-}
-
-async function readOne(session: SqlSession, client: SqlQueryable, plan: EntityPlan, id: string): Promise<Row | null> {
-  const open = session.connection();
-  const all = selectionOf(open, plan);
-  return firstOf(all, await client.queryRaw(selectByIdQuery(open, plan, all, [id])));
-}
-
 /** Rows as they travel, in portions with the same columns that are few enough for a statement. */
-export function portionsOf(session: SqlSession, plan: EntityPlan, rows: readonly Row[]): readonly Encoded[][] {
+export function portionsOf(session: SqlSession, entity: AnyEntity, rows: readonly Row[]): readonly Encoded[][] {
   const { dialect } = session.connection();
   const alike = new Map<string, Encoded[]>();
   for (const row of rows) {
-    const encoded = encodeNewRow(plan, row, dialect);
+    const encoded = encodeNewRow(entity, row, dialect);
     const names = [...encoded.keys()].sort();
     const key = names.join();
     const group = alike.get(key) ?? [];
@@ -108,91 +127,65 @@ export function portionsOf(session: SqlSession, plan: EntityPlan, rows: readonly
 /** Stores rows, one portion after the other. */
 export async function insertRows(
   session: SqlSession,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   portions: readonly (readonly Encoded[])[],
 ): Promise<number> {
-  const open = session.connection();
   let count = 0;
   for (const rows of portions) {
-    const query = insertQuery(open, entity, rows);
-    const written = toWritten(
-      session,
-      entity,
-      rows.map((row) => Object.fromEntries(row)),
-    );
-    count += await namingDangling(written, () =>
+    const query = insertQuery(session.connection(), entity, rows);
+    count += await naming(session, entity, rows, () =>
       session.write({ model: entity.name, operation: "insert" }, (client) => client.executeRaw(query)),
     );
   }
   return count;
 }
 
-/** Changes the one row that matches: one UPDATE with the whole condition. */
-export function updateRow(
-  session: SqlSession,
-  shared: SharedWrites | undefined,
-  plan: EntityPlan,
-  condition: Condition,
-  data: Row,
-): Promise<Row | null> {
-  const open = session.connection();
-  const { entity } = plan;
-  const all = selectionOf(open, plan);
-  const given = encodeRow(plan, data, open.dialect);
-  const id = soleId(condition) as string;
-  const statement = { model: entity.name, operation: "update" };
-  if (given.size === 0) {
-    const query = selectQuery(open, plan, all, { condition });
-    return session.write(statement, async (client) => firstOf(all, await client.queryRaw(query)));
-  }
-  const { returnsRows } = open.dialect;
-  const together = shared?.update(plan, { id, condition }, given, all);
-  if (together !== undefined) return namingDangling(toWritten(session, entity, [data]), together);
-  const query = updateQuery(open, entity, condition, given, returnsRows ? all : undefined);
-  return namingDangling(toWritten(session, entity, [data]), () =>
-    session.write(statement, async (client) => {
-      if (returnsRows) return firstOf(all, await client.queryRaw(query));
-      return atOnce(session, client, async (inner) =>
-        (await inner.executeRaw(query)) === 0 ? null : readOne(session, inner, plan, id),
-      );
-    }),
-  );
-}
-
 /** Changes the rows that match; returns how many. */
-export function updateRows(session: SqlSession, plan: EntityPlan, condition: Condition, data: Row): Promise<number> {
+export function updateRows(session: SqlSession, entity: AnyEntity, condition: Condition, data: Row): Promise<number> {
   const open = session.connection();
-  const { entity } = plan;
-  const given = encodeRow(plan, data, open.dialect);
+  const given = encodeRow(entity, data, open.dialect);
   const statement = { model: entity.name, operation: "update" };
   if (given.size === 0) {
-    const query = countQuery(open, plan, condition);
+    const query = countQuery(open, entity, condition);
     return session.write(statement, async (client) => Number((await client.queryRaw(query)).rows[0]?.[0]));
   }
   const query = updateQuery(open, entity, condition, given);
-  return namingDangling(toWritten(session, entity, [data]), () =>
-    session.write(statement, (client) => client.executeRaw(query)),
-  );
+  return naming(session, entity, [data], () => session.write(statement, (client) => client.executeRaw(query)));
 }
 
 /** Deletes the rows that match; returns how many. */
-export function deleteRows(session: SqlSession, { entity }: EntityPlan, condition: Condition): Promise<number> {
+export function deleteRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
   const query = deleteQuery(session.connection(), entity, condition);
   return session.write({ model: entity.name, operation: "delete" }, (client) => client.executeRaw(query));
 }
 
-function toWritten(session: SqlSession, entity: AnyEntity, rows: readonly Row[]): Written {
+function naming<T>(
+  session: SqlSession,
+  entity: AnyEntity,
+  rows: readonly (Row | Encoded)[],
+  work: () => Promise<T>,
+): Promise<T> {
   const open = session.connection();
-  return {
-    model: open.model,
-    entity,
-    rows,
-    count(target, ids) {
-      const column = target.columns.id as ColumnDefinition;
-      const query = countQuery(open, open.planOf(target), compare(column, "in", ids));
-      return session.read({ model: target.name, operation: "count" }, async (client) =>
-        Number((await client.queryRaw(query)).rows[0]?.[0]),
-      );
-    },
-  };
+  const count = (target: AnyEntity, ids: readonly unknown[]): Promise<number> =>
+    countRows(session, open.entityOf(target), compare(target.columns.id as ColumnDefinition, "in", ids));
+  return namingDangling({ model: open.model, entity, rows, count }, work);
+}
+
+/** Submitted values as they travel to the database: copies. @throws as `givenColumns` */
+function encodeRow(entity: AnyEntity, data: Row, dialect: Dialect): Map<string, unknown> {
+  const encoded = new Map<string, unknown>();
+  for (const column of givenColumns(entity, data, dialect)) {
+    const value = data[column.name];
+    encoded.set(column.name, value === null ? null : codecOf(dialect.provider, column).encode(value));
+  }
+  return encoded;
+}
+
+/** The same for a new record. Datetimes of its creation that are absent are set here, as databases write them differently. */
+function encodeNewRow(entity: AnyEntity, data: Row, dialect: Dialect): Encoded {
+  const encoded = encodeRow(entity, data, dialect);
+  for (const [name, column] of Object.entries(entity.columns))
+    if ((column.role === "createdAt" || column.role === "updatedAt") && !encoded.has(name))
+      encoded.set(name, codecOf(dialect.provider, column).encode(new Date()));
+  return encoded;
 }

@@ -1,9 +1,10 @@
 import type { ResolvedRelation } from "../../../entity/index.ts";
 import type { Condition, JoinedFind, Row } from "../../../gate/index.ts";
+import type { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
 import type { Rows } from "../statement/long-values.ts";
-import { type Along, type Selection, selectionOf } from "../statement/select-query.ts";
+import { type Along, type Selection, type SelectWriter, selectionOf } from "../statement/select-query.ts";
 import type { SqlConnection } from "../statement/sql-connection.ts";
 
 /** Records that are read along. */
@@ -15,7 +16,7 @@ interface Joined {
 }
 
 /** Records that a list reads along, and how they are found in its rows. */
-export interface Joins extends Along {
+interface Joins extends Along {
   /** @param selection that of the list */
   rowsOf(selection: Selection, rows: Rows): Row[];
 }
@@ -23,17 +24,16 @@ export interface Joins extends Along {
 /** One related record for each row, or null where it is not what it has to be. */
 export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textMoments: boolean | undefined): Joins {
   const joined = joins.map(({ relation, where }): Joined => {
-    const selection = selectionOf(open, open.planOf(relation.target), { textMoments });
+    const selection = selectionOf(open, open.entityOf(relation.target), { textMoments });
     return { relation, selection, condition: where };
   });
   return {
-    shape: (provider, values) =>
-      joined
-        .map(
-          ({ relation, selection, condition }) =>
-            `${relation.name}:${selection.key}(${conditionShape(condition, provider, values)})`,
-        )
-        .join(""),
+    shape(provider, values) {
+      let shape = "";
+      for (const { relation, selection, condition } of joined)
+        shape += `${relation.name}:${selection.key}(${conditionShape(condition, provider, values)})`;
+      return shape;
+    },
     add: (query, conditions) =>
       joined.reduce((found, one, index) => addJoin(open.builder, found, conditions, one, index), query),
     rowsOf: (selection, { rows }) => rows.map((values) => joinedRow(selection, joined, values)),
@@ -42,11 +42,11 @@ export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textM
 
 function addJoin(
   { sql }: SqlBuilder,
-  query: Parameters<Along["add"]>[0],
-  conditions: Parameters<Along["add"]>[1],
+  query: SelectWriter,
+  conditions: ConditionBuilder,
   { relation, selection, condition }: Joined,
   index: number,
-): ReturnType<Along["add"]> {
+): SelectWriter {
   // Begins like no name of an entity or of its tables, nor like those in conditions.
   const near = `_j${index}`;
   const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(relation.source.name, relation.foreignKey as string)}`;

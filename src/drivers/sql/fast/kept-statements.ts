@@ -1,7 +1,7 @@
 import type { CompiledQuery } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Selection, Selections } from "../statement/select-query.ts";
-import { type Statement, type Statements, toStatement } from "../statement/sql-statement.ts";
+import { type Statement, type Statements, toStatement } from "../statement/sql-connection.ts";
 
 /** Statements that are kept; an app has a few dozen, and callers can make up more. */
 const MAX_STATEMENTS = 1_000;

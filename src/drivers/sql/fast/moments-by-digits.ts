@@ -1,5 +1,5 @@
-import { plainMoment } from "../statement/row-decoder.ts";
-import { endOfMoment, FRACTION } from "./moment-form.ts";
+import { plainMoment } from "../condition/column-codec.ts";
+import { endOfMoment, FRACTION } from "./text-moments.ts";
 
 /** The code of "0". */
 const ZERO = 48;

@@ -1,6 +1,7 @@
 import type { SqlDriverAdapter, SqlQueryable } from "@prisma/driver-adapter-utils";
 import type { Pool } from "pg";
-import type { NamedQuery } from "../statement/sql-statement.ts";
+import { adapterLike, runStatement } from "../session/adapter.ts";
+import type { NamedQuery } from "../statement/sql-connection.ts";
 import { BOOLEAN, isTrue, PreparedQuery } from "./prepared-query.ts";
 
 interface Rows {
@@ -33,21 +34,14 @@ export function poolQueries(
         return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
       return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });
     } catch (error) {
-      await (await explain(error)).queryRaw({ sql, args: [], argTypes: [] });
+      await runStatement(await explain(error), sql);
       throw error;
     }
   }
-  return {
-    provider: adapter.provider,
-    adapterName: adapter.adapterName,
+  return adapterLike(adapter, {
     async queryRaw(query) {
       const { rows } = await ask(query as NamedQuery);
       return { columnNames: [], columnTypes: [], rows };
     },
-    executeRaw: (query) => adapter.executeRaw(query),
-    executeScript: (script) => adapter.executeScript(script),
-    startTransaction: (isolation) => adapter.startTransaction(isolation),
-    getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: false },
-    dispose: () => adapter.dispose(),
-  };
+  });
 }

@@ -1,5 +1,4 @@
-import { plainMoment } from "../statement/row-decoder.ts";
-import { endOfMoment, FRACTION } from "./moment-form.ts";
+import { plainMoment } from "../condition/column-codec.ts";
 
 /** What is missing behind a fraction, by where it ends; databases leave out zeros at the end. */
 const ZEROS = ["", "00Z", "0Z", "Z"];
@@ -12,4 +11,22 @@ export function textMoment(value: unknown): string {
   if (end > FRACTION && end <= FRACTION + 3)
     return `${value.slice(0, 10)}T${value.slice(11, end)}${ZEROS[end - FRACTION]}`;
   return plainMoment(value).toISOString();
+}
+
+/** Codes of " ", "T" and ".". */
+const SPACE = 32;
+const T = 84;
+const POINT = 46;
+const UTC = "+00:00";
+/** Where the fraction of a second begins, behind its point. */
+export const FRACTION = 20;
+
+/**
+ * Where a moment in UTC ends, in front of its zone: `2024-05-31T12:00:00.5+00:00`, as adapters write it, or, as
+ * PostgreSQL does, `2024-05-31 12:00:00.5`. -1 for all other texts.
+ */
+export function endOfMoment(text: string): number {
+  const separator = text.charCodeAt(10);
+  const end = separator === SPACE ? text.length : separator === T && text.endsWith(UTC) ? text.length - UTC.length : -1;
+  return end === FRACTION - 1 || (end <= FRACTION + 3 && text.charCodeAt(FRACTION - 1) === POINT) ? end : -1;
 }

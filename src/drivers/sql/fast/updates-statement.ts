@@ -3,10 +3,9 @@ import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import type { Condition } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { codecOf } from "../condition/column-codec.ts";
-import { PlacesOf, Slots } from "../condition/slot.ts";
+import { type Places, Slots } from "../condition/sql-builder.ts";
 import type { Selection } from "../statement/select-query.ts";
-import type { SqlConnection } from "../statement/sql-connection.ts";
-import type { Statement } from "../statement/sql-statement.ts";
+import type { SqlConnection, Statement } from "../statement/sql-connection.ts";
 import { type Changed, nextVersion } from "../statement/write-queries.ts";
 
 /** Changes of single rows that differ in values only. */
@@ -48,7 +47,8 @@ export function updatesStatement(
       );
       given = given.unionAll(sql`select ${sql.join(values)}, ${sql.lit(row)}` as never);
     }
-    const compared = new PlacesOf(names.length, (index) => sql.id("_given", place(index)));
+    let next = names.length;
+    const compared: Places = { next: () => sql.id("_given", place(next++)) };
     return db
       .with(
         // A scan of its own: when PostgreSQL joins rows with a list of SELECTs, it may leave out those that another

@@ -1,36 +1,116 @@
-import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
-import type { DriverContext, EntityRef } from "../../../gate/index.ts";
-import { EntityNotFoundError } from "../../../kernel/index.ts";
-import { compilePlans, type EntityPlan } from "./entity-plan.ts";
-import type { OpenedClient } from "./opened-client.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  ConfigurationError,
+  canHold,
+  type EntityModel,
+  type Provider,
+} from "../../../entity/index.ts";
+import type { DriverContext, Row } from "../../../gate/index.ts";
+import { DatabaseError, EntityNotFoundError, ValidationFailedError } from "../../../kernel/index.ts";
 
-/** A database and all that was compiled for it. */
-export interface Connection<C> extends OpenedClient<C> {
-  readonly model: EntityModel;
-  /** @throws EntityNotFoundError when the app has no such entity */
-  planOf(ref: EntityRef): EntityPlan;
+/** A client that is ready for statements. @typeParam C A PrismaClient, or the driver adapter below one */
+export interface OpenedClient<C> {
+  readonly client: C;
+  readonly dialect: Dialect;
+  /** Milliseconds that a transaction waits for a connection to run on; 0 as long as it takes. @default 10000 */
+  readonly maxWait?: number;
+  /** Lets go of everything that was opened. */
+  close(): Promise<void>;
 }
 
-/**
- * Compiles what statements need.
- * @throws ConfigurationError when two entities would be one model
- */
+/** A database and the entities that it is asked for. */
+export interface Connection<C> extends OpenedClient<C> {
+  readonly model: EntityModel;
+  /** The app's own definition: statements may come with another one of the same name. @throws EntityNotFoundError */
+  entityOf(entity: { readonly name: string }): AnyEntity;
+}
+
+/** @throws ConfigurationError when two entities would be one model */
 export function createConnection<C>(opened: OpenedClient<C>, { model }: DriverContext): Connection<C> {
-  const plans = compilePlans(model);
+  assertDistinct(model);
   return Object.freeze({
     ...opened,
     model,
-    planOf(ref: EntityRef): EntityPlan {
-      // By name: a builder makes a new definition on every build(), and the app's own one counts.
-      const name = typeof ref === "string" ? ref : (ref as { readonly name: string }).name;
-      const plan = plans.get(name);
-      if (plan === undefined) throw new EntityNotFoundError(`There is no entity "${name}"`);
-      return plan;
+    entityOf({ name }) {
+      const entity = model.get(name);
+      if (entity === undefined) throw new EntityNotFoundError(`There is no entity "${name}"`);
+      return entity;
     },
-  });
+  } satisfies Connection<C>);
 }
 
 /** What a driver says that is used before its app has started. */
 export function notConnected(name: string): ConfigurationError {
   return new ConfigurationError(`the ${name} driver is not connected; start the app first (await api.ready)`);
+}
+
+/** @throws ConfigurationError when two entities would be one model */
+export function assertDistinct({ entities }: EntityModel): void {
+  const taken = new Map<string, string>();
+  for (const { name } of entities) {
+    const other = taken.get(name.toLowerCase());
+    if (other !== undefined)
+      throw new ConfigurationError(`entities "${other}" and "${name}" differ only in case; databases may not`);
+    taken.set(name.toLowerCase(), name);
+  }
+}
+
+/** Whether a version counts a change of these columns: of none, and of the id alone, it does not. */
+export function countsVersion({ versioned }: AnyEntity, names: readonly string[]): boolean {
+  return versioned !== undefined && names.some((name) => name !== "id");
+}
+
+/** How databases differ, for the SQL of the drivers and for statements of a PrismaClient alike. */
+export interface Dialect {
+  readonly provider: Provider;
+  /** Whether an UPDATE can return the rows it changed. */
+  readonly returnsRows: boolean;
+  /** The first year of moments that a column keeps. */
+  readonly firstYear: number;
+  /** Whether only one transaction at a time can write, so that ours have to queue. */
+  readonly singleWriter: boolean;
+  /** Whether transactions have to ask for READ COMMITTED, by which each statement sees what was committed before it. */
+  readonly asksReadCommitted: boolean;
+}
+
+const POSTGRESQL: Dialect = Object.freeze({
+  provider: "postgresql",
+  returnsRows: true,
+  firstYear: 1,
+  singleWriter: false,
+  asksReadCommitted: false,
+});
+
+export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
+  postgresql: POSTGRESQL,
+  sqlite: Object.freeze({ ...POSTGRESQL, provider: "sqlite", singleWriter: true }),
+  // Years before that are beyond what MySQL promises, and Prisma reads the first century as another one.
+  mysql: Object.freeze({
+    ...POSTGRESQL,
+    provider: "mysql",
+    returnsRows: false,
+    firstYear: 1000,
+    asksReadCommitted: true,
+  }),
+});
+
+/**
+ * The columns that data has values for; what is undefined counts as not submitted.
+ * @throws DatabaseError for names that are no columns and values that the column cannot hold; ValidationFailedError for
+ *   datetimes that this database would change on their way in or out
+ */
+export function givenColumns(entity: AnyEntity, data: Row, { firstYear }: Dialect): ColumnDefinition[] {
+  const columns: ColumnDefinition[] = [];
+  for (const name of Object.keys(data)) {
+    const column = Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined;
+    if (column === undefined) throw new DatabaseError(`${entity.name} has no column "${name}"`);
+    const value = data[name];
+    if (value === undefined) continue;
+    if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
+    if (value instanceof Date && value.getUTCFullYear() < firstYear)
+      throw new ValidationFailedError({ [name]: `must not be before the year ${firstYear}` });
+    columns.push(column);
+  }
+  return columns;
 }

@@ -11,10 +11,8 @@ import {
   withCapabilities,
 } from "../../../gate/index.ts";
 import { createSerialQueue } from "../../../kernel/index.ts";
-import { type Connection, notConnected } from "./connection.ts";
-import type { OpenedClient } from "./opened-client.ts";
-import { runTransaction, type Transact } from "./run-transaction.ts";
-import { databaseSession, type Session } from "./session.ts";
+import { type Connection, notConnected, type OpenedClient } from "./connection.ts";
+import { databaseSession, runTransaction, type Session, type Transact } from "./session.ts";
 
 const TRANSACTION_MS = 30_000;
 

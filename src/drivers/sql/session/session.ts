@@ -1,9 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { EntityModel } from "../../../entity/index.ts";
 import { createSerialQueue, DatabaseError, type SerialQueue } from "../../../kernel/index.ts";
-import type { Statement } from "../errors/prisma-failure.ts";
-import { isBusy, isWriteConflict, toKeelsonError } from "../errors/to-keelson-error.ts";
-import { type Connection, notConnected } from "./connection.ts";
-import { BUSY_DELAYS, CONFLICT_DELAYS, withRetries } from "./retry.ts";
+import { isSqliteBusy, type Subject } from "../errors/prisma-failure.ts";
+import { failureBehind, toKeelsonError } from "../errors/to-keelson-error.ts";
+import { type Connection, type Dialect, notConnected } from "./connection.ts";
 
 /**
  * Where statements go: the database, or one of its transactions.
@@ -16,25 +16,17 @@ export interface Session<S, O> {
   /** @throws when it may not be used now */
   connection(): O;
   /** Runs a statement; errors become Keelson errors. */
-  read<T>(statement: Statement, work: (client: S) => Promise<T>): Promise<T>;
+  read<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
   /** The same for a statement that changes something. */
-  write<T>(statement: Statement, work: (client: S) => Promise<T>): Promise<T>;
+  write<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
 }
 
-async function guarded<T>(model: EntityModel, statement: Statement, work: () => Promise<T>): Promise<T> {
+async function guarded<T>(model: EntityModel, statement: Subject, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     throw toKeelsonError(error, statement, model);
   }
-}
-
-/** Delays before work that failed is done again: rivals let go, other processes finish writing. */
-export function retryDelays<C>({ dialect }: Connection<C>): (error: unknown) => readonly number[] | undefined {
-  return (error) => {
-    if (isWriteConflict(error)) return CONFLICT_DELAYS;
-    return dialect.singleWriter && isBusy(error) ? BUSY_DELAYS : undefined;
-  };
 }
 
 /** Statements on the database itself. Where only one can write at a time, those that write wait for their turn. */
@@ -48,26 +40,23 @@ export function databaseSession<C, O extends Connection<C>>(
     if (found === undefined) throw notConnected(name);
     return found;
   }
-  function run<T>(open: O, statement: Statement, work: (client: C) => Promise<T>): Promise<T> {
-    return guarded(open.model, statement, () => work(open.client));
-  }
   return {
     inTransaction: false,
     connection,
-    read: (statement, work) => run(connection(), statement, work),
+    read(statement, work) {
+      const { model, client } = connection();
+      return guarded(model, statement, () => work(client));
+    },
     write(statement, work) {
-      const open = connection();
-      const attempt = () => withRetries(() => run(open, statement, work), retryDelays(open));
-      return open.dialect.singleWriter ? turns(attempt) : attempt();
+      const { model, client, dialect } = connection();
+      const attempt = () => withRetries(() => guarded(model, statement, () => work(client)), retryDelays(dialect));
+      return dialect.singleWriter ? turns(attempt) : attempt();
     },
   };
 }
 
-/**
- * Statements of a transaction: one after the other, as its connection takes them.
- * @param client What the transaction takes statements with
- */
-export function transactionSession<S, C, O extends Connection<C>>(
+/** Statements of a transaction: one after the other, as its connection takes them. @param client What takes them */
+function transactionSession<S, O extends Connection<unknown>>(
   open: O,
   client: S,
 ): Session<S, O> & { end(why: string): void } {
@@ -77,7 +66,7 @@ export function transactionSession<S, C, O extends Connection<C>>(
     if (over !== undefined) throw new DatabaseError(over);
     return open;
   }
-  function run<T>(statement: Statement, work: (client: S) => Promise<T>): Promise<T> {
+  function run<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T> {
     return turns(() => guarded(connection().model, statement, () => work(client)));
   }
   return {
@@ -89,4 +78,109 @@ export function transactionSession<S, C, O extends Connection<C>>(
       over ??= why;
     },
   };
+}
+
+/** Milliseconds that a transaction waits for a connection where the client was opened without `maxWait`. */
+const MAX_WAIT_MS = 10_000;
+
+/** Begins a transaction on a client, hands it to the body, and commits what the body did, or rolls it back when it throws. */
+export type Transact<S, C> = <T>(client: C, body: (inner: S) => Promise<T>, limits: TransactLimits) => Promise<T>;
+
+/** How long a transaction may take, in milliseconds, and how it is isolated. */
+export interface TransactLimits extends Pick<Dialect, "asksReadCommitted"> {
+  /** The body throws by itself after that. */
+  readonly timeout: number;
+  /** What the transaction waits for a connection; 0 as long as it takes. */
+  readonly maxWait: number;
+}
+
+export function limitsOf({ maxWait = MAX_WAIT_MS, dialect }: Connection<unknown>, timeout: number): TransactLimits {
+  return { timeout, maxWait, asksReadCommitted: dialect.asksReadCommitted };
+}
+
+/**
+ * Runs work in a transaction, and again when it got in the way of another one. What the work itself throws is passed on
+ * as it is.
+ */
+export function runTransaction<T, S, C, O extends Connection<C>>(
+  open: O,
+  transact: Transact<S, C>,
+  work: (session: Session<S, O>) => Promise<T>,
+  timeout: number,
+): Promise<T> {
+  async function attempt(): Promise<T> {
+    let failure: { readonly error: unknown } | undefined;
+    const body = async (inner: S): Promise<T> => {
+      const session = transactionSession<S, O>(open, inner);
+      // A database waits for the work to return, however long that takes; a queue of writers cannot.
+      const late = (): Error => {
+        const why = `The transaction took longer than ${timeout} ms and was rolled back`;
+        session.end(why);
+        return new DatabaseError(why);
+      };
+      try {
+        return await within(work(session), timeout, late);
+      } catch (error) {
+        failure = { error };
+        throw error;
+      } finally {
+        session.end("The transaction is over");
+      }
+    };
+    try {
+      return await transact(open.client, body, limitsOf(open, timeout));
+    } catch (error) {
+      if (failure !== undefined) throw failure.error;
+      throw toKeelsonError(error, { operation: "transaction" }, open.model);
+    }
+  }
+  return withRetries(attempt, retryDelays(open.dialect));
+}
+
+/** Waits for a promise for so many milliseconds. @param late Makes the error that is thrown then */
+export async function within<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Milliseconds before each new attempt, the less certain the longer; a little chance keeps rivals apart. */
+const CONFLICT_DELAYS: readonly number[] = [5, 20, 60];
+/** Another process that writes to the same SQLite file is waited for about five seconds. */
+const BUSY_DELAYS: readonly number[] = [5, 10, 20, 50, 100, ...Array<number>(18).fill(250)];
+
+/** Delays before work that failed is done again: rivals let go, other processes finish writing. */
+function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly number[] | undefined {
+  return (error) => {
+    const code = failureBehind(error)?.code;
+    if (code === "P2034") return CONFLICT_DELAYS;
+    return singleWriter && code === "P1008" ? BUSY_DELAYS : undefined;
+  };
+}
+
+/** Does work again while another process writes to the same SQLite file. */
+export function whileBusy<T>(work: () => Promise<T>): Promise<T> {
+  return withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
+}
+
+/** @param delaysFor The delays for an error, or undefined when another attempt is pointless */
+async function withRetries<T>(
+  work: () => Promise<T>,
+  delaysFor: (error: unknown) => readonly number[] | undefined,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const delay = delaysFor(error)?.[attempt];
+      if (delay === undefined) throw error;
+      await wait(delay * (0.5 + Math.random()));
+    }
+  }
 }

@@ -3,25 +3,20 @@ import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.t
 import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { Slots } from "../condition/slot.ts";
+import { Slots, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { linkTable } from "../tables/link-table.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import { type NamedQuery, toStatement } from "./sql-statement.ts";
+import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
 const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
-const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
 /** What a statement calls the records at the other end; no entity has such a name. */
 const FAR = "_far";
 /** Pairs up to which an INSERT is kept: larger ones are rare, and long. */
 const MAX_KEPT_PAIRS = 4;
 
-/** A column of a table of pairs, where a condition takes one: it holds ids of an entity. */
-function endColumn({ source }: ResolvedRelation, name: string): ColumnDefinition {
-  return { ...(source.columns.id as ColumnDefinition), name };
-}
-
-function oneOf(relation: ResolvedRelation, column: string, ids: readonly string[]): Condition {
-  return compare(endColumn(relation, column), "in", ids);
+/** A condition on a column of a table of pairs, which holds ids of an entity. */
+function endIn({ source }: ResolvedRelation, name: string, ids: string | readonly string[]): Condition {
+  const column = { ...(source.columns.id as ColumnDefinition), name };
+  return typeof ids === "string" ? compare(column, "eq", ids) : compare(column, "in", ids);
 }
 
 /** The statement that reads pairs: the ids at the near end, then those at the far one. */
@@ -34,7 +29,7 @@ export function linksQuery(
 ): NamedQuery {
   const { db, sql, provider } = builder;
   const { table, own, other } = linkTable(relation);
-  const near = oneOf(relation, own, ids);
+  const near = endIn(relation, own, ids);
   const isBounded = Number.isFinite(limit);
   const values: unknown[] = [];
   const nearShape = conditionShape(near, provider, values);
@@ -90,7 +85,7 @@ export function unlinkQuery(
   targets: readonly string[],
 ): NamedQuery {
   const { table, own, other } = linkTable(relation);
-  const condition = and([compare(endColumn(relation, own), "eq", id), oneOf(relation, other, targets)]);
+  const condition = and([endIn(relation, own, id), endIn(relation, other, targets)]);
   const values: unknown[] = [];
   const shape = `unlink ${table} ${conditionShape(condition, builder.provider, values)}`;
   const write = (): CompiledQuery =>

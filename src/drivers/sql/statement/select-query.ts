@@ -12,14 +12,11 @@ import {
 } from "../../../gate/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { Slots } from "../condition/slot.ts";
-import type { SqlBuilder, Tables } from "../condition/sql-builder.ts";
-import type { EntityPlan } from "../session/entity-plan.ts";
-import { type Inline, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
-import { type RowDecoder, rowDecoder } from "./row-decoder.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import type { NamedQuery } from "./sql-statement.ts";
+import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
+import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
+import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** Columns that a statement returns. */
 export interface Selection {
@@ -62,22 +59,21 @@ export interface RowsWanted {
   /** What is read of long values. @default all of them */
   readonly inline?: Inline | undefined;
   /** Whether the rows are locked until the transaction is over. @default false */
-  readonly lock?: boolean | undefined;
+  readonly lock?: boolean | "delete" | undefined;
 }
 
-const WHOLE_NUMBER = Object.freeze({ scalarType: "int", arity: "scalar" } as const);
+/** @throws BadRequestError for names that are no columns */
+export function assertColumns({ name, columns }: AnyEntity, names: readonly string[]): void {
+  for (const one of names) if (!Object.hasOwn(columns, one)) throw new BadRequestError(`${name} has no field "${one}"`);
+}
 
-/**
- * The columns that are asked for.
- * @throws BadRequestError for names that are no columns
- */
+/** The columns that are asked for. @throws BadRequestError for names that are no columns */
 export function selectionOf(
   { builder: { provider }, selections, moments }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   { select, textMoments: asText = false }: Pick<Find, "select" | "textMoments"> = {},
 ): Selection {
-  for (const name of select ?? [])
-    if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);
+  if (select !== undefined) assertColumns(entity, select);
   const key = select?.join() ?? "*";
   return selections.get(`${entity.name} ${asText} ${key}`, () => {
     const names = select === undefined ? Object.keys(entity.columns) : [...new Set(select)];
@@ -86,10 +82,7 @@ export function selectionOf(
   });
 }
 
-/**
- * An order that is total by ending with the id.
- * @throws BadRequestError for what is no sortable column
- */
+/** An order that is total by ending with the id. @throws BadRequestError for what is no sortable column */
 export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
   const order = totalOrder(sort);
   for (const { field } of order) {
@@ -102,7 +95,7 @@ export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined)
 /** The statement that reads rows. */
 export function selectQuery(
   { builder, statements }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
@@ -115,7 +108,7 @@ export function selectQuery(
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? "lock" : ""}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -150,31 +143,29 @@ function writeSelect(
   else if (offset > 0 && provider !== "postgresql")
     query = query.limit(sql<number>`${sql.lit(Number.MAX_SAFE_INTEGER)}`);
   if (offset > 0) query = query.offset(sql<number>`${slots.next(WHOLE_NUMBER)}`);
-  if (lock) query = query.modifyEnd(provider === "postgresql" ? sql`for no key update` : sql`for update`);
+  if (lock)
+    query = query.modifyEnd(provider === "postgresql" && lock === true ? sql`for no key update` : sql`for update`);
   return query.compile();
 }
 
-/**
- * The statement that reads records by their ids.
- * @param rest What else they have to be. @default nothing
- */
+/** The statement that reads records by their ids. @param rest What else they have to be. @default nothing */
 export function selectByIdQuery(
   connection: SqlConnection,
-  plan: EntityPlan,
+  entity: AnyEntity,
   selection: Selection,
   ids: readonly string[],
   rest: Condition = ALWAYS,
   along?: Along,
 ): NamedQuery {
-  const column = plan.entity.columns.id as ColumnDefinition;
+  const column = entity.columns.id as ColumnDefinition;
   const own = ids.length === 1 ? compare(column, "eq", ids[0]) : compare(column, "in", ids);
-  return selectQuery(connection, plan, selection, { condition: and([own, rest]), along });
+  return selectQuery(connection, entity, selection, { condition: and([own, rest]), along });
 }
 
 /** The statement that counts rows; it returns one number. */
 export function countQuery(
   { builder, statements }: SqlConnection,
-  { entity }: EntityPlan,
+  entity: AnyEntity,
   condition: Condition,
 ): NamedQuery {
   const values: unknown[] = [];
@@ -191,6 +182,6 @@ export function countQuery(
 }
 
 /** The records of a result. */
-export function rowsOf({ decode }: Selection, { rows }: { readonly rows: readonly (readonly unknown[])[] }): Row[] {
+export function rowsOf({ decode }: Selection, { rows }: Rows): Row[] {
   return rows.map((values) => decode(values, 0));
 }

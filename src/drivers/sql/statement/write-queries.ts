@@ -4,12 +4,10 @@ import { type Condition, looksAt } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
-import { type Slot, Slots } from "../condition/slot.ts";
-import type { SqlBuilder } from "../condition/sql-builder.ts";
-import { countsVersion } from "../session/entity-plan.ts";
+import { type Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
+import { countsVersion } from "../session/connection.ts";
 import type { Selection } from "./select-query.ts";
-import type { SqlConnection } from "./sql-connection.ts";
-import { type NamedQuery, type Statement, toStatement } from "./sql-statement.ts";
+import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 
 /** Values of a row as they travel, by column. */
 export type Encoded = ReadonlyMap<string, unknown>;
@@ -70,7 +68,14 @@ function writeInsert(
   const slots = new Slots();
   const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
   const insert = builder.db.insertInto(entity.name).values(rows);
-  return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+  return compiled(insert, returning);
+}
+
+function compiled(
+  query: { returning(columns: string[]): { compile(): CompiledQuery }; compile(): CompiledQuery },
+  returning: Selection | undefined,
+): CompiledQuery {
+  return (returning === undefined ? query : query.returning([...returning.names])).compile();
 }
 
 /**
@@ -97,7 +102,7 @@ export function insertWhereQuery(
       .insertInto(entity.name)
       .columns(names)
       .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
-    return (returning === undefined ? insert : insert.returning([...returning.names])).compile();
+    return compiled(insert, returning);
   };
   return statements
     .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
@@ -119,10 +124,7 @@ export function changedBy(entity: AnyEntity, data: Encoded): Changed {
   return { names: changed.map(([name]) => name), values: changed.map(([, value]) => value), counts };
 }
 
-/**
- * The statement that changes the rows that match.
- * @param returning What it returns of the rows. @default nothing
- */
+/** The statement that changes the rows that match. @param returning What it returns of the rows. @default nothing */
 export function updateQuery(
   open: SqlConnection,
   entity: AnyEntity,
@@ -136,10 +138,7 @@ export function updateQuery(
   return updateStatement(open, entity, condition, where, changed, returning).query(values);
 }
 
-/**
- * The same for any values: what is set, then those of the condition.
- * @param where Shape of the condition
- */
+/** The same for any values: what is set, then those of the condition. @param where Shape of the condition */
 export function updateStatement(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
@@ -154,7 +153,7 @@ export function updateStatement(
       .updateTable(entity.name)
       .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
       .where(ownRows(builder, entity, condition, slots, "no key update"));
-    return (returning === undefined ? update : update.returning([...returning.names])).compile();
+    return compiled(update, returning);
   };
   return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
 }

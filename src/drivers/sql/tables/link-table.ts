@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
-import { linkName, linkTableName, otherSideName } from "./link-name.ts";
+import { MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
 export interface LinkTable {
@@ -29,4 +30,44 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
     .flatMap((entity) => model.relationsOf(entity))
     .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
+}
+
+/** Names of all tables: one per entity, and one per manyToMany relation. */
+export function tableNames(model: EntityModel): readonly string[] {
+  return [...model.entities.map(({ name }) => name), ...linkRelations(model).map((links) => linkTable(links).table)];
+}
+
+/** The declared side of a manyToMany relation that comes first. */
+export function firstSide({ source, target, name, inverse }: ResolvedRelation): string {
+  const own = `${source.name}_${name}`;
+  const other = `${target.name}_${inverse ?? ""}`;
+  return inverse !== undefined && other < own ? other : own;
+}
+
+/** The name of a manyToMany relation, after which Prisma calls its table; one that is too long is told apart by a hash. */
+export function linkName(relation: ResolvedRelation): string {
+  const name = firstSide(relation);
+  const length = MAX_NAME - 1; // the table's name begins with an underscore
+  if (name.length <= length) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, length - hash.length - 1)}_${hash}`;
+}
+
+/** Prisma's name for the table of a manyToMany relation. */
+export function linkTableName(name: string): string {
+  return `_${name}`;
+}
+
+/** Names have no double underscores, so this one cannot clash with a declared field. */
+export function hiddenName({ source, name }: ResolvedRelation): string {
+  return `${source.name}__${name}`;
+}
+
+/**
+ * The name of the other side of a manyToMany relation, whether an entity declares it or not. Prisma's first column is for
+ * the field that comes first where both are of one model, so there an undeclared side has to come last.
+ */
+export function otherSideName(relation: ResolvedRelation): string {
+  const { source, target, name, inverse } = relation;
+  return inverse ?? (source === target ? `${name}___${source.name}` : hiddenName(relation));
 }

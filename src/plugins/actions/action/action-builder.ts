@@ -9,11 +9,8 @@ import {
   type RuleRef,
 } from "../../../entity/index.ts";
 import type { WorkflowRunner } from "../../../gate/index.ts";
-import { Accepted } from "./accepted.ts";
-import type { ActionContext, ActionRecord } from "./action-context.ts";
-import type { ActionDefinition } from "./action-definition.ts";
-import { allowedUse } from "./create-context.ts";
-import { noHandler } from "./no-handler.ts";
+import { type ActionContext, type ActionDefinition, type ActionRecord, noHandler } from "./action-definition.ts";
+import { Accepted, allowedUse } from "./create-context.ts";
 
 /** `Prefer: respond-async` (RFC 7240): an answer before the work is done. */
 const ASYNC = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i;
@@ -96,41 +93,39 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
     Object.freeze(this);
   }
 
-  #with<C extends Partial<ActionShape> = Record<never, never>>(
-    change: Partial<ActionDefinition>,
-  ): ActionBuilder<With<S, C>> {
-    return new ActionBuilder<With<S, C>>({ ...this.definition, ...change });
+  #with<T extends ActionShape = S>(change: Partial<ActionDefinition>): ActionBuilder<T> {
+    return new ActionBuilder<T>({ ...this.definition, ...change });
   }
 
-  get(): ActionBuilder<With<S, Record<never, never>>> {
+  get(): ActionBuilder<S> {
     return this.method("GET");
   }
-  post(): ActionBuilder<With<S, Record<never, never>>> {
+  post(): ActionBuilder<S> {
     return this.method("POST");
   }
-  put(): ActionBuilder<With<S, Record<never, never>>> {
+  put(): ActionBuilder<S> {
     return this.method("PUT");
   }
-  patch(): ActionBuilder<With<S, Record<never, never>>> {
+  patch(): ActionBuilder<S> {
     return this.method("PATCH");
   }
-  delete(): ActionBuilder<With<S, Record<never, never>>> {
+  delete(): ActionBuilder<S> {
     return this.method("DELETE");
   }
   /** @default "POST" */
-  method(method: string): ActionBuilder<With<S, Record<never, never>>> {
+  method(method: string): ActionBuilder<S> {
     return this.#with({ method });
   }
   /** Path below the entity's, such as `/publish`. @default the action's name */
-  path(path: string): ActionBuilder<With<S, Record<never, never>>> {
+  path(path: string): ActionBuilder<S> {
     return this.#with({ path });
   }
   /** About one record: under `/:id/`, with the record loaded and authorized. */
   onResource(): ActionBuilder<With<S, { resource: true }>> {
-    return this.#with<{ resource: true }>({ onResource: true });
+    return this.#with<With<S, { resource: true }>>({ onResource: true });
   }
   /** Rules of its own in place of inherited ones; any of them passes. */
-  rules(...rules: readonly RuleRef[]): ActionBuilder<With<S, Record<never, never>>> {
+  rules(...rules: readonly RuleRef[]): ActionBuilder<S> {
     return this.#with({ rules });
   }
   /** Fields of the body; what is not among them is refused. */
@@ -147,14 +142,14 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   }
   /** Fields of the answer: others are left out of it, and values that do not fit are an error of the handler. */
   output<const F extends ActionFields>(fields: F): ActionBuilder<With<S, { output: InferFieldValues<F> }>> {
-    return this.#with<{ output: InferFieldValues<F> }>({ output: fields });
+    return this.#with<With<S, { output: InferFieldValues<F> }>>({ output: fields });
   }
   /** What documentation says about it. */
-  meta(meta: ActionMeta): ActionBuilder<With<S, Record<never, never>>> {
+  meta(meta: ActionMeta): ActionBuilder<S> {
     return this.#with({ meta: { ...this.definition.meta, ...meta } });
   }
   /** Milliseconds the request may take. @default limits.requestMs */
-  timeout(milliseconds: number): ActionBuilder<With<S, Record<never, never>>> {
+  timeout(milliseconds: number): ActionBuilder<S> {
     return this.#with({ timeout: milliseconds });
   }
   /**
@@ -166,7 +161,7 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
     steps: (readonly WorkflowStepLike[] | WorkflowOfSteps<TInput> | { build(): WorkflowOfSteps<TInput> }) &
       TakesInput<S["input"], TInput>,
     options?: object,
-  ): ActionBuilder<With<S, Record<never, never>>> {
+  ): ActionBuilder<S> {
     return this.#with({ workflow: { steps, options }, handler: runWorkflowAction });
   }
   /** What it does. What is returned is masked like every answer; undefined is 204. */

@@ -18,21 +18,22 @@ import {
   Reply,
   type User,
 } from "../../../kernel/index.ts";
-import type { ActionContext, ActionRecord } from "./action-context.ts";
+import type { ActionContext, ActionRecord } from "./action-definition.ts";
+import type { CompiledAction } from "./compile-action.ts";
 
-/** One use of an action. */
-export interface ActionUse {
-  /** Name it is attached under. */
-  readonly action: string;
-  readonly entity: AnyEntity;
-  readonly rules: readonly string[] | undefined;
+/** How an action is reached: through a route, or by a call in the process. */
+export interface ActionCall {
   readonly params: Readonly<Record<string, string>>;
   readonly root: string;
   readonly search: string;
   /** Undefined for calls in the process. */
   readonly request: KernelRequest | undefined;
-  /** Bytes that its body may have. */
-  readonly bodyBytes: number;
+}
+
+/** One use of an action. */
+interface ActionUse {
+  readonly action: CompiledAction;
+  readonly call: ActionCall;
   readonly query: Readonly<Record<string, unknown>>;
   readonly input: unknown;
   readonly record: ActionRecord | null;
@@ -58,15 +59,15 @@ class Context implements ActionContext {
   readonly #plugin: PluginContext;
 
   constructor(plugin: PluginContext, use: ActionUse, scope: OperationScope) {
-    this.action = use.action;
-    this.params = use.params;
+    this.action = use.action.name;
+    this.params = use.call.params;
     this.query = use.query;
     this.input = use.input;
-    this.entity = use.entity;
+    this.entity = use.action.entity;
     this.record = use.record;
-    this.rules = use.rules;
-    this.root = use.root;
-    this.search = use.search;
+    this.rules = use.action.rules;
+    this.root = use.call.root;
+    this.search = use.call.search;
     this.scope = scope;
     this.#use = use;
     this.#plugin = plugin;
@@ -76,7 +77,7 @@ class Context implements ActionContext {
     return #use in context ? context.#use.allowed : undefined;
   }
   get headers(): ActionContext["headers"] {
-    return { get: (name) => headerOf(this.#use.request, name) };
+    return { get: (name) => headerOf(this.#use.call.request, name) };
   }
   get user(): User | null {
     return this.scope.principal.user;
@@ -97,12 +98,12 @@ class Context implements ActionContext {
     return this.scope.log;
   }
   get body(): KernelBody | undefined {
-    const { request, bodyBytes } = this.#use;
-    const body = request?.body;
-    return body && boundedBody(body, bodyBytes);
+    const { action, call } = this.#use;
+    const body = call.request?.body;
+    return body && boundedBody(body, mostBytes(action, this.scope));
   }
   get contentType(): string {
-    return headerOf(this.#use.request, "content-type")?.toLowerCase() ?? "";
+    return headerOf(this.#use.call.request, "content-type")?.toLowerCase() ?? "";
   }
   // Getters too: handlers take functions out of their object.
   get client(): ActionContext["client"] {
@@ -136,6 +137,11 @@ export function createContext(plugin: PluginContext, use: ActionUse, scope: Oper
 /** What the action of a context was allowed for. */
 export const allowedUse = Context.allowed;
 
+/** Bytes that the body of an action may have. */
+export function mostBytes({ definition }: CompiledAction, { limits }: OperationScope): number {
+  return definition.readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
+}
+
 function headerOf(request: KernelRequest | undefined, name: string): string | null {
   const value = request?.headers[name.toLowerCase()];
   return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
@@ -144,4 +150,11 @@ function headerOf(request: KernelRequest | undefined, name: string): string | nu
 function redirectTo(location: string, status = 302): Reply {
   if (UNPRINTABLE.test(location)) throw new InternalError("A redirect needs an encoded URL");
   return new Reply(status, undefined, { location });
+}
+
+/** An answer before the work is done: what the action declares as its output is not known yet. */
+export class Accepted extends Reply {
+  constructor(body: unknown, headers: Reply["headers"]) {
+    super(202, body, headers);
+  }
 }

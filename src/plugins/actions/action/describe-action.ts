@@ -1,16 +1,22 @@
-import type { ActionFields, FieldDefinition } from "../../../entity/index.ts";
-import { jsonSchemaOf } from "../../../entity/index.ts";
+import {
+  type ActionFields,
+  type AnyEntity,
+  type FieldDefinition,
+  isKeelsonError,
+  type JsonSchema,
+  jsonSchemaOf,
+} from "../../../entity/index.ts";
 import type {
   AnswerDescription,
   DescribeRoute,
+  OperationScope,
   ParameterDescription,
   PluginContext,
   RouteDescription,
   RouteReader,
 } from "../../../gate/index.ts";
-import { answerWith } from "./answer-with.ts";
 import type { CompiledAction } from "./compile-action.ts";
-import { mayUseAction } from "./usable-action.ts";
+import { authorizeCollection } from "./run-action.ts";
 
 /** What documentation says about an action: what it says itself, or else what it declares. */
 export function describeAction({ services }: PluginContext, action: CompiledAction): DescribeRoute {
@@ -74,6 +80,33 @@ function answers({ definition }: CompiledAction, reader: RouteReader, asks: bool
   };
 }
 
+/** Whether rules let the caller use an action. Those on records, and those whose operations decide, are asked with their route. */
+async function mayUseAction(action: CompiledAction, scope: OperationScope): Promise<boolean> {
+  if (action.onResource || action.definition.authorizes === "operations") return true;
+  return passes(() => authorizeCollection(action, scope));
+}
+
+/** Whether the caller may read single records of an entity, some or all; for the system, whether any caller may. */
+export async function mayReadSome(scope: OperationScope, entity: AnyEntity): Promise<boolean> {
+  if (scope.principal.kind === "system") return entity.rules === undefined || (entity.rules.read ?? []).length > 0;
+  return passes(() => scope.decide({ kind: "read", entity }));
+}
+
+/** Whether an action may set a field for the caller: its rules count, `.readonly()` does not. */
+export function maySet(scope: OperationScope, entity: AnyEntity, field: string): boolean {
+  return entity.fields[field]?.writable === undefined || scope.mask(entity).writable.has(field);
+}
+
+async function passes(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch (error) {
+    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
+    throw error;
+  }
+}
+
 const PREFER: ParameterDescription = Object.freeze({
   name: "Prefer",
   in: "header",
@@ -87,3 +120,17 @@ const ACCEPTED = answerWith(
   { runId: { type: "string" }, status: { const: "running" }, location: { type: "string" } },
   { Location: "Where the report of the run is.", "Preference-Applied": "`respond-async`." },
 );
+
+/** The description of one answer, whose body is an object with these members. */
+export function answerWith(
+  status: number,
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  headers?: AnswerDescription["headers"],
+): Readonly<Record<string, AnswerDescription>> {
+  const schema: JsonSchema = { type: "object", required: Object.keys(properties), properties };
+  return Object.freeze({ [status]: { description, content: { "application/json": schema }, headers } });
+}
+
+/** Of actions that have nothing to say but that they succeeded. */
+export const SUCCESS = answerWith(200, "It is done.", { success: { const: true } });

@@ -1,13 +1,19 @@
-import { isKeelsonError } from "../../../entity/index.ts";
+import { type Access, isKeelsonError } from "../../../entity/index.ts";
 import {
+  type OperationInput,
+  type OperationKind,
   type OperationScope,
   type PluginContext,
   presentSettled,
+  type RecordUse,
   type RequestConditions,
   type RouteContext,
 } from "../../../gate/index.ts";
 import {
+  AuthenticationError,
+  AuthorizationError,
   BadRequestError,
+  EntityNotFoundError,
   InternalError,
   isWebResponse,
   PayloadTooLargeError,
@@ -16,36 +22,12 @@ import {
   readParameters,
   type ValidationFailedError,
 } from "../../../kernel/index.ts";
-import { Accepted } from "./accepted.ts";
-import { authorizeAction } from "./authorize-action.ts";
+import type { ActionRecord } from "./action-definition.ts";
 import type { CompiledAction } from "./compile-action.ts";
-import { createContext } from "./create-context.ts";
+import { Accepted, type ActionCall, createContext, mostBytes } from "./create-context.ts";
 
-/** Service of another plugin; without it nobody keeps what requests ask of a record. */
-const REQUESTS_SERVICE = "versions.requests";
-
-/**
- * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
- * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
- */
-function meetConditions(
-  services: PluginContext["services"],
-  { method, access, definition }: CompiledAction,
-  context: RouteContext,
-): Promise<void> | undefined {
-  if (!services.has(REQUESTS_SERVICE)) return undefined;
-  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
-  if (method !== "GET") conditions.expect(context);
-  const changes = method !== "GET" && (access === "update" || access === "delete");
-  return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
-}
-
-/** How an action is reached: through a route, or by a call in the process. */
-interface Call {
-  readonly params: Readonly<Record<string, string>>;
-  readonly root: string;
-  readonly search: string;
-  readonly request: RouteContext["request"] | undefined;
+/** How an action is reached, and how it reads what it is given. */
+interface Call extends ActionCall {
   /** Keeps what the request asks of its record. @default nobody asks anything */
   readonly meet?: (() => Promise<void> | undefined) | undefined;
   readQuery(): Readonly<Record<string, unknown>>;
@@ -81,23 +63,14 @@ export function clientCall(
   return async (scope, ...args) => {
     const given = onResource ? args[1] : args[0];
     const params: Record<string, string> = onResource ? { id: idOf(args[0]) } : {};
-    if (isBody)
-      return await run(plugin, action, scope, {
-        params,
-        root: "",
-        search: "",
-        request: undefined,
-        readQuery: () => NOTHING,
-        readInput: () => given,
-      });
-    const parts = partsOf(definition, given);
+    const parts = isBody ? undefined : partsOf(definition, given);
     return await run(plugin, action, scope, {
       params,
       root: "",
       search: "",
       request: undefined,
-      readQuery: () => query?.fromObject(parts.query) ?? NOTHING,
-      readInput: () => input?.fromObject(parts.input),
+      readQuery: () => (parts && query?.fromObject(parts.query)) ?? NOTHING,
+      readInput: () => (parts === undefined ? given : input?.fromObject(parts.input)),
     });
   };
 }
@@ -126,19 +99,106 @@ function partsOf(
 
 /** Authorizes, reads what was given, and does what the action does: in this order, so that nothing is read of who is refused. */
 async function run(plugin: PluginContext, action: CompiledAction, scope: OperationScope, call: Call): Promise<unknown> {
-  const { name, entity, rules, definition, output } = action;
+  const { definition, output } = action;
   const { record, use: allowed } = await authorizeAction(action, scope, call.params);
   await call.meet?.();
   const query = call.readQuery();
   const input = await call.readInput();
-  const { params, root, search, request } = call;
-  const bodyBytes = mostBytes(definition, scope);
-  const use = { action: name, entity, rules, params, root, search, request, bodyBytes, query, input, record, allowed };
-  const context = createContext(plugin, use, scope);
-  const result = await (request === undefined && definition.call !== undefined
+  const context = createContext(plugin, { action, call, query, input, record, allowed }, scope);
+  const result = await (call.request === undefined && definition.call !== undefined
     ? definition.call(context)
     : definition.handler(context));
   return output === undefined ? result : checkOutput(action, result, scope);
+}
+
+/** What an action may be used for. */
+interface Allowed {
+  /** Of an action that is about one; null when its own operations load it, and for all others. */
+  readonly record: ActionRecord | null;
+  /** Undefined where its operations decide. */
+  readonly use?: RecordUse | undefined;
+}
+
+/**
+ * Asks an action's rules before anything is read of a request.
+ * @throws AuthenticationError, AuthorizationError, EntityNotFoundError
+ */
+async function authorizeAction(
+  action: CompiledAction,
+  scope: OperationScope,
+  params: Readonly<Record<string, string>>,
+): Promise<Allowed> {
+  const { entity, access, rules, onResource, definition } = action;
+  if (definition.authorizes !== "operations")
+    return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
+  // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
+  await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
+  if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
+  return { record: null };
+}
+
+function decidedAs(access: Access, onResource: boolean): OperationKind {
+  if (access === "create") return "create"; // the rules are about the new record, also where it is made of another one
+  if (onResource) return "read";
+  return access === "read" ? "list" : "update";
+}
+
+async function recordFor(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+  id: string,
+): Promise<Allowed> {
+  const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
+  const { records } = await scope.run(input);
+  const use: RecordUse = { entity, id, access, rules };
+  scope.shown?.uses.push(use);
+  return { record: records[0] as ActionRecord, use };
+}
+
+/**
+ * Asks the rules of an action that is about no record.
+ * @throws AuthenticationError, AuthorizationError
+ */
+export async function authorizeCollection(
+  { entity, access, rules }: CompiledAction,
+  scope: OperationScope,
+): Promise<Allowed> {
+  // Rules of its own are about the action: there is no record that they could pass for, nor one that is being created.
+  const isOwn = rules !== undefined;
+  const kind = access === "create" && !isOwn ? "create" : "list";
+  const asked = { kind, entity, access, rules } as const;
+  const { forSome } = await scope.decide(asked);
+  // A handler that reads is for callers who may read some records; what it shows of them is up to it.
+  const takesSome = access === "read" && !isOwn;
+  const use: RecordUse = { ...asked, forSome: takesSome };
+  scope.shown?.uses.push(use);
+  if (!forSome || takesSome) return { record: null, use };
+  throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
+}
+
+/** No record has a longer id than the limit, so it is missing. */
+function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
+  if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
+  return {};
+}
+
+/** Service of another plugin; without it nobody keeps what requests ask of a record. */
+const REQUESTS_SERVICE = "versions.requests";
+
+/**
+ * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
+ * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
+ */
+function meetConditions(
+  services: PluginContext["services"],
+  { method, access, definition }: CompiledAction,
+  context: RouteContext,
+): Promise<void> | undefined {
+  if (!services.has(REQUESTS_SERVICE)) return undefined;
+  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
+  if (method !== "GET") conditions.expect(context);
+  const changes = method !== "GET" && (access === "update" || access === "delete");
+  return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
 }
 
 /** Parameters nobody declared: text, or a list of texts. */
@@ -150,13 +210,10 @@ function plainQuery(search: string, scope: OperationScope): Readonly<Record<stri
   return query;
 }
 
-function mostBytes({ readsBody }: CompiledAction["definition"], { limits }: OperationScope): number {
-  return readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
-}
-
-async function readBody({ definition, method, input }: CompiledAction, context: RouteContext): Promise<unknown> {
+async function readBody(action: CompiledAction, context: RouteContext): Promise<unknown> {
+  const { definition, method, input } = action;
   const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
-  const most = mostBytes(definition, context.scope);
+  const most = mostBytes(action, context.scope);
   // Also where nobody reads it here: handlers may take it from the framework's own request.
   if (Number(context.request.headers["content-length"]) > most) throw new PayloadTooLargeError(most);
   if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;

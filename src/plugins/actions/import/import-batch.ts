@@ -1,12 +1,34 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isKeelsonError } from "../../../entity/index.ts";
+import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
 import type { OperationScope } from "../../../gate/index.ts";
 import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
-import type { ImportJob } from "./import-job.ts";
-import type { RowOutcome } from "./import-tally.ts";
-import { Owners, TAKEN_BACK } from "./owners.ts";
+import { Owners, TAKEN_BACK, type UniqueKey, type UniqueKeys } from "./unique-values.ts";
+
+/** One run of an import. */
+export interface ImportJob {
+  readonly scope: OperationScope;
+  readonly entity: AnyEntity;
+  /** Rules in place of the entity's. */
+  readonly rules: readonly string[] | undefined;
+  /** Rows of one transaction at most. */
+  readonly batch: number;
+  /** Fields by which a row finds the record that it changes; undefined when all rows are new. */
+  readonly upsertBy: UniqueKey | undefined;
+  readonly dryRun: boolean;
+  readonly unique: UniqueKeys;
+  /** Unique values of records that a dry run has taken back, one text each. */
+  readonly takenBack: Set<string>;
+}
+
+/** What became of a row. */
+export interface RowOutcome {
+  readonly kind: "created" | "updated" | "failed";
+  readonly errors?: FieldErrors | undefined;
+  /** Fields that the caller may not write and that were left out. */
+  readonly ignored?: readonly string[] | undefined;
+}
 
 /** Milliseconds after which a transaction takes no further row; hashing a password alone takes the better part of one second. */
 const LONG_MS = 2_000;
@@ -58,7 +80,7 @@ async function attemptBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<
       async (scope) => {
         if (writes === undefined)
           throw new InternalError("An import has transactions of its own; run it outside of one");
-        outcomes = await importRows(job, scope, writes, rows);
+        outcomes = await storeRows(job, scope, writes, rows);
         if (job.dryRun) throw new TakenBack();
       },
       {
@@ -76,7 +98,7 @@ async function attemptBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<
   return outcomes;
 }
 
-async function importRows(
+async function storeRows(
   job: ImportJob,
   scope: OperationScope,
   writes: CollectedWrites,

@@ -1,9 +1,6 @@
-import { BadRequestError, PayloadTooLargeError, UnavailableError } from "../../../kernel/index.ts";
-import { BrokenBody } from "./broken-body.ts";
-import type { GivenRow } from "./given-row.ts";
-import { importBatch } from "./import-batch.ts";
-import type { ImportJob } from "./import-job.ts";
-import type { ImportTally } from "./import-tally.ts";
+import { BadRequestError, type FieldErrors, PayloadTooLargeError, UnavailableError } from "../../../kernel/index.ts";
+import { BrokenBody, type GivenRow } from "./given-row.ts";
+import { type ImportJob, importBatch, type RowOutcome } from "./import-batch.ts";
 
 /** Characters of a batch, about: a batch of large rows has fewer of them. */
 const BATCH_SIZE = 4 * 1_048_576;
@@ -12,10 +9,26 @@ const BATCH_SIZE = 4 * 1_048_576;
  * Imports rows as they come, batch by batch.
  * @throws what ends the import; batches before that stay, and so do all rows before the place where a body breaks
  */
-export async function importRows(job: ImportJob, rows: AsyncIterable<GivenRow> | Iterable<GivenRow>): Promise<void> {
-  const { scope, tally } = job;
-  const source = new Source(rows, tally);
-  for await (const batch of batches(source.rows(), job.batch)) {
+export async function importRows(
+  job: ImportJob,
+  tally: ImportTally,
+  given: AsyncIterable<GivenRow> | Iterable<GivenRow>,
+): Promise<void> {
+  const { scope } = job;
+  let failure: BadRequestError | PayloadTooLargeError | undefined;
+  /** Rows up to where they end, or where they cannot be read any further: what came before is fine. */
+  async function* readable(): AsyncGenerator<GivenRow> {
+    try {
+      for await (const row of given) {
+        tally.rows++;
+        yield row;
+      }
+    } catch (error) {
+      if (!(error instanceof BadRequestError || error instanceof PayloadTooLargeError)) throw error;
+      failure = error;
+    }
+  }
+  for await (const batch of batches(readable(), job.batch)) {
     for (let rest = batch; rest.length > 0; ) {
       if (scope.signal?.aborted) throw new UnavailableError("The request took too long");
       const outcomes = await importBatch(job, rest);
@@ -23,7 +36,7 @@ export async function importRows(job: ImportJob, rows: AsyncIterable<GivenRow> |
       rest = rest.slice(outcomes.length);
     }
   }
-  if (source.failure !== undefined) throw endedEarly(source.failure, tally, scope.limits.importBytes);
+  if (failure !== undefined) throw endedEarly(failure, tally, scope.limits.importBytes);
 }
 
 async function* batches(rows: AsyncIterable<GivenRow>, length: number): AsyncGenerator<readonly GivenRow[]> {
@@ -40,31 +53,6 @@ async function* batches(rows: AsyncIterable<GivenRow>, length: number): AsyncGen
   if (batch.length > 0) yield batch;
 }
 
-/** Rows up to where they end, or where they cannot be read any further: what came before is fine. */
-class Source {
-  /** Why they ended too early. */
-  failure: BadRequestError | PayloadTooLargeError | undefined;
-  readonly #rows: AsyncIterable<GivenRow> | Iterable<GivenRow>;
-  readonly #tally: ImportTally;
-
-  constructor(rows: AsyncIterable<GivenRow> | Iterable<GivenRow>, tally: ImportTally) {
-    this.#rows = rows;
-    this.#tally = tally;
-  }
-
-  async *rows(): AsyncGenerator<GivenRow> {
-    try {
-      for await (const row of this.#rows) {
-        this.#tally.rows++;
-        yield row;
-      }
-    } catch (error) {
-      if (!(error instanceof BadRequestError || error instanceof PayloadTooLargeError)) throw error;
-      this.failure = error;
-    }
-  }
-}
-
 /** A body that cannot be read to its end: the error says how far the import came. */
 function endedEarly(
   error: BadRequestError | PayloadTooLargeError,
@@ -76,4 +64,48 @@ function endedEarly(
   if (error instanceof BrokenBody) return new BadRequestError(`Row ${row} ${error.message}`, { details, cause: error });
   if (error instanceof PayloadTooLargeError) return new PayloadTooLargeError(limit, { details });
   return rows > 0 ? new BadRequestError(error.message, { details, cause: error }) : error;
+}
+
+/** A row of an import that was refused. */
+export interface FailedRow {
+  /** Counts from 1; a header is none. */
+  readonly row: number;
+  /** A message per field; `_` for what is about the row as a whole. */
+  readonly errors: FieldErrors;
+}
+
+/** The answer of an import. */
+export interface ImportResult {
+  readonly created: number;
+  readonly updated: number;
+  /** The first 1000 rows that were refused. */
+  readonly failed: readonly FailedRow[];
+  /** How many were refused, when there are more than `failed` has. */
+  readonly failedCount?: number;
+}
+
+const REPORTED = 1_000;
+
+/** Counts what becomes of rows, in the order in which they came. */
+export class ImportTally {
+  rows = 0;
+  created = 0;
+  updated = 0;
+  failedCount = 0;
+  readonly ignored = new Set<string>();
+  readonly #failed: FailedRow[] = [];
+
+  add({ kind, errors = {}, ignored = [] }: RowOutcome): void {
+    if (kind === "created") this.created++;
+    else if (kind === "updated") this.updated++;
+    else if (++this.failedCount <= REPORTED)
+      this.#failed.push({ row: this.created + this.updated + this.failedCount, errors });
+    for (const name of ignored) this.ignored.add(name);
+  }
+
+  result(): ImportResult {
+    const { created, updated, failedCount } = this;
+    const rest = failedCount > REPORTED ? { failedCount } : {};
+    return { created, updated, failed: this.#failed, ...rest };
+  }
 }

@@ -2,11 +2,9 @@ import type { AnyEntity } from "../../../entity/index.ts";
 import { type Operation, type OperationScope, presentSettled, type Row } from "../../../gate/index.ts";
 import { BadRequestError, Reply, routeSegment, ValidationFailedError } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
-import type { ActionContext, ActionRecord } from "../action/action-context.ts";
-import { definitionOf } from "../action/definition-of.ts";
-import { mayReadSome } from "../action/usable-action.ts";
+import { type ActionContext, type ActionRecord, definitionOf } from "../action/action-definition.ts";
+import { mayReadSome } from "../action/describe-action.ts";
 
-/** Values for a copy, in place of those of the original. */
 type Overrides = Readonly<Record<string, unknown>>;
 type CloneShape = PlainShape<ActionRecord, true, Overrides>;
 
@@ -18,7 +16,7 @@ type CloneShape = PlainShape<ActionRecord, true, Overrides>;
  * @param fieldsToExclude fields that are left out besides `id`, `createdAt` and `updatedAt` @default none
  */
 export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuilder<CloneShape> {
-  return new ActionBuilder<CloneShape>({
+  return new ActionBuilder({
     method: "POST",
     path: "/:id/clone",
     description: "Copies the record",
@@ -116,7 +114,6 @@ async function copyable(
   );
 }
 
-/** Where actions of the entity store that a record is deleted. */
 function deletionFields(entity: AnyEntity): readonly string[] {
   return Object.values(entity.actions).flatMap((value) => {
     const found = definitionOf(value);

@@ -1,8 +1,7 @@
 import type { ColumnDefinition, Operator, Parsed } from "../../../entity/index.ts";
 import { allOf, explainRemote, type Where } from "../../../gate/index.ts";
 import { didYouMean, type Limits, nearest, shownName } from "../../../kernel/index.ts";
-import { type Filter, SUFFIXES } from "./query-table.ts";
-import { addProblem, type Reading, type Subject, single } from "./reading.ts";
+import { addProblem, type Filter, type Reading, SUFFIXES, type Subject, single } from "./query-table.ts";
 
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
 
@@ -46,7 +45,7 @@ function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string,
 }
 
 /** Conditions of a query, and how many records it asks for by id, when it does. */
-export interface Conditions {
+interface Conditions {
   readonly where: Where | undefined;
   readonly ids: number | undefined;
 }

@@ -1,12 +1,7 @@
-import { type AnyEntity, isKeelsonError, type JsonSchema } from "../../../entity/index.ts";
+import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../../entity/index.ts";
 import type { OperationScope, ParameterDescription, QueryPart } from "../../../gate/index.ts";
 import type { Limits } from "../../../kernel/index.ts";
-import { DELETED } from "./deleted.ts";
-import { describeConditions } from "./describe-conditions.ts";
-import { includable } from "./includable.ts";
-import type { QueryTable } from "./query-table.ts";
-import { targetsOf } from "./readable-targets.ts";
-import type { Subject } from "./reading.ts";
+import { DELETED, type Filter, includable, type QueryTable, type Subject, targetsOf } from "./query-table.ts";
 
 const TEXT: JsonSchema = { type: "string" };
 const count = (minimum: number, maximum?: number): JsonSchema => ({
@@ -124,4 +119,65 @@ function selected({ mask }: Asked): ParameterDescription {
     commas: true,
     description: "Fields to show, and no others but the id.",
   };
+}
+
+/** What a condition says, as the end of a sentence that begins with the field. */
+const MEANINGS: Readonly<Record<Operator, string>> = {
+  eq: "is this, or one of these where the parameter is repeated",
+  ne: "is not this",
+  gt: "is greater than this",
+  gte: "is this or greater",
+  lt: "is less than this",
+  lte: "is this or less",
+  in: "is one of these",
+  nin: "is none of these",
+  like: "contains this text, whatever the case",
+  starts: "begins with this text, whatever the case",
+  ends: "ends with this text, whatever the case",
+  null: "is empty (true) or not (false)",
+};
+
+const TRUTH: JsonSchema = { type: "boolean" };
+
+/**
+ * One parameter per name that can be read as a condition; a name has its first reading, as it has in requests.
+ * @param prefix of all names, for conditions through a relation
+ */
+function describeConditions({ table, mask }: Subject, prefix: string, limits: Limits): ParameterDescription[] {
+  const found = [...table.filters].flatMap(([name, readings]) => {
+    const filter = readings.find(({ column }) => mask.filterable.has(column.name));
+    return filter?.column.kind.operators.has(filter.operator) ? [{ name, filter }] : [];
+  });
+  const byField = Object.values(table.entity.columns).flatMap((column) =>
+    found.filter(({ filter }) => filter.column === column),
+  );
+  return byField.map(({ name, filter }) => {
+    const { schema, commas } = operand(filter, limits);
+    const description = `${prefix}${filter.column.name} ${MEANINGS[filter.operator]}.`;
+    return { name: prefix + name, schema, description, ...(commas ? { commas } : {}) };
+  });
+}
+
+function operand(
+  { column, operator }: Filter,
+  limits: Limits,
+): { readonly schema: JsonSchema; readonly commas?: boolean } {
+  const one = jsonSchemaOf(column.kind);
+  const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
+  const several = { type: "array", items: one, maxItems: most };
+  switch (operator) {
+    case "null":
+      return { schema: TRUTH };
+    case "like":
+    case "starts":
+    case "ends":
+      return { schema: TEXT };
+    case "in":
+    case "nin":
+      return { schema: several, commas: true };
+    case "eq":
+      return { schema: column.kind.operators.has("in") ? several : one };
+    default:
+      return { schema: one };
+  }
 }

@@ -1,5 +1,13 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, Operator, ResolvedRelation } from "../../../entity/index.ts";
-import { OPERATORS } from "../../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  OPERATORS,
+  type Operator,
+  type ResolvedRelation,
+} from "../../../entity/index.ts";
+import type { FieldMask, OperationScope } from "../../../gate/index.ts";
+import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../../kernel/index.ts";
 
 /** One way to read a parameter's name: a condition on a column. */
 export interface Filter {
@@ -16,6 +24,9 @@ export interface QueryTable {
   readonly searchable: readonly string[];
   readonly relations: ReadonlyMap<string, ResolvedRelation>;
 }
+
+/** The parameter for deleted records; it means nothing on entities without soft deletion. */
+export const DELETED = "_deleted";
 
 /** Operators that have a suffix; `eq` is the bare name. */
 export const SUFFIXES: readonly Operator[] = OPERATORS.filter((operator) => operator !== "eq");
@@ -36,4 +47,110 @@ export function compileQueryTable(model: EntityModel, entity: AnyEntity): QueryT
     searchable: columns.filter(({ kind }) => kind.searchable).map(({ name }) => name),
     relations: new Map(model.relationsOf(entity).map((relation) => [relation.name, relation])),
   });
+}
+
+/** An entity as this caller may ask about it. */
+export interface Subject {
+  readonly table: QueryTable;
+  readonly mask: FieldMask;
+}
+
+/** One query string being read for one caller. */
+export interface Reading extends Subject {
+  readonly parameters: QueryParameters;
+  readonly limits: Limits;
+  /** Related entities that conditions may look at, by relation name. */
+  readonly targets: ReadonlyMap<string, Subject>;
+  /** Parameter names with a meaning of their own that this surface takes. */
+  readonly controls: ReadonlySet<string>;
+  /** Whether this surface takes conditions. */
+  readonly filters: boolean;
+  readonly problems: { readonly parameter: string; readonly message: string }[];
+}
+
+/** More problems than these in one query are not worth the work of suggesting names. */
+const MOST_PROBLEMS = 8;
+
+/** Notes a problem; all are reported together. */
+export function addProblem(reading: Reading, parameter: string, message: string): void {
+  reading.problems.push({ parameter: shownName(parameter), message });
+  if (reading.problems.length >= MOST_PROBLEMS) throwProblems(reading);
+}
+
+/** @throws BadRequestError when a problem was noted */
+export function throwProblems({ problems }: Reading): void {
+  if (problems.length === 0) return;
+  throw new BadRequestError(problems.map(({ message }) => message).join(" "), { details: problems });
+}
+
+/** The value of a parameter that takes one; undefined when it is absent or empty. */
+export function single(reading: Reading, name: string): string | undefined {
+  const values = reading.parameters.get(name);
+  if (values === undefined || !reading.controls.has(name)) return undefined;
+  if (values.length > 1) addProblem(reading, name, `"${name}" is given more than once.`);
+  return values[0] === "" ? undefined : values[0];
+}
+
+/** The items of a comma-separated parameter, in order; may be given more than once. */
+export function items(reading: Reading, name: string): readonly string[] {
+  if (!reading.controls.has(name)) return [];
+  const values = reading.parameters.get(name) ?? [];
+  return values.flatMap((value) => value.split(",").map((item) => item.trim())).filter((item) => item !== "");
+}
+
+/** Whether the caller may know who is related to whom: the key that says so must be theirs to filter on. */
+export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
+  const { type, source, target, foreignKey, remote } = relation;
+  if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
+  return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
+}
+
+/** The relations of an entity that a caller may know of. */
+export function seenRelations(table: QueryTable | undefined, scope: OperationScope): readonly ResolvedRelation[] {
+  return [...(table?.relations.values() ?? [])].filter((relation) => seesRelation(scope, relation));
+}
+
+/**
+ * Relations that conditions may look through: those named. As soon as one of them is not for this caller, all relations
+ * are asked about, so that what is suggested instead does not depend on whether it exists.
+ */
+export async function readableTargets(
+  named: readonly string[],
+  table: QueryTable,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): Promise<ReadonlyMap<string, Subject>> {
+  const found = await targetsOf(named, table, scope, tables);
+  return found.size === named.length ? found : targetsOf(table.relations.keys(), table, scope, tables);
+}
+
+/** Those of some relations that the caller may look through. */
+export async function targetsOf(
+  names: Iterable<string>,
+  table: QueryTable,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): Promise<ReadonlyMap<string, Subject>> {
+  const targets = new Map<string, Subject>();
+  for (const name of names) {
+    const relation = table.relations.get(name);
+    const target = relation === undefined ? undefined : tables.get(relation.target);
+    if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
+    if ((await scope.readDecision(relation.target)).allowed)
+      targets.set(name, { table: target, mask: scope.mask(relation.target) });
+  }
+  return targets;
+}
+
+/** The relations of an entity that give a caller records when they are included. */
+export async function includable(
+  table: QueryTable | undefined,
+  scope: OperationScope,
+): Promise<readonly ResolvedRelation[]> {
+  const seen = seenRelations(table, scope);
+  // Who may read what other services have is theirs to say.
+  const allowed = await Promise.all(
+    seen.map(async ({ remote, target }) => remote !== undefined || (await scope.readDecision(target)).allowed),
+  );
+  return seen.filter((_, index) => allowed[index]);
 }

@@ -1,9 +1,8 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { Logger } from "../../../kernel/index.ts";
 import { DEFAULT_KEY_ID } from "./data-key.ts";
-import { defaultRing } from "./default-ring.ts";
 import type { EncryptionOptions } from "./functions.ts";
-import { createKeyRing, type KeyRing } from "./key-ring.ts";
+import { createKeyRing, defaultRing, type KeyRing } from "./key-ring.ts";
 
 /** One more key of an app, for reading. */
 export interface FurtherKey {

@@ -1,9 +1,8 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
+import type { AnyEntity } from "../../../entity/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
-import { type KeyRing, storeOf } from "./key-ring.ts";
-import { indexKeyOf } from "./key-store.ts";
-import { lengthPrefixed } from "./length-prefixed.ts";
-import { encodeValue } from "./value-codec.ts";
+import { indexKeyOf, type KeyRing } from "./key-ring.ts";
+import { encodeValue, lengthPrefixed } from "./value-codec.ts";
 
 /** Keys of fields by the key they are derived from; they go when that goes. */
 const derived = new WeakMap<KeyObject, Map<string, KeyObject>>();
@@ -37,8 +36,13 @@ export function blindIndex(
 ): string {
   if (typeof value === "object" && !(value instanceof Date))
     throw new BadRequestError("JSON arrays and objects have no blind index");
-  const key = fieldKey(indexKeyOf(storeOf(ring)), place.entity, place.field);
+  const key = fieldKey(indexKeyOf(ring), place.entity, place.field);
   return createHmac("sha256", key)
     .update(encodeValue(value === 0 ? 0 : value)) // -0 equals 0
     .digest("base64url");
+}
+
+/** Name of the column that finds the values of an encrypted field; undefined where it is not searchable. */
+export function blindIndexColumn(entity: AnyEntity, field: string): string | undefined {
+  return Object.values(entity.columns).find(({ of }) => of === field)?.name;
 }

@@ -1,65 +1,21 @@
-import { randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 import { ConfigurationError } from "../../../entity/index.ts";
 import { DecryptionError } from "../../../kernel/index.ts";
-import { IV_BYTES, open, seal } from "./aes-gcm.ts";
-import { additionalDataOf, type BindingContext } from "./binding.ts";
-import { type Envelope, readEnvelope, writeEnvelope } from "./envelope.ts";
-import { type KeyRing, storeOf } from "./key-ring.ts";
-import { takePrimary } from "./key-store.ts";
-import { decodeValue, type Encryptable, encodeValue } from "./value-codec.ts";
-
-/** Decrypted bytes. */
-export interface Opened {
-  readonly bytes: Buffer;
-  /** Whether the value was bound to its place. */
-  readonly bound: boolean;
-}
+import { isKeyId } from "./data-key.ts";
+import { type KeyRing, keysOf, takePrimary } from "./key-ring.ts";
+import { decodeValue, type Encryptable, encodeValue, lengthPrefixed, readCanonicalBase64 } from "./value-codec.ts";
 
 const NO_ADDITIONAL_DATA = Buffer.alloc(0);
 const NEED = "binds values to their place: pass { entity, field, id }";
 
-/** Bytes in the stored form, under the primary key. @throws ConfigurationError */
-export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: BindingContext): string {
-  const key = takePrimary(storeOf(ring));
-  const additional = additionalDataOf(key, context);
-  if (additional === undefined) throw new ConfigurationError(`the encryption key "${key.id}" ${NEED}`);
-  return writeEnvelope(key.id, seal(key.secret, randomBytes(IV_BYTES), bytes, additional));
-}
-
-/** The bytes behind the stored form. @throws DecryptionError */
-export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: BindingContext): Opened {
-  const envelope = readEnvelope(encrypted);
-  if (envelope === undefined)
-    throw new DecryptionError("what is stored is no encrypted value", { reason: "malformed" });
-  return envelope.keyId === null ? openWithAnyKey(ring, envelope) : openWithItsKey(ring, envelope, context);
-}
-
-/** A value that names its key is opened with that key or not at all: no other rule for it can be chosen by relabelling. */
-function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: BindingContext | undefined): Opened {
-  const { keys } = storeOf(ring);
-  const key = keys.get(keyId as string);
-  if (key === undefined)
-    throw new DecryptionError(
-      "unknown key id: the key of this value is not registered here; a new key is registered in every process before " +
-        `one of them makes it primary. Registered: ${[...keys.keys()].join(", ") || "none"}`,
-      { reason: "unknown-key" },
-    );
-  const additional = additionalDataOf(key, context);
-  if (additional === undefined)
-    throw new DecryptionError(`the encryption key "${key.id}" ${NEED}`, { reason: "no-context" });
-  const bytes = open(key.secret, sealed, additional);
-  if (bytes !== undefined) return { bytes, bound: key.bind };
-  const how = key.bind ? "was changed, or belongs to another record or field" : "was changed, or has another key";
-  throw new DecryptionError(`the key "${key.id}" does not open this value: it ${how}`, { reason: "refused" });
-}
-
-/** A value from before key ids may have any key (spec 2.4 rule 9), and was never bound. */
-function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
-  for (const { secret } of storeOf(ring).keys.values()) {
-    const bytes = open(secret, sealed, NO_ADDITIONAL_DATA);
-    if (bytes !== undefined) return { bytes, bound: false };
-  }
-  throw new DecryptionError("none of the registered keys opens this value, which names no key", { reason: "refused" });
+/** The place a value belongs to. A bound value opens nowhere else. */
+export interface BindingContext {
+  /** Name of the entity. */
+  readonly entity: string;
+  /** Name of the field. */
+  readonly field: string;
+  /** Id of the record. */
+  readonly id: string;
 }
 
 /**
@@ -101,7 +57,7 @@ export function isEncryptedWith(ring: KeyRing, value: unknown): value is string 
   const envelope = readEnvelope(value);
   if (envelope === undefined) return false;
   if (envelope.keyId !== null) return true;
-  return [...storeOf(ring).keys.values()].some(({ secret }) => open(secret, envelope.sealed, NO_ADDITIONAL_DATA));
+  return [...keysOf(ring).values()].some(({ secret }) => open(secret, envelope.sealed, NO_ADDITIONAL_DATA));
 }
 
 /**
@@ -111,4 +67,131 @@ export function isEncryptedWith(ring: KeyRing, value: unknown): value is string 
 export function isPlaintext(ring: KeyRing, value: unknown): boolean {
   if (isEncryptedWith(ring, value)) return false;
   return typeof value !== "string" || !value.includes(":") || !ring.has(value.slice(0, value.indexOf(":")));
+}
+
+interface Opened {
+  readonly bytes: Buffer;
+  /** Whether the value was bound to its place. */
+  readonly bound: boolean;
+}
+
+/** Bytes in the stored form, under the primary key. @throws ConfigurationError */
+export function encryptBytes(ring: KeyRing, bytes: Uint8Array, context?: BindingContext): string {
+  const key = takePrimary(ring);
+  const additional = additionalDataOf(key, context);
+  if (additional === undefined) throw new ConfigurationError(`the encryption key "${key.id}" ${NEED}`);
+  return writeEnvelope(key.id, seal(key.secret, randomBytes(IV_BYTES), bytes, additional));
+}
+
+/** The bytes behind the stored form. @throws DecryptionError */
+export function decryptBytes(ring: KeyRing, encrypted: unknown, context?: BindingContext): Opened {
+  const envelope = readEnvelope(encrypted);
+  if (envelope === undefined)
+    throw new DecryptionError("what is stored is no encrypted value", { reason: "malformed" });
+  return envelope.keyId === null ? openWithAnyKey(ring, envelope) : openWithItsKey(ring, envelope, context);
+}
+
+/** A value that names its key is opened with that key or not at all: no other rule for it can be chosen by relabelling. */
+function openWithItsKey(ring: KeyRing, { keyId, sealed }: Envelope, context: BindingContext | undefined): Opened {
+  const keys = keysOf(ring);
+  const key = keys.get(keyId as string);
+  if (key === undefined)
+    throw new DecryptionError(
+      "unknown key id: the key of this value is not registered here; a new key is registered in every process before " +
+        `one of them makes it primary. Registered: ${[...keys.keys()].join(", ") || "none"}`,
+      { reason: "unknown-key" },
+    );
+  const additional = additionalDataOf(key, context);
+  if (additional === undefined)
+    throw new DecryptionError(`the encryption key "${key.id}" ${NEED}`, { reason: "no-context" });
+  const bytes = open(key.secret, sealed, additional);
+  if (bytes !== undefined) return { bytes, bound: key.bind };
+  const how = key.bind ? "was changed, or belongs to another record or field" : "was changed, or has another key";
+  throw new DecryptionError(`the key "${key.id}" does not open this value: it ${how}`, { reason: "refused" });
+}
+
+/** A value from before key ids may have any key (spec 2.4 rule 9), and was never bound. */
+function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
+  for (const { secret } of keysOf(ring).values()) {
+    const bytes = open(secret, sealed, NO_ADDITIONAL_DATA);
+    if (bytes !== undefined) return { bytes, bound: false };
+  }
+  throw new DecryptionError("none of the registered keys opens this value, which names no key", { reason: "refused" });
+}
+
+interface Envelope {
+  /** `null` in values written before key ids were. */
+  readonly keyId: string | null;
+  /** iv + ciphertext + tag. */
+  readonly sealed: Buffer;
+}
+
+/** The stored form of spec 2.4 rule 9: `<key_id>:base64(iv + ciphertext + tag)`. */
+function writeEnvelope(keyId: string, sealed: Buffer): string {
+  return `${keyId}:${sealed.toString("base64")}`;
+}
+
+/**
+ * Takes a stored value apart; undefined when it has not the form. Base64 has no colon, so what has none carries no key
+ * id.
+ */
+function readEnvelope(text: unknown): Envelope | undefined {
+  if (typeof text !== "string") return undefined;
+  const colon = text.indexOf(":");
+  const keyId = colon < 0 ? null : text.slice(0, colon);
+  if (keyId !== null && !isKeyId(keyId)) return undefined;
+  const sealed = readCanonicalBase64(text.slice(colon + 1), IV_BYTES + TAG_BYTES, Number.POSITIVE_INFINITY);
+  return sealed && { keyId, sealed };
+}
+
+/** The key id that an encrypted value carries; `null` when it carries none, or is no encrypted value. */
+export function getEncryptionKeyId(encrypted: string): string | null {
+  return readEnvelope(encrypted)?.keyId ?? null;
+}
+
+function isPart(part: unknown): part is string {
+  return typeof part === "string" && part !== "" && part.isWellFormed();
+}
+
+/**
+ * The additional authenticated data of a value. It is not stored but made again for reading, so the stored form is the
+ * same with it and without. Whether there is any is a property of the key: a value does not say.
+ * @returns undefined when the key binds and the context does not say where
+ */
+function additionalDataOf(
+  key: { readonly id: string; readonly bind: boolean },
+  context: BindingContext | undefined,
+): Buffer | undefined {
+  if (!key.bind) return NO_ADDITIONAL_DATA;
+  if (context === undefined) return undefined;
+  const { entity, field, id } = context;
+  return [entity, field, id].every(isPart) ? lengthPrefixed(["keelson1", key.id, entity, field, id]) : undefined;
+}
+
+const ALGORITHM = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+// Without it Node accepts a tag of 4 bytes, which is forged in minutes.
+const OPTIONS = { authTagLength: TAG_BYTES } as const;
+
+/**
+ * AES-256-GCM as NIST SP 800-38D has it: iv + ciphertext + tag.
+ * @param iv 12 bytes that this key has never seen; the same iv twice gives the key's authentication away
+ */
+export function seal(key: KeyObject, iv: Uint8Array, plaintext: Uint8Array, additional: Uint8Array): Buffer {
+  const cipher = createCipheriv(ALGORITHM, key, iv, OPTIONS).setAAD(additional);
+  return Buffer.concat([iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The plaintext of at least 28 sealed bytes; undefined when key, bytes and additional data do not belong together. */
+export function open(key: KeyObject, sealed: Uint8Array, additional: Uint8Array): Buffer | undefined {
+  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES), OPTIONS)
+    .setAAD(additional)
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  const plaintext = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([plaintext, decipher.final()]);
+  } catch {
+    return undefined;
+  }
 }

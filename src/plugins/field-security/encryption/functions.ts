@@ -1,11 +1,9 @@
 // Specification 2.4, rules 8 to 11: encryption with the process-wide keys. All functions are synchronous and may be awaited.
 import type { EntityLike } from "../../../entity/index.ts";
 import { getLogger } from "../../../kernel/index.ts";
-import type { BindingContext } from "./binding.ts";
-import { decrypt, encrypt, isEncryptedWith } from "./cipher.ts";
+import { type BindingContext, decrypt, encrypt, isEncryptedWith } from "./cipher.ts";
 import { checkKeyId, DEFAULT_KEY_ID, readKey } from "./data-key.ts";
-import { defaultRing } from "./default-ring.ts";
-import type { KeyOptions } from "./key-ring.ts";
+import { defaultRing, type KeyOptions } from "./key-ring.ts";
 import { type ReEncryptOptions, reEncrypt, reEncryptStored } from "./re-encrypt.ts";
 import type { Encryptable } from "./value-codec.ts";
 

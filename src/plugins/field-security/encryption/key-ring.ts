@@ -1,6 +1,8 @@
+import type { KeyObject } from "node:crypto";
 import { inspect } from "node:util";
-import { getLogger, type Logger, safeLogger } from "../../../kernel/index.ts";
-import { addKey, clearStore, dropKey, findKey, type KeyStore, setIndexKey } from "./key-store.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
+import { didYouMean, getLogger, type Logger, safeLogger } from "../../../kernel/index.ts";
+import { checkKeyId, type DataKey, isZeroKey, quotedKeyId, readKey } from "./data-key.ts";
 
 /** Options of one encryption key. */
 export interface KeyOptions {
@@ -55,45 +57,141 @@ export interface KeyRingOptions {
   readonly warnAfter?: number | undefined;
 }
 
-const stores = new WeakMap<KeyRing, KeyStore>();
-
-/** What a ring holds; for this folder only. */
-export function storeOf(ring: KeyRing): KeyStore {
-  return stores.get(ring) as KeyStore;
+/** What a ring holds and does not show. */
+interface KeyStore {
+  readonly keys: Map<string, DataKey>;
+  primary: DataKey | undefined;
+  /** The key that was registered first, whether or not it still is. */
+  first: KeyObject | undefined;
+  /** Whether there was ever another key than the first. */
+  several: boolean;
+  indexKey: KeyObject | undefined;
+  readonly counts: Map<string, number>;
+  readonly warnAfter: number;
+  log(): Logger;
 }
+
+const stores = new WeakMap<KeyRing, KeyStore>();
+const EMPTY = Object.freeze({ primary: undefined, first: undefined, several: false, indexKey: undefined });
 
 /** A registry of encryption keys. Two rings share nothing. */
 export function createKeyRing({ log, warnAfter = 2 ** 31 }: KeyRingOptions = {}): KeyRing {
-  const store: KeyStore = {
-    keys: new Map(),
-    primary: undefined,
-    first: undefined,
-    several: false,
-    indexKey: undefined,
-    counts: new Map(),
-    warnAfter,
-    log: () => safeLogger(log ?? getLogger()),
-  };
+  const keys = new Map<string, DataKey>();
+  const counts = new Map<string, number>();
+  const store: KeyStore = { ...EMPTY, keys, counts, warnAfter, log: () => safeLogger(log ?? getLogger()) };
   const visible = () => ({ primary: ring.primary, ids: ring.ids });
   const ring = Object.freeze({
     get ids(): readonly string[] {
-      return [...store.keys.keys()];
+      return [...keys.keys()];
     },
     get primary(): string | null {
       return store.primary?.id ?? null;
     },
-    has: (keyId: string) => store.keys.has(keyId),
-    binds: (keyId: string) => findKey(store, keyId).bind,
-    register: (key: string, keyId: string, { bind = false }: KeyOptions = {}) => addKey(store, key, keyId, bind),
+    has: (keyId: string) => keys.has(keyId),
+    binds: (keyId: string) => findKey(keys, keyId).bind,
+    register: (hex: string, keyId: string, { bind = false }: KeyOptions = {}) => addKey(store, hex, keyId, bind),
     setPrimary(keyId: string): void {
-      store.primary = findKey(store, keyId);
+      store.primary = findKey(keys, keyId);
     },
-    setIndexKey: (key: string) => setIndexKey(store, key),
-    remove: (keyId: string) => dropKey(store, keyId),
-    clear: () => clearStore(store),
+    setIndexKey(hex: string): void {
+      const secret = readKey(hex);
+      if (store.indexKey !== undefined && !store.indexKey.equals(secret))
+        throw new ConfigurationError(
+          "another index key is set; by a second one, stored values would not be found again",
+        );
+      store.indexKey = secret;
+    },
+    remove(keyId: string): void {
+      if (findKey(keys, keyId) === store.primary)
+        throw new ConfigurationError(`"${keyId}" is the primary key; make another one primary before removing it`);
+      keys.delete(keyId);
+    },
+    clear(): void {
+      keys.clear();
+      counts.clear();
+      Object.assign(store, EMPTY);
+    },
     toJSON: visible,
     [inspect.custom]: visible,
   });
   stores.set(ring, store);
   return ring;
 }
+
+function findKey(keys: ReadonlyMap<string, DataKey>, keyId: string): DataKey {
+  const key = keys.get(keyId);
+  if (key !== undefined) return key;
+  const ids = keys.size === 0 ? "none is" : `registered: ${[...keys.keys()].join(", ")}`;
+  const hint = didYouMean(String(keyId), keys.keys());
+  throw new ConfigurationError(`no encryption key ${quotedKeyId(keyId)} is registered; ${ids}.${hint}`);
+}
+
+function addKey(store: KeyStore, hex: string, keyId: string, bind: boolean): void {
+  const secret = readKey(hex);
+  checkKeyId(keyId);
+  const known = store.keys.get(keyId);
+  if (known !== undefined) {
+    const isSame = known.secret.equals(secret);
+    if (isSame && known.bind === bind) return;
+    const how = isSame ? `with bind: ${known.bind}` : "for another key";
+    throw new ConfigurationError(`the key id "${keyId}" is already registered ${how}; give this key an id of its own`);
+  }
+  if (isZeroKey(secret)) store.log().warn(`The encryption key "${keyId}" is all zeros, which protects nothing`);
+  const key: DataKey = Object.freeze({ id: keyId, secret, bind });
+  store.keys.set(keyId, key);
+  store.primary ??= key;
+  store.first ??= secret;
+  store.several ||= !store.first.equals(secret);
+}
+
+/** What is said when something needs a key and there is none. */
+export function noKey(): ConfigurationError {
+  return new ConfigurationError(
+    "there is no encryption key; call initEncryption({ key }) first, or give the app `encryption: { key }`",
+  );
+}
+
+function storeOf(ring: KeyRing): KeyStore {
+  return stores.get(ring) as KeyStore;
+}
+
+/** The keys of a ring by their ids; for this plugin only. */
+export function keysOf(ring: KeyRing): ReadonlyMap<string, DataKey> {
+  return storeOf(ring).keys;
+}
+
+/** The key that encrypts next; taking it counts. @throws ConfigurationError while there is none */
+export function takePrimary(ring: KeyRing): DataKey {
+  const { primary, counts, warnAfter, log } = storeOf(ring);
+  if (primary === undefined) throw noKey();
+  const count = (counts.get(primary.id) ?? 0) + 1;
+  counts.set(primary.id, count);
+  if (count === warnAfter)
+    log().warn(`The encryption key "${primary.id}" has encrypted ${count} values; make another key primary`);
+  return primary;
+}
+
+/** Whether there are several keys, none of which is known to be the one that blind indexes are derived from. */
+export function lacksIndexKey(ring: KeyRing): boolean {
+  const { indexKey, several } = storeOf(ring);
+  return indexKey === undefined && several;
+}
+
+/**
+ * What blind indexes are derived from: the index key, or else the only key there has been.
+ * @throws ConfigurationError when it cannot be known
+ */
+export function indexKeyOf(ring: KeyRing): KeyObject {
+  const { indexKey, first } = storeOf(ring);
+  const secret = indexKey ?? first;
+  if (secret === undefined) throw noKey();
+  if (lacksIndexKey(ring))
+    throw new ConfigurationError(
+      "searchable encrypted fields and more than one key need an index key: set `indexKey` to the key that was there " +
+        "first, and keep it after that key is removed",
+    );
+  return secret;
+}
+
+/** The process-wide ring that the free functions act on. Apps that are given keys of their own do not look at it. */
+export const defaultRing: KeyRing = createKeyRing();

@@ -1,8 +1,5 @@
 import { type AnyEntity, ConfigurationError, type EntityLike, resolveEntity } from "../../../entity/index.ts";
-import type { BindingContext } from "./binding.ts";
-import { decryptBytes, encryptBytes } from "./cipher.ts";
-import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
-import { getEncryptionKeyId } from "./envelope.ts";
+import { type BindingContext, decryptBytes, encryptBytes, getEncryptionKeyId } from "./cipher.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 /** Options of `reEncryptValue` and `reEncryptRecord`. */
@@ -65,4 +62,11 @@ export function reEncryptStored<T extends object>(
 export function isCurrent(ring: KeyRing, encrypted: string): boolean {
   const keyId = getEncryptionKeyId(encrypted);
   return keyId !== null && keyId === ring.primary;
+}
+
+/** Names of the columns that hold ciphertext. */
+export function encryptedFieldsOf(entity: AnyEntity): readonly string[] {
+  return Object.values(entity.columns)
+    .filter(({ field }) => field?.encrypted !== undefined)
+    .map(({ name }) => name);
 }

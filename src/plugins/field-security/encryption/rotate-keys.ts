@@ -1,32 +1,81 @@
 import { setImmediate } from "node:timers/promises";
-import { type AnyEntity, resolveEntity } from "../../../entity/index.ts";
-import type { Where } from "../../../gate/index.ts";
+import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
+import type { Driver, Where } from "../../../gate/index.ts";
 import { getLogger } from "../../../kernel/index.ts";
-import { keysOfApp } from "./app-keys.ts";
-import { blindIndexColumn } from "./blind-index-column.ts";
-import { encryptedFieldsOf } from "./encrypted-fields-of.ts";
-import { noKey } from "./key-store.ts";
-import { refuseProtected } from "./protected-driver.ts";
-import { rotateRecord } from "./rotate-record.ts";
-import type { RotationOptions, RotationProgress, RotationResult } from "./rotation.ts";
+import { refuseProtected } from "../protected-driver.ts";
+import { type AppEncryption, keysOfApp } from "./app-keys.ts";
+import { blindIndexColumn } from "./blind-index.ts";
+import { getEncryptionKeyId } from "./cipher.ts";
+import { type KeyRing, noKey } from "./key-ring.ts";
+import { encryptedFieldsOf } from "./re-encrypt.ts";
+import { type RotationFailure, rotateRecord } from "./rotate-record.ts";
 
 const BATCH = 200;
 
-interface Plan {
-  readonly entity: AnyEntity;
-  readonly fields: readonly string[];
+/** Options of `rotateEncryptionKeys`. */
+export interface RotationOptions {
+  /** The base driver, which sees ciphertext. */
+  readonly driver: Driver;
+  /**
+   * Keys as the app is given them; the first is the one that values move to.
+   * @default KEELSON_ENCRYPTION_KEY, or else the keys of `initEncryption`
+   */
+  readonly encryption?: AppEncryption | undefined;
+  /** Keys in a ring of your own, in place of `encryption`. */
+  readonly ring?: KeyRing | undefined;
+  /** Entities without encrypted fields are passed over. */
+  readonly entities: readonly EntityLike[];
+  /** Records read at a time. @default 200 */
+  readonly batchSize?: number | undefined;
+  /**
+   * Encrypts values from before their field was encrypted, with their blind indexes; without it they count as failed.
+   * @default false
+   */
+  readonly allowPlaintext?: boolean | undefined;
+  /**
+   * Makes blind indexes anew where they are not those of the index key there is now: after that key was lost or changed,
+   * or when a field has become searchable.
+   * @default false
+   */
+  readonly reindex?: boolean | undefined;
+  /** Called after every batch, and awaited: the place to save progress. */
+  readonly onProgress?: ((progress: RotationProgress) => unknown) | undefined;
+  readonly onFailure?: ((failure: RotationFailure) => unknown) | undefined;
+  /**
+   * Progress of a rotation that was cut off. It saves time and nothing else: what has the new key is skipped anyway.
+   * @default none; progress towards another key counts as none
+   */
+  readonly resumeFrom?: RotationProgress | undefined;
+  /** Stops the rotation between two records. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Records that hold any ciphertext, after an id. */
-function withValues({ fields }: Plan, after: string | null): Where {
-  const some = { OR: fields.map((field) => ({ [field]: { null: false } })) };
-  return after === null ? some : { ...some, id: { gt: after } };
+/** How far a rotation is. Plain data: kept as JSON, it lets another process go on where this one was. */
+export interface RotationProgress {
+  /** Id of the key that values move to. */
+  readonly keyId: string;
+  /** Entity being worked on; `null` before the first and after the last. */
+  readonly entity: string | null;
+  /** Id of its last record that is done; `null` while none is. */
+  readonly after: string | null;
+  /** Entities that are done. */
+  readonly finished: readonly string[];
+  /** Records there were to look at when it began: those that hold any ciphertext. */
+  readonly total: number;
+  /** Records looked at. */
+  readonly records: number;
+  /** Values that were given the new key, or another blind index. */
+  readonly reEncrypted: number;
+  /** Times somebody else had changed a record since it was read; it was read again. */
+  readonly overtaken: number;
+  /** Values that do not decrypt; they stay as they are. */
+  readonly failed: number;
 }
 
-function start(keyId: string, from: RotationProgress | undefined): RotationProgress {
-  if (from?.keyId === keyId) return from;
-  const zero = { total: 0, records: 0, reEncrypted: 0, overtaken: 0, failed: 0 };
-  return { keyId, entity: null, after: null, finished: [], ...zero };
+/** What a rotation came to. */
+export interface RotationResult extends RotationProgress {
+  /** `false` when the signal stopped it before the end. */
+  readonly complete: boolean;
 }
 
 /**
@@ -60,18 +109,14 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
     const { entity, fields } = plan;
     const indexes = reindex ? fields.flatMap((field) => blindIndexColumn(entity, field) ?? []) : [];
     const select = ["id", ...fields, ...indexes];
+    const rotation = { driver, ring, allowPlaintext, reindex, entity, fields, select };
     const query = { where: withValues(plan, startOf(plan)), select };
     progress = { ...progress, entity: entity.name, after: startOf(plan) };
     for await (const rows of driver.stream(entity, query, batchSize)) {
       for (const row of rows) {
         await setImmediate(); // an embedded database answers at once: requests have to have their turn too
         if (signal?.aborted) return { ...progress, complete: false };
-        const { reEncrypted, overtaken, failures } = await rotateRecord(
-          { driver, ring, allowPlaintext, reindex, select },
-          entity,
-          fields,
-          row,
-        );
+        const { reEncrypted, overtaken, failures } = await rotateRecord(rotation, row);
         for (const failure of failures) await onFailure?.(failure);
         progress = {
           ...progress,
@@ -87,4 +132,61 @@ export async function rotateEncryptionKeys(options: RotationOptions): Promise<Ro
     progress = { ...progress, entity: null, after: null, finished: [...progress.finished, entity.name] };
   }
   return { ...progress, complete: true };
+}
+
+interface Plan {
+  readonly entity: AnyEntity;
+  readonly fields: readonly string[];
+}
+
+/** Records that hold any ciphertext, after an id. */
+function withValues({ fields }: Plan, after: string | null): Where {
+  const some = { OR: fields.map((field) => ({ [field]: { null: false } })) };
+  return after === null ? some : { ...some, id: { gt: after } };
+}
+
+function start(keyId: string, from: RotationProgress | undefined): RotationProgress {
+  if (from?.keyId === keyId) return from;
+  const zero = { total: 0, records: 0, reEncrypted: 0, overtaken: 0, failed: 0 };
+  return { keyId, entity: null, after: null, finished: [], ...zero };
+}
+
+/** How many stored values of one field a key has. */
+export interface KeyUsage {
+  readonly entity: string;
+  readonly field: string;
+  /** `null`: values that name no key, which may have any, and what is no encrypted value. */
+  readonly keyId: string | null;
+  readonly values: number;
+}
+
+/**
+ * Counts stored values by entity, field and key, those of keys that nobody knows any more included. Reads every row.
+ * @param driver the base driver, which sees ciphertext
+ * @throws ConfigurationError for one that decrypts
+ */
+export async function countValuesPerKey(driver: Driver, entities: readonly EntityLike[]): Promise<KeyUsage[]> {
+  refuseProtected(driver);
+  const usages: KeyUsage[] = [];
+  for (const entity of entities.map((one) => resolveEntity(one) as AnyEntity)) {
+    for (const field of encryptedFieldsOf(entity)) {
+      const counts = new Map<string | null, number>();
+      for await (const rows of driver.stream(entity, { where: { [field]: { null: false } }, select: [field] }))
+        for (const row of rows) {
+          const keyId = getEncryptionKeyId(row[field] as string);
+          counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+        }
+      for (const [keyId, values] of counts) usages.push({ entity: entity.name, field, keyId, values });
+    }
+  }
+  return usages;
+}
+
+/**
+ * How many values may become unreadable when a key is removed: those that name it, and those that name none. A key can
+ * go when it is 0.
+ */
+export function valuesNeeding(keyId: string, usages: readonly KeyUsage[]): number {
+  const needing = usages.filter((usage) => usage.keyId === keyId || usage.keyId === null);
+  return needing.reduce((sum, { values }) => sum + values, 0);
 }

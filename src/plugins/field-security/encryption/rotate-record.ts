@@ -1,66 +1,45 @@
 import type { AnyEntity } from "../../../entity/index.ts";
 import type { Driver, Row } from "../../../gate/index.ts";
-import { DatabaseError, DecryptionError } from "../../../kernel/index.ts";
-import { blindIndex } from "./blind-index.ts";
-import { blindIndexColumn } from "./blind-index-column.ts";
+import { DatabaseError, DecryptionError, type DecryptionFailure } from "../../../kernel/index.ts";
+import { blindIndex, blindIndexColumn } from "./blind-index.ts";
 import { decrypt, encrypt, isPlaintext } from "./cipher.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { isCurrent, reEncrypt } from "./re-encrypt.ts";
-import type { RotationFailure } from "./rotation.ts";
 
-/** What a record is rotated with. */
-interface Rotation extends HowToRotate {
+/** How the records of one entity are rotated. */
+interface Rotation {
   readonly driver: Driver;
-  /** Columns to read it with. */
+  readonly ring: KeyRing;
+  readonly allowPlaintext: boolean | undefined;
+  readonly reindex: boolean | undefined;
+  readonly entity: AnyEntity;
+  readonly fields: readonly string[];
   readonly select: readonly string[];
 }
 
-/** What became of one record. */
-export interface RecordOutcome {
+/** A value that does not decrypt. */
+export interface RotationFailure {
+  readonly entity: string;
+  readonly field: string;
+  readonly id: string;
+  readonly reason: DecryptionFailure;
+}
+
+interface RecordOutcome {
   readonly reEncrypted: number;
   readonly overtaken: number;
   readonly failures: readonly RotationFailure[];
-}
-
-/** Old ciphertext, and what takes its place, of the values that have to change. */
-interface Change {
-  readonly old: Row;
-  readonly fresh: Row;
-  readonly failures: readonly RotationFailure[];
-}
-
-function changeOf(how: HowToRotate, entity: AnyEntity, fields: readonly string[], row: Row): Change {
-  const old: Row = {};
-  const fresh: Row = {};
-  const failures: RotationFailure[] = [];
-  for (const field of fields) {
-    if (row[field] === null) continue;
-    try {
-      const change = freshValue(how, entity, field, row);
-      if (change === undefined) continue;
-      Object.assign(fresh, change);
-      old[field] = row[field];
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
-      failures.push({ entity: entity.name, field, id: row.id as string, reason: error.reason });
-    }
-  }
-  return { old, fresh, failures };
 }
 
 /**
  * Gives the values of one record the primary key: one statement that only applies while they are what was read. A write
  * that came in between is never undone; the record is read again instead.
  */
-export async function rotateRecord(
-  { driver, select, ...how }: Rotation,
-  entity: AnyEntity,
-  fields: readonly string[],
-  read: Row,
-): Promise<RecordOutcome> {
+export async function rotateRecord(rotation: Rotation, read: Row): Promise<RecordOutcome> {
+  const { driver, entity, select } = rotation;
   let row = read;
   for (let overtaken = 0; ; overtaken++) {
-    const { old, fresh, failures } = changeOf(how, entity, fields, row);
+    const { old, fresh, failures } = changeOf(rotation, row);
     const reEncrypted = Object.keys(old).length;
     const isDone = reEncrypted === 0 || (await driver.updateMany(entity, { id: row.id, ...old }, fresh)) > 0;
     if (isDone) return { reEncrypted, overtaken, failures };
@@ -73,23 +52,38 @@ export async function rotateRecord(
   }
 }
 
-/** How values are rotated. */
-interface HowToRotate {
-  readonly ring: KeyRing;
-  readonly allowPlaintext: boolean | undefined;
-  readonly reindex: boolean | undefined;
+/** Old ciphertext, and what takes its place, of the values that have to change. */
+interface Change {
+  readonly old: Row;
+  readonly fresh: Row;
+  readonly failures: readonly RotationFailure[];
+}
+
+function changeOf(rotation: Rotation, row: Row): Change {
+  const { entity, fields } = rotation;
+  const old: Row = {};
+  const fresh: Row = {};
+  const failures: RotationFailure[] = [];
+  for (const field of fields) {
+    if (row[field] === null) continue;
+    try {
+      const change = freshValue(rotation, field, row);
+      if (change === undefined) continue;
+      Object.assign(fresh, change);
+      old[field] = row[field];
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      failures.push({ entity: entity.name, field, id: row.id as string, reason: error.reason });
+    }
+  }
+  return { old, fresh, failures };
 }
 
 /**
  * What has to be stored in place of a value, its blind index included; undefined when it is as it should be.
  * @throws DecryptionError when it does not open
  */
-function freshValue(
-  { ring, allowPlaintext, reindex }: HowToRotate,
-  entity: AnyEntity,
-  field: string,
-  row: Row,
-): Row | undefined {
+function freshValue({ ring, entity, allowPlaintext, reindex }: Rotation, field: string, row: Row): Row | undefined {
   const value = row[field] as string;
   const place = { entity: entity.name, field, id: row.id as string };
   const column = blindIndexColumn(entity, field);

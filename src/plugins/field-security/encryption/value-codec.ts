@@ -65,3 +65,26 @@ export function decodeValue(bytes: Buffer): Encryptable | undefined {
     return undefined;
   }
 }
+
+/** Texts as bytes that say where each ends, so that ("ab", "c") and ("a", "bc") differ: 4 bytes of length, then UTF-8. */
+export function lengthPrefixed(parts: readonly string[]): Buffer {
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(Buffer.byteLength(part));
+      return [length, Buffer.from(part)];
+    }),
+  );
+}
+
+/**
+ * The bytes that padded base64 stands for; undefined unless it is spelt in the one canonical way, and of a length in
+ * bounds. Node by itself skips junk, and takes url-safe letters and lost padding.
+ * @param least bytes
+ * @param most bytes
+ */
+export function readCanonicalBase64(text: string, least: number, most: number): Buffer | undefined {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length < least || bytes.length > most || bytes.toString("base64") !== text) return undefined;
+  return bytes;
+}

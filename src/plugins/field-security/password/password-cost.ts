@@ -1,4 +1,5 @@
-import { ConfigurationError } from "../../../entity/index.ts";
+import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
+import type { PluginContext } from "../../../gate/index.ts";
 
 /** How a password is hashed: PBKDF2 with 1000 · 2^cost iterations, as fields are, or scrypt, as `hashPassword` does. */
 export type PasswordCost = number | "scrypt";
@@ -24,19 +25,17 @@ export function checkCost(cost: unknown): asserts cost is PasswordCost {
   throw new ConfigurationError(`the cost of a password is a whole number from ${LEAST} to ${MOST}`);
 }
 
-/** What a start-up report says about the cost of a field. */
-export interface CostFindings {
-  /** What keeps the app from starting. */
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 /**
  * Looks at the cost of a `.password()` field (spec 2.4 rules 3 and 4). Below 8 is for tests and demos: a warning, in
  * production a problem. From 12 on it is a warning that logins are slow.
  * @param at the field as people write it, such as `user.password`
+ * @returns what keeps the app from starting, and what is worth a warning
  */
-export function findingsOfCost(at: string, cost: unknown, production: boolean): CostFindings {
+export function findingsOfCost(
+  at: string,
+  cost: unknown,
+  production: boolean,
+): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   const problems: string[] = [];
   const warnings: string[] = [];
   if (!isCost(cost)) {
@@ -53,4 +52,35 @@ export function findingsOfCost(at: string, cost: unknown, production: boolean): 
 
 function isCost(cost: unknown): cost is number {
   return Number.isInteger(cost) && (cost as number) >= LEAST && (cost as number) <= MOST;
+}
+
+/** A hashed field, and how much its hash costs. */
+export interface PasswordColumn {
+  readonly name: string;
+  readonly cost: number;
+}
+
+/** Hashed fields by entity name; entities without them are absent. */
+export function passwordColumns(model: EntityModel): ReadonlyMap<string, readonly PasswordColumn[]> {
+  const columns = new Map<string, readonly PasswordColumn[]>();
+  for (const entity of model.entities) {
+    const own = Object.entries(entity.fields).flatMap(([name, { password }]) =>
+      password === undefined ? [] : [{ name, cost: password.cost }],
+    );
+    if (own.length > 0) columns.set(entity.name, own);
+  }
+  return columns;
+}
+
+/** Reports hashed fields that cost too little to protect anybody, or more than people like to wait. */
+export function reportCosts(
+  columns: ReadonlyMap<string, readonly PasswordColumn[]>,
+  { production, log, problem }: Pick<PluginContext, "log" | "problem"> & { readonly production: boolean },
+): void {
+  for (const [entity, own] of columns)
+    for (const { name, cost } of own) {
+      const { problems, warnings } = findingsOfCost(`${entity}.${name}`, cost, production);
+      for (const sentence of problems) problem(sentence);
+      for (const sentence of warnings) log.warn(sentence);
+    }
 }

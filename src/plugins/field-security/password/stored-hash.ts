@@ -1,14 +1,122 @@
-import type { PasswordCost } from "./password-cost.ts";
+import { pbkdf2, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { readCanonicalBase64 } from "../encryption/value-codec.ts";
+import { iterationsOf, type PasswordCost } from "./password-cost.ts";
 
 /** A stored hash taken apart, its work known to be bounded. */
-export interface StoredHash {
+interface StoredHash {
   /** Whether the password is the one; compared in constant time. */
   matches(password: string): Promise<boolean>;
   /** Whether a hash made today at this cost has the same form, parameters and sizes. */
   isOf(cost: PasswordCost): boolean;
 }
 
+/** Takes a stored hash of either form apart; undefined for anything else, without any work. */
+export function readStoredHash(stored: unknown): StoredHash | undefined {
+  return typeof stored === "string" ? (readPbkdf2(stored) ?? readScrypt(stored)) : undefined;
+}
+
 /** Bytes of the random salt of new hashes. */
-export const SALT_BYTES = 16;
-/** Bytes of new hashes. */
-export const HASH_BYTES = 64;
+const SALT_BYTES = 16;
+const HASH_BYTES = 64;
+
+const derivePbkdf2 = promisify(pbkdf2);
+
+const STORED_PBKDF2 = /^\$pbkdf2\$([1-9]\d{3,7})\$([A-Za-z0-9+/=]{1,88})\$([A-Za-z0-9+/=]{1,88})$/;
+/** The digest is not in the stored form; the length of the hash tells it. Hashes from elsewhere may be SHA-256. */
+const DIGESTS = new Map([
+  [HASH_BYTES, "sha512"],
+  [32, "sha256"],
+]);
+const LEAST_ITERATIONS = 1_000;
+const MOST_ITERATIONS = iterationsOf(14);
+
+/**
+ * Hashes with PBKDF2-HMAC-SHA-512 and a random salt: `$pbkdf2$<iterations>$<salt_base64>$<hash_base64>` (spec 2.4 rule 2,
+ * RFC 8018 section 5.2).
+ * @param cost a whole number from 1 to 14
+ */
+export async function hashPbkdf2(password: string, cost: number): Promise<string> {
+  const iterations = iterationsOf(cost);
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derivePbkdf2(password, salt, iterations, HASH_BYTES, "sha512");
+  return `$pbkdf2$${iterations}$${salt.toString("base64")}$${hash.toString("base64")}`;
+}
+
+/**
+ * Takes a stored hash apart: 1,000 to 16,384,000 iterations, a salt of 8 to 64 bytes, a hash of 64 bytes (SHA-512) or 32
+ * (SHA-256). Undefined for anything else, before any work is done.
+ */
+function readPbkdf2(stored: string): StoredHash | undefined {
+  const [, count, saltText = "", hashText = ""] = STORED_PBKDF2.exec(stored) ?? [];
+  const iterations = Number(count);
+  if (!(iterations >= LEAST_ITERATIONS && iterations <= MOST_ITERATIONS)) return undefined;
+  const salt = readCanonicalBase64(saltText, 8, 64);
+  const hash = readCanonicalBase64(hashText, 32, HASH_BYTES);
+  const digest = hash && DIGESTS.get(hash.length);
+  if (salt === undefined || hash === undefined || digest === undefined) return undefined;
+  return {
+    matches: async (password) =>
+      timingSafeEqual(await derivePbkdf2(password, salt, iterations, hash.length, digest), hash),
+    isOf: (cost) =>
+      cost !== "scrypt" &&
+      iterations === iterationsOf(cost) &&
+      salt.length === SALT_BYTES &&
+      hash.length === HASH_BYTES,
+  };
+}
+
+const deriveScrypt: (password: string, salt: Buffer, bytes: number, options: ScryptOptions) => Promise<Buffer> =
+  promisify(scrypt);
+
+const STORED_SCRYPT =
+  /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d?),p=([1-9]\d?)\$([A-Za-z0-9+/=]{1,88})\$([A-Za-z0-9+/=]{1,88})$/;
+/** What OWASP and ASVS 5.0 ask for; 128 MiB while it runs. */
+const LN = 17;
+const R = 8;
+const P = 1;
+/** Bytes that N and r may take: twice those of a hash made today. */
+const MAX_MEMORY = 256 * 1024 * 1024;
+/** Four times the work of a hash made today. */
+const MAX_WORK = 4 * 2 ** LN * R * P;
+
+/**
+ * Hashes with scrypt (RFC 7914), N = 2^17, r = 8, p = 1, and a random salt: `$scrypt$ln=17,r=8,p=1$<salt>$<hash>` in
+ * base64 (spec 2.4 rule 5). It holds 128 MiB of memory for the time of its work.
+ */
+export async function hashScrypt(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await deriveScrypt(password, salt, HASH_BYTES, limited(LN, R, P));
+  return `$scrypt$ln=${LN},r=${R},p=${P}$${salt.toString("base64")}$${hash.toString("base64")}`;
+}
+
+/**
+ * Takes a stored hash apart: ln of 10 or more, r of 8 to 32, at most 256 MiB for N and r (128 · N · r), such as ln=18 with
+ * r=8, and four times the work of new hashes, a salt of 8 to 64 bytes, a hash of 64 or 32 bytes. Undefined for anything else, before any work is done.
+ */
+function readScrypt(stored: string): StoredHash | undefined {
+  const [, lnText, rText, pText, saltText = "", hashText = ""] = STORED_SCRYPT.exec(stored) ?? [];
+  const [ln, r, p] = [Number(lnText), Number(rText), Number(pText)];
+  if (!isBounded(ln, r, p)) return undefined;
+  const salt = readCanonicalBase64(saltText, 8, 64);
+  const hash = readCanonicalBase64(hashText, 32, HASH_BYTES);
+  if (salt === undefined || hash === undefined || (hash.length !== 32 && hash.length !== HASH_BYTES)) return undefined;
+  const options = limited(ln, r, p);
+  return {
+    matches: async (password) => timingSafeEqual(await deriveScrypt(password, salt, hash.length, options), hash),
+    isOf: (cost) =>
+      cost === "scrypt" && ln === LN && r === R && p === P && salt.length === SALT_BYTES && hash.length === HASH_BYTES,
+  };
+}
+
+/** With r below 8, OpenSSL would refuse some N by throwing. */
+function isBounded(ln: number, r: number, p: number): boolean {
+  const n = 2 ** ln;
+  return ln >= 10 && r >= 8 && r <= 32 && 128 * r * n <= MAX_MEMORY && n * r * p <= MAX_WORK;
+}
+
+/** The memory that OpenSSL counts, for which Node's default of 32 MiB is too small: that of N and r, and a little for p. */
+function limited(ln: number, r: number, p: number): ScryptOptions {
+  const N = 2 ** ln;
+  return { N, r, p, maxmem: 128 * r * (N + p + 2) };
+}

@@ -1,6 +1,8 @@
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import {
   and,
+  type Compare,
+  type Condition,
   compare,
   type Driver,
   type Execute,
@@ -8,20 +10,19 @@ import {
   type Insert,
   type JoinedFind,
   type Middleware,
+  mapCondition,
   type Row,
   soleId,
   type Update,
   type Written,
   withMiddleware,
 } from "../../../gate/index.ts";
-import { ConflictError, DatabaseError } from "../../../kernel/index.ts";
+import { BadRequestError, ConflictError, DatabaseError } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { encrypt } from "../encryption/cipher.ts";
-import { PROTECTED } from "../encryption/protected-driver.ts";
-import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
+import { PROTECTED } from "../protected-driver.ts";
+import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-plan.ts";
 import { openRows } from "./open-rows.ts";
-import { storedWhere } from "./stored-where.ts";
-import { suits } from "./suits.ts";
 
 /**
  * A driver that stores encrypted fields as ciphertext and returns them in clear, whatever asks it: the statements of
@@ -118,21 +119,16 @@ async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Pro
   }
 }
 
-/** Columns to fetch, and those of them that nobody asked for. */
-interface Fetched {
-  readonly select: readonly string[] | undefined;
-  readonly extra: readonly string[];
-}
-
 /**
  * Selected columns with those that it takes to open them: the id, which values may be bound to, and the blind index of a
  * value. A value that the rows were found by is opened in any case.
+ * @returns all columns to fetch, and those of them that nobody asked for
  */
 function withCompanions(
   columns: readonly EncryptedColumn[] = [],
   select: readonly string[] | undefined,
   searched: ReadonlySet<string>,
-): Fetched {
+): { readonly select: readonly string[] | undefined; readonly extra: readonly string[] } {
   if (select === undefined || columns.length === 0) return { select, extra: [] };
   const all = new Set([...select, "id"]);
   for (const { name, index } of columns)
@@ -157,4 +153,42 @@ function storedRow(plan: EncryptionPlan, { name: entity }: AnyEntity, row: Row, 
       stored[index] = value === null ? null : blindIndex(plan.ring, { entity, field: name }, value as string);
   }
   return stored;
+}
+
+/**
+ * A condition as it can be asked of what is stored: comparisons with values of encrypted fields become comparisons with
+ * their blind indexes. Whether there is a value at all the field's own column knows.
+ * @param searched takes the names of the entity's columns whose values a record is found by
+ * @throws BadRequestError for a comparison with an encrypted field that is not searchable
+ */
+function storedWhere(plan: EncryptionPlan, entity: AnyEntity, where: Condition, searched?: Set<string>): Condition {
+  if (!plan.reaches(entity)) return where;
+  if (searched !== undefined) collectSearched(plan, entity, where, searched);
+  return mapCondition(where, (leaf, inside) =>
+    leaf.op === "compare" ? storedComparison(plan, inside?.target ?? entity, leaf) : leaf,
+  );
+}
+
+function storedComparison(plan: EncryptionPlan, entity: AnyEntity, comparison: Compare): Condition {
+  const { column, test, value } = comparison;
+  const encrypted = plan.columnsOf(entity)?.find(({ name }) => name === column.name);
+  if (encrypted === undefined || value === null) return comparison;
+  const { name, index } = encrypted;
+  if (index === undefined)
+    throw new BadRequestError(
+      `where on ${entity.name}: "${name}" is encrypted; only .encrypted({ searchable: true }) can be compared`,
+    );
+  const digest = (one: unknown): string => blindIndex(plan.ring, { entity: entity.name, field: name }, one as string);
+  const stored = test === "in" ? (value as readonly unknown[]).map(digest) : digest(value);
+  return compare(entity.columns[index] as ColumnDefinition, test, stored);
+}
+
+/** Notes the encrypted columns of a record that a value of theirs finds it by. */
+function collectSearched(plan: EncryptionPlan, entity: AnyEntity, condition: Condition, searched: Set<string>): void {
+  if (condition.op === "and" || condition.op === "or")
+    for (const part of condition.of) collectSearched(plan, entity, part, searched);
+  else if (condition.op === "compare" && condition.value !== null) {
+    const { name } = condition.column;
+    if (plan.columnsOf(entity)?.some((column) => column.name === name)) searched.add(name);
+  }
 }

@@ -1,8 +1,17 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, FieldDefinition } from "../../../entity/index.ts";
-import { type EntityRef, entityName } from "../../../gate/index.ts";
-import type { Logger } from "../../../kernel/index.ts";
-import { blindIndexColumn } from "../encryption/blind-index-column.ts";
-import type { KeyRing } from "../encryption/key-ring.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  ConfigurationError,
+  canHold,
+  type EntityModel,
+  type FieldDefinition,
+} from "../../../entity/index.ts";
+import { type Driver, type EntityRef, entityName, type PluginContext, type Row } from "../../../gate/index.ts";
+import { DatabaseError, DatabaseUnavailableError, DecryptionError, type Logger } from "../../../kernel/index.ts";
+import { type AppEncryption, keysOfApp } from "../encryption/app-keys.ts";
+import { blindIndex, blindIndexColumn } from "../encryption/blind-index.ts";
+import { decrypt } from "../encryption/cipher.ts";
+import { type KeyRing, lacksIndexKey } from "../encryption/key-ring.ts";
 
 /** An encrypted column, and the one that finds its values. */
 export interface EncryptedColumn {
@@ -30,8 +39,31 @@ export interface EncryptionPlan {
   reaches(entity: EntityRef): boolean;
 }
 
+/** What an app says about its encrypted fields. */
+interface EncryptedFieldsOptions {
+  readonly encryption?: AppEncryption | undefined;
+  readonly onDecryptError?: OnDecryptError | undefined;
+  readonly allowPlaintext?: boolean | undefined;
+}
+
+/**
+ * The plan of an app's encrypted fields, with everything reported that keeps them from working; undefined when there are
+ * none.
+ * @throws ConfigurationError when a key is malformed
+ */
+export function setUpEncryption(
+  { entities, log, problem }: Pick<PluginContext, "entities" | "log" | "problem">,
+  { encryption, onDecryptError = "fail", allowPlaintext = false }: EncryptedFieldsOptions,
+): EncryptionPlan | undefined {
+  const ring = keysOfApp(encryption, log);
+  const plan = compileEncryption(entities, { ring, onDecryptError, allowPlaintext, log });
+  if (plan === undefined) return undefined;
+  for (const sentence of [...searchProblems(entities), ...keyProblems(plan)]) problem(sentence);
+  return plan;
+}
+
 /** Compiles the plan of an app; undefined when no field is encrypted. */
-export function compileEncryption(
+function compileEncryption(
   model: EntityModel,
   options: Pick<EncryptionPlan, "ring" | "onDecryptError" | "allowPlaintext" | "log">,
 ): EncryptionPlan | undefined {
@@ -72,4 +104,89 @@ function reachingEntities(model: EntityModel, columns: ReadonlyMap<string, unkno
       }
   }
   return reaching;
+}
+
+function keyProblems({ model, ring, columnsOf }: EncryptionPlan): string[] {
+  const columns = model.entities.flatMap((entity) =>
+    (columnsOf(entity) ?? []).map(({ name, index }) => ({ name: `${entity.name}.${name}`, index })),
+  );
+  const list = (some: typeof columns): string => some.map(({ name }) => name).join(", ");
+  const searchable = columns.filter(({ index }) => index !== undefined);
+  if (ring.primary === null)
+    return [
+      `${list(columns)}: .encrypted() needs a key; pass encryption: { key } or set KEELSON_ENCRYPTION_KEY (generateEncryptionKey() makes one)`,
+    ];
+  if (searchable.length === 0 || !lacksIndexKey(ring)) return [];
+  return [
+    `${list(searchable)}: { searchable: true } and more than one key need an index key; pass encryption: { …, indexKey } with the key that was there first, and keep it after that key is removed`,
+  ];
+}
+
+/** A sentence for every field whose values have no blind index. */
+function searchProblems(model: EntityModel): string[] {
+  return model.entities.flatMap(({ name, fields }) =>
+    Object.entries(fields)
+      .filter(([, { kind, encrypted }]) => encrypted?.searchable && !kind.operators.has("eq"))
+      .map(([field]) => `${name}.${field}: such values cannot be compared; leave { searchable: true } out`),
+  );
+}
+
+/** Text that no column can hold, such as a NUL in it, can be encrypted. */
+const ANY_TEXT = "text";
+
+/** Whether a value is of its field's type. */
+export function suits({ inClear }: EncryptedColumn, value: unknown): boolean {
+  return canHold(inClear, typeof value === "string" ? ANY_TEXT : value);
+}
+
+/** Records to look at: one that somebody has tampered with must not keep the app from starting. */
+const SAMPLE = 5;
+
+/**
+ * Compares a few stored blind indexes with those that the app would make. With another index key searches would find
+ * nothing, and unique fields would take the same value twice, without a word.
+ * @param driver the base driver, connected
+ * @throws ConfigurationError, DatabaseUnavailableError
+ */
+export async function checkIndexes(driver: Driver, plan: EncryptionPlan): Promise<void> {
+  const problems: string[] = [];
+  for (const entity of plan.model.entities)
+    for (const column of plan.columnsOf(entity) ?? []) {
+      if (column.index === undefined) continue;
+      const rows = await sample(driver, entity, column.name, column.index);
+      const verdicts = rows.flatMap((row) => agrees(plan, entity, column, row) ?? []);
+      if (verdicts.length > 0 && !verdicts.includes(true)) problems.push(problemOf(entity, column));
+    }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+function problemOf(entity: AnyEntity, { name }: EncryptedColumn): string {
+  return (
+    `${entity.name}.${name}: the blind indexes that are stored were made with another key; pass encryption: ` +
+    "{ …, indexKey } with the key that was there first, or, if that is lost, run rotateEncryptionKeys({ …, reindex: true })"
+  );
+}
+
+async function sample(driver: Driver, entity: AnyEntity, name: string, index: string): Promise<Row[]> {
+  try {
+    const where = { [name]: { null: false }, [index]: { null: false } };
+    return await driver.findMany(entity, { where, select: ["id", name, index], limit: SAMPLE });
+  } catch (error) {
+    // A table that is not there yet is for whoever uses it to notice.
+    if (error instanceof DatabaseError && !(error instanceof DatabaseUnavailableError)) return [];
+    throw error;
+  }
+}
+
+/** Undefined where the value itself cannot be decrypted. */
+function agrees({ ring }: EncryptionPlan, entity: AnyEntity, column: EncryptedColumn, row: Row): boolean | undefined {
+  const { name, index } = column;
+  const place = { entity: entity.name, field: name, id: row.id as string };
+  try {
+    const value = decrypt(ring, row[name], place);
+    return suits(column, value) ? blindIndex(ring, place, value as string) === row[index as string] : undefined;
+  } catch (error) {
+    if (error instanceof DecryptionError) return undefined;
+    throw error;
+  }
 }

@@ -1,12 +1,9 @@
 import { type EntityRef, entityName, noteUndecryptable, type Row } from "../../../gate/index.ts";
 import { DecryptionError } from "../../../kernel/index.ts";
-import type { BindingContext } from "../encryption/binding.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
-import { decryptBound, isPlaintext } from "../encryption/cipher.ts";
-import { storeOf } from "../encryption/key-ring.ts";
-import { lacksIndexKey } from "../encryption/key-store.ts";
-import type { EncryptedColumn, EncryptionPlan } from "./encryption-plan.ts";
-import { suits } from "./suits.ts";
+import { type BindingContext, decryptBound, isPlaintext } from "../encryption/cipher.ts";
+import { lacksIndexKey } from "../encryption/key-ring.ts";
+import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-plan.ts";
 
 /** A value that could not be decrypted, as the log may know it. */
 interface Failure extends BindingContext {
@@ -74,12 +71,7 @@ function openValue(plan: EncryptionPlan, column: EncryptedColumn, row: Row, plac
     throw new DecryptionError(`the decrypted value is no ${column.inClear.kind.name}`, { reason: "malformed" });
   const index = column.index === undefined ? undefined : row[column.index];
   // The index of a bound value stays in its place, too. One that is missing finds nothing, and misleads nobody.
-  if (
-    bound &&
-    typeof index === "string" &&
-    !lacksIndexKey(storeOf(ring)) &&
-    index !== blindIndex(ring, place, value as string)
-  )
+  if (bound && typeof index === "string" && !lacksIndexKey(ring) && index !== blindIndex(ring, place, value as string))
     throw new DecryptionError("the blind index is that of another value, or was made with another index key", {
       reason: "refused",
     });

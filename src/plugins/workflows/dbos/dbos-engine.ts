@@ -1,31 +1,28 @@
 import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
 import { defaultIds, type Row } from "../../../gate/index.ts";
 import { ConflictError, describeError } from "../../../kernel/index.ts";
-import type { WorkflowResult } from "../definition/workflow-result.ts";
+import type { WorkflowResult } from "../definition/workflow.ts";
+import type { loadState } from "../engine/database-journal.ts";
 import { type FollowParts, followRun } from "../engine/follow-run.ts";
 import { type Codec, createCodec } from "../engine/journal-codec.ts";
-import { RUN } from "../engine/journal-entities.ts";
-import { completeJournalOptions, type JournalOptions } from "../engine/journal-options.ts";
-import { newRun } from "../engine/new-run.ts";
+import { completeJournalOptions, type JournalOptions } from "../engine/journal-engine.ts";
 import { recoverRuns } from "../engine/recover-runs.ts";
-import { runReport } from "../engine/run-report.ts";
-import { assertSameRun, sameRun } from "../engine/same-run.ts";
-import type { loadState } from "../engine/stored-run.ts";
-import type {
-  Caller,
-  EngineHost,
-  RunHandle,
-  RunReport,
-  RunRequest,
-  WorkflowEngine,
+import { newRun, RUN, runReport } from "../engine/stored-run.ts";
+import {
+  assertSameRun,
+  type Caller,
+  type EngineHost,
+  type RunHandle,
+  type RunReport,
+  type RunRequest,
+  sameRun,
+  type WorkflowEngine,
 } from "../engine/workflow-engine.ts";
-import { RunGivenUp } from "../saga/run-given-up.ts";
+import { RunGivenUp } from "../saga/attempt.ts";
 import { newState } from "../saga/saga-runtime.ts";
-import { type BegunRun, begunRun } from "./begun-run.ts";
 import { type DbosProcess, type StepLog, startDbos } from "./dbos-process.ts";
-import { executeRun } from "./execute-run.ts";
-import { type KeptInput, keptRun } from "./kept-run.ts";
-import { newRunKey } from "./run-cipher.ts";
+import { type BegunRun, begunRun, executeRun } from "./execute-run.ts";
+import { type KeptInput, keptRun, newRunKey } from "./kept-run.ts";
 
 /** Options of the engine on DBOS; leases and recovery are as those of `journalEngine`. */
 export interface DbosOptions extends JournalOptions {

@@ -1,22 +1,21 @@
 import type { OperationScope, Row } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
-import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
-import { callerNow } from "../engine/caller-now.ts";
-import { databaseJournal, entryOf, type Lease } from "../engine/database-journal.ts";
+import {
+  definitionHash,
+  type WorkflowDefinition,
+  type WorkflowResult,
+  type WorkflowStatus,
+} from "../definition/workflow.ts";
+import { databaseJournal, entryOf, keepLease, UNFINISHED } from "../engine/database-journal.ts";
 import type { Codec } from "../engine/journal-codec.ts";
-import { RUN } from "../engine/journal-entities.ts";
-import { keepLease } from "../engine/keep-lease.ts";
-import { runInApp } from "../engine/run-in-app.ts";
-import { settledUse } from "../engine/run-use.ts";
-import { UNFINISHED } from "../engine/stored-run.ts";
-import type { Caller, EngineHost } from "../engine/workflow-engine.ts";
-import { RunGivenUp } from "../saga/run-given-up.ts";
-import type { Journal, Phase, SagaRuntime } from "../saga/saga-runtime.ts";
-import type { BegunRun } from "./begun-run.ts";
+import { callerNow } from "../engine/recover-runs.ts";
+import type { Lease } from "../engine/stored-run.ts";
+import { RUN, settledUse } from "../engine/stored-run.ts";
+import { type Caller, type EngineHost, runInApp, type SameRun } from "../engine/workflow-engine.ts";
+import { RunGivenUp } from "../saga/attempt.ts";
+import type { Journal, Phase, SagaRuntime, SagaState } from "../saga/saga-runtime.ts";
 import type { StepLog } from "./dbos-process.ts";
-import { type KeptRun, keptRun } from "./kept-run.ts";
-import type { RunCipher } from "./run-cipher.ts";
+import { type KeptRun, keptRun, type RunCipher } from "./kept-run.ts";
 
 /** An engine, for one execution of a run. */
 export interface ExecutionParts extends Pick<Lease, "owner" | "leaseMs"> {
@@ -126,4 +125,29 @@ function dbosJournal({ definition, log, codec, cipher, inApp }: DbosJournalParts
     },
     moved: inApp.moved,
   };
+}
+
+/** A run that began in this process: what only its memory has, and who waits for it. */
+export interface BegunRun {
+  /** With the passwords that no journal keeps. */
+  readonly input: unknown;
+  readonly caller: Caller;
+  /** Knows the passwords that must not be written. */
+  readonly codec: Codec;
+  readonly state: SagaState;
+  /** What a second run of the same id has to agree with. */
+  readonly same: SameRun;
+  readonly result: Promise<WorkflowResult>;
+  settle(result: WorkflowResult): void;
+  fail(error: unknown): void;
+}
+
+export function begunRun(given: Pick<BegunRun, "input" | "caller" | "codec" | "state" | "same">): BegunRun {
+  let settle: BegunRun["settle"] = () => {};
+  let fail: BegunRun["fail"] = () => {};
+  const result = new Promise<WorkflowResult>((resolve, reject) => {
+    settle = resolve;
+    fail = reject;
+  });
+  return { ...given, result, settle, fail };
 }

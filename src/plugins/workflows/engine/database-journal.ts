@@ -1,21 +1,10 @@
 import type { Driver, OperationScope, Row } from "../../../gate/index.ts";
-import { ConflictError } from "../../../kernel/index.ts";
-import { RunGivenUp } from "../saga/run-given-up.ts";
-import type { Journal, Outcome, Phase } from "../saga/saga-runtime.ts";
-import type { Codec } from "./journal-codec.ts";
-import { RUN, STEP } from "./journal-entities.ts";
-import { errorText } from "./stored-error.ts";
-
-/** The hold that this process has on a run. */
-export interface Lease {
-  readonly runId: string;
-  readonly owner: string;
-  readonly fence: number;
-  /** Milliseconds a hold lasts. */
-  readonly leaseMs: number;
-  /** When it was last known to be there, by `performance.now()`. */
-  confirmedAt?: number;
-}
+import { ConflictError, describeError, type Logger } from "../../../kernel/index.ts";
+import type { WorkflowDefinition, WorkflowStatus } from "../definition/workflow.ts";
+import { RunGivenUp, StepInterruptedError } from "../saga/attempt.ts";
+import type { Journal, Outcome, Phase, SagaState } from "../saga/saga-runtime.ts";
+import { type Codec, hasGone } from "./journal-codec.ts";
+import { errorOf, errorText, type Lease, RUN, STEP } from "./stored-run.ts";
 
 /**
  * A journal in the app's database. Each entry shares a transaction with a statement that checks that this process still
@@ -88,5 +77,92 @@ export function entryOf(outcome: Outcome, codec: Codec): Row {
       return { status: "failed", error: errorText(outcome.error) };
     default:
       return { status: "unknown" };
+  }
+}
+
+/**
+ * Renews the lease on a run at intervals. A lease that could not be renewed in time counts as lost even if no process
+ * has taken it yet, because one may at any moment. Time is measured by this process's monotonic clock, which cannot be
+ * set.
+ * @param lost aborted when this process no longer holds the run
+ * @returns what to clear when the run has ended
+ */
+export function keepLease(system: OperationScope, lease: Lease, lost: AbortController, log: Logger): NodeJS.Timeout {
+  const { runId, owner, fence, leaseMs } = lease;
+  let isRenewing = false;
+  lease.confirmedAt ??= performance.now();
+
+  async function renew(): Promise<void> {
+    if (performance.now() - (lease.confirmedAt as number) > leaseMs) return lost.abort();
+    if (isRenewing) return; // a transaction may have the run's row, or the database's only writer
+    isRenewing = true;
+    try {
+      const asked = performance.now();
+      const leaseUntil = new Date(system.now().getTime() + leaseMs);
+      const isOurs = (await system.driver.updateMany(RUN, { id: runId, owner, fence }, { leaseUntil })) === 1;
+      if (isOurs) lease.confirmedAt = asked;
+      else lost.abort();
+    } catch (error) {
+      log.warn("The lease of a workflow could not be renewed", { runId, ...describeError(error) });
+    } finally {
+      isRenewing = false;
+    }
+  }
+  return setInterval(() => void renew(), leaseMs / 3);
+}
+
+/** Statuses of runs that still have work to do. */
+export const UNFINISHED: readonly WorkflowStatus[] = ["pending", "running", "compensating"];
+
+/** What a journal knows of a run, as far as going on with it needs. */
+export async function loadState(
+  driver: Driver,
+  run: Row,
+  definition: WorkflowDefinition,
+  codec: Codec,
+): Promise<SagaState> {
+  return stateOf(run, await driver.findMany(STEP, { where: { runId: run.id } }), definition, codec);
+}
+
+/** The same of entries that are known already. */
+export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefinition, codec: Codec): SagaState {
+  const state: SagaState = {
+    executed: [],
+    compensated: [],
+    data: (codec.decode(run.data as string) ?? {}) as Record<string, unknown>,
+    failure:
+      run.failedStep === null
+        ? undefined
+        : { failedStep: run.failedStep as string, error: errorOf(run.error as string | null) },
+  };
+  for (const row of rows)
+    (row.phase === "execute" ? state.executed : state.compensated)[row.seq as number] = outcomeOf(row, codec);
+  // A step that still has to run may need the password that is gone with the process it was given to.
+  const isGone = [run.input, run.data, ...rows.map(({ result }) => result)].some((text) => hasGone(text as string));
+  if (state.failure === undefined && isGone) {
+    const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
+    if (next !== undefined)
+      state.failure = {
+        failedStep: next.name,
+        error: new StepInterruptedError(`Step "${next.name}" needs a password, which is kept nowhere`),
+      };
+  }
+  return state;
+}
+
+function outcomeOf(row: Row, codec: Codec): Outcome | undefined {
+  switch (row.status) {
+    case "done":
+      return {
+        status: "done",
+        result: codec.decode(row.result as string | null),
+        memo: codec.decode(row.memo as string | null),
+        data: (codec.decode(row.data as string | null) ?? {}) as Record<string, unknown>,
+      };
+    case "failed":
+      return { status: "failed", error: errorOf(row.error as string | null) };
+    default:
+      // Begun, and never ended: a compensation is begun again, with the same key.
+      return row.phase === "execute" ? { status: "unknown" } : undefined;
   }
 }

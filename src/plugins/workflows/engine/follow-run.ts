@@ -1,13 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Driver, Row } from "../../../gate/index.ts";
 import { EntityNotFoundError } from "../../../kernel/index.ts";
-import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
-import { RunGivenUp } from "../saga/run-given-up.ts";
-import { sagaResult } from "../saga/saga-result.ts";
+import type { WorkflowDefinition, WorkflowResult, WorkflowStatus } from "../definition/workflow.ts";
+import { RunGivenUp } from "../saga/attempt.ts";
+import { sagaResult } from "../saga/saga-runtime.ts";
+import { loadState, UNFINISHED } from "./database-journal.ts";
 import type { Codec } from "./journal-codec.ts";
-import { RUN } from "./journal-entities.ts";
-import { loadState, UNFINISHED } from "./stored-run.ts";
+import { RUN } from "./stored-run.ts";
 import type { EngineHost } from "./workflow-engine.ts";
 
 /** What following a run takes. */

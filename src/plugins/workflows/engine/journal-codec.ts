@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel, FieldDefinition } from "../../../entity/index.ts";
 import { entityOfRecord, knownOf, type Row, tagRecord } from "../../../gate/index.ts";
-import { ResultNotKept } from "../saga/result-not-kept.ts";
+import { ResultNotKept } from "../saga/attempt.ts";
 
 /** Values as texts of a journal, and back. */
 export interface Codec {

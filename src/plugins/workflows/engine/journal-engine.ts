@@ -1,26 +1,26 @@
+import { ConfigurationError } from "../../../entity/index.ts";
 import { defaultIds, type OperationScope, type Row } from "../../../gate/index.ts";
 import { ConflictError, describeError } from "../../../kernel/index.ts";
-import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowResult } from "../definition/workflow-result.ts";
-import { RunGivenUp } from "../saga/run-given-up.ts";
-import { newState, type SagaState } from "../saga/saga-runtime.ts";
-import { callerNow } from "./caller-now.ts";
-import { databaseJournal, type Lease } from "./database-journal.ts";
+import type { WorkflowDefinition, WorkflowResult } from "../definition/workflow.ts";
+import { RunGivenUp } from "../saga/attempt.ts";
+import { newState, type SagaRuntime, type SagaState } from "../saga/saga-runtime.ts";
+import { databaseJournal, keepLease, loadState } from "./database-journal.ts";
 import { type FollowParts, followRun } from "./follow-run.ts";
 import { type Codec, createCodec } from "./journal-codec.ts";
-import { RUN, STEP } from "./journal-entities.ts";
-import { completeJournalOptions, type JournalOptions } from "./journal-options.ts";
-import { keepLease } from "./keep-lease.ts";
-import { newRun } from "./new-run.ts";
-import { type Recovery, recoverRuns } from "./recover-runs.ts";
-import { runInApp } from "./run-in-app.ts";
-import { runReport } from "./run-report.ts";
-import { settledUse } from "./run-use.ts";
-import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
-import { loadState } from "./stored-run.ts";
-import type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
-
-export type { JournalOptions } from "./journal-options.ts";
+import { callerNow, type Recovery, recoverRuns } from "./recover-runs.ts";
+import { type Lease, newRun, RUN, runReport, STEP, settledUse } from "./stored-run.ts";
+import {
+  assertSameRun,
+  type Caller,
+  type EngineHost,
+  type RunHandle,
+  type RunReport,
+  type RunRequest,
+  runInApp,
+  type SameRun,
+  sameRun,
+  type WorkflowEngine,
+} from "./workflow-engine.ts";
 
 /** A run of this process. */
 interface OwnRun {
@@ -194,4 +194,32 @@ async function attachRun(
   const result = followRun(parts, workflow, runId);
   result.catch(() => {}); // a caller that does not wait can look up the run
   return { runId, result };
+}
+
+/** Options of the engine that keeps a journal in the app's database. */
+export interface JournalOptions {
+  /**
+   * Milliseconds after which a process that says nothing has lost its runs: how long they wait when it dies, its own ones
+   * after a restart, too. More than the longest transaction of a step, and more than the clocks of two machines differ: leases
+   * are written and read in the app's time. @default 30000
+   */
+  readonly leaseMs?: number | undefined;
+  /** Milliseconds between looks for runs that were left behind. @default 10000 */
+  readonly recoveryMs?: number | undefined;
+  /** Runs taken up at the same time. @default 4 */
+  readonly concurrency?: number | undefined;
+  /** Take-overs after which a run needs attention: one that kills its process is not begun for ever. @default 100 */
+  readonly maxRecoveries?: number | undefined;
+  /** Called with each point that a run reaches. @default none */
+  readonly reached?: SagaRuntime["reached"] | undefined;
+}
+
+/** The options in whole. @throws ConfigurationError for numbers below 1 */
+export function completeJournalOptions(options: JournalOptions) {
+  const { leaseMs = 30_000, recoveryMs = 10_000, concurrency = 4, maxRecoveries = 100, reached } = options;
+  const numbers = { leaseMs, recoveryMs, concurrency, maxRecoveries };
+  for (const [name, value] of Object.entries(numbers))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new ConfigurationError(`The journal of workflows: ${name} must be a whole number from 1`);
+  return { ...numbers, reached };
 }

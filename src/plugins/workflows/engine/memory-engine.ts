@@ -1,10 +1,15 @@
 import { defaultIds } from "../../../gate/index.ts";
-import type { WorkflowResult } from "../definition/workflow-result.ts";
-import { memoryJournal } from "../saga/memory-journal.ts";
-import { newState } from "../saga/saga-runtime.ts";
-import { runInApp } from "./run-in-app.ts";
-import { assertSameRun, type SameRun, sameRun } from "./same-run.ts";
-import type { EngineHost, RunRequest, WorkflowEngine } from "./workflow-engine.ts";
+import type { WorkflowResult } from "../definition/workflow.ts";
+import { memoryJournal, newState } from "../saga/saga-runtime.ts";
+import {
+  assertSameRun,
+  type EngineHost,
+  type RunRequest,
+  runInApp,
+  type SameRun,
+  sameRun,
+  type WorkflowEngine,
+} from "./workflow-engine.ts";
 
 /**
  * Runs workflows in memory: failures are taken back, a crash of the process is not, and nothing is remembered. A second run

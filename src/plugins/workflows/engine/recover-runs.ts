@@ -1,10 +1,10 @@
 import type { OperationScope, Row } from "../../../gate/index.ts";
-import { describeError } from "../../../kernel/index.ts";
-import { definitionHash, type WorkflowDefinition } from "../definition/workflow-definition.ts";
-import { isClosing } from "./is-closing.ts";
-import { RUN } from "./journal-entities.ts";
-import { UNFINISHED } from "./stored-run.ts";
-import type { EngineHost } from "./workflow-engine.ts";
+import { AuthenticationError, describeError, withDeadline } from "../../../kernel/index.ts";
+import { definitionHash, type WorkflowDefinition } from "../definition/workflow.ts";
+import type { SagaState } from "../saga/saga-runtime.ts";
+import { UNFINISHED } from "./database-journal.ts";
+import { RUN } from "./stored-run.ts";
+import { type Caller, type EngineHost, isClosing } from "./workflow-engine.ts";
 
 /** How runs that were left behind are found and taken up. */
 export interface RecoveryParts {
@@ -132,4 +132,28 @@ function whyNot(definition: WorkflowDefinition | undefined, row: Row, maxRecover
     return "its workflow has changed since it began";
   if ((row.fence as number) >= maxRecoveries) return `it was taken up ${maxRecoveries} times and never ended`;
   return undefined;
+}
+
+/**
+ * The caller of a run that is taken up. The app is asked for the user as they are now, if it can say so. If the user no
+ * longer exists, the run is compensated.
+ * @param kept the caller as the journal has it
+ * @throws what the app throws: the run waits for the next time
+ */
+export async function callerNow(
+  { userOf }: EngineHost,
+  system: OperationScope,
+  definition: WorkflowDefinition,
+  kept: Caller,
+  state: SagaState,
+): Promise<Caller> {
+  // Compensations and runs without remaining steps do not need the caller's rights.
+  const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
+  if (userOf === undefined || kept === null || kept === "system") return kept;
+  if (state.failure !== undefined || next === undefined) return kept;
+  const asking = (async () => userOf(kept.id))();
+  const found = await withDeadline(asking, system.limits.hookMs, "userOf");
+  if (found?.id === kept.id) return found;
+  state.failure = { failedStep: next.name, error: new AuthenticationError("There is no such user any more") };
+  return kept;
 }

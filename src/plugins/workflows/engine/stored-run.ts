@@ -1,64 +1,210 @@
-import type { Driver, Row } from "../../../gate/index.ts";
-import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowStatus } from "../definition/workflow-result.ts";
-import type { Outcome, SagaState } from "../saga/saga-runtime.ts";
-import { StepInterruptedError } from "../saga/step-interrupted-error.ts";
-import { type Codec, hasGone } from "./journal-codec.ts";
-import { STEP } from "./journal-entities.ts";
-import { errorOf } from "./stored-error.ts";
+import {
+  type AnyEntity,
+  ConfigurationError,
+  datetime,
+  entity,
+  int,
+  isKeelsonError,
+  KeelsonError,
+  string,
+  text,
+} from "../../../entity/index.ts";
+import { entityName, isUsable, type Row, type Use } from "../../../gate/index.ts";
+import { describeError, handleError } from "../../../kernel/index.ts";
+import { definitionHash, type WorkflowStatus } from "../definition/workflow.ts";
+import type { Codec } from "./journal-codec.ts";
+import type { Caller, EngineHost, RunReport, RunRequest } from "./workflow-engine.ts";
 
-/** Statuses of runs that still have work to do. */
-export const UNFINISHED: readonly WorkflowStatus[] = ["pending", "running", "compensating"];
+/** Names of credentials. */
+const CREDENTIAL = /token|secret|passw|credential|cookie|authorization|jwt|session|(?:api|access|private)[-_ ]?key/i;
+const MAX_DEPTH = 8;
 
-/** What a journal knows of a run, as far as going on with it needs. */
-export async function loadState(
-  driver: Driver,
-  run: Row,
-  definition: WorkflowDefinition,
+/**
+ * What a journal keeps of a caller, for the process that continues the run: the id, and plain data. Functions, sets,
+ * maps, instances of classes, and members named like a credential are left out.
+ */
+function keptCaller(caller: Caller): Caller {
+  if (caller === null || caller === "system") return caller;
+  return { ...(members({ ...caller }, 0) as Row), id: caller.id };
+}
+
+function members(value: object, depth: number): Row {
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
+    const plain = CREDENTIAL.test(name) ? undefined : plainOf(inner, depth + 1);
+    return plain === undefined ? [] : [[name, plain] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Undefined for what is not kept. */
+function plainOf(value: unknown, depth: number): unknown {
+  if (typeof value === "function" || typeof value === "symbol" || depth > MAX_DEPTH) return undefined;
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map((item) => plainOf(item, depth + 1)).filter((item) => item !== undefined);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? members(value, depth) : undefined;
+}
+
+/**
+ * A run as a journal has it before anything has happened.
+ * @param data what its `data` begins with, in whole
+ * @throws ConfigurationError for a workflow that could not be found again by its name; ResultNotKept for an input that cannot be written
+ */
+export function newRun(
+  host: EngineHost,
+  { workflow, input, caller, use }: RunRequest,
+  data: unknown,
+  { runId, owner, fence, leaseMs }: Lease,
   codec: Codec,
-): Promise<SagaState> {
-  return stateOf(run, await driver.findMany(STEP, { where: { runId: run.id } }), definition, codec);
-}
-
-/** The same of entries that are known already. */
-export function stateOf(run: Row, rows: readonly Row[], definition: WorkflowDefinition, codec: Codec): SagaState {
-  const state: SagaState = {
-    executed: [],
-    compensated: [],
-    data: (codec.decode(run.data as string) ?? {}) as Record<string, unknown>,
-    failure:
-      run.failedStep === null
-        ? undefined
-        : { failedStep: run.failedStep as string, error: errorOf(run.error as string | null) },
+  startedAt: Date = new Date(),
+): Row & { readonly startedAt: Date } {
+  if (host.workflows.get(workflow.name) !== workflow)
+    throw new ConfigurationError(
+      `Workflow "${workflow.name}" is not one of this app's: name it in workflows({ workflows: [...] }), so that it can be taken up after a restart; or run it in memory with executeWorkflow`,
+    );
+  return {
+    id: runId,
+    name: workflow.name,
+    definition: definitionHash(workflow),
+    status: "pending",
+    caller: withUse(codec.encode(keptCaller(caller)), use),
+    userId: caller === null || caller === "system" ? null : caller.id,
+    input: codec.encode(input),
+    data: codec.encode(data),
+    failedStep: null,
+    error: null,
+    startedAt,
+    owner,
+    leaseUntil: new Date(startedAt.getTime() + leaseMs),
+    fence,
+    createdAt: startedAt,
+    updatedAt: startedAt,
   };
-  for (const row of rows)
-    (row.phase === "execute" ? state.executed : state.compensated)[row.seq as number] = outcomeOf(row, codec);
-  // A step that still has to run may need the password that is gone with the process it was given to.
-  const isGone = [run.input, run.data, ...rows.map(({ result }) => result)].some((text) => hasGone(text as string));
-  if (state.failure === undefined && isGone) {
-    const next = definition.steps.find((_, seq) => state.executed[seq]?.status !== "done");
-    if (next !== undefined)
-      state.failure = {
-        failedStep: next.name,
-        error: new StepInterruptedError(`Step "${next.name}" needs a password, which is kept nowhere`),
-      };
-  }
-  return state;
 }
 
-function outcomeOf(row: Row, codec: Codec): Outcome | undefined {
-  switch (row.status) {
-    case "done":
-      return {
-        status: "done",
-        result: codec.decode(row.result as string | null),
-        memo: codec.decode(row.memo as string | null),
-        data: (codec.decode(row.data as string | null) ?? {}) as Record<string, unknown>,
-      };
-    case "failed":
-      return { status: "failed", error: errorOf(row.error as string | null) };
-    default:
-      // Begun, and never ended: a compensation is begun again, with the same key.
-      return row.phase === "execute" ? { status: "unknown" } : undefined;
+// What the action of a run was allowed for stands beside the caller, in the same text of a journal.
+
+interface Kept {
+  readonly value: unknown;
+  readonly use?: Use | undefined;
+}
+
+/** @param text of the caller */
+function withUse(text: string, use: Use | undefined): string {
+  const { value } = JSON.parse(text) as Kept;
+  return use === undefined ? text : JSON.stringify({ value, use: { ...use, entity: entityName(use.entity) } });
+}
+
+/** Undefined for runs that no action began, and for those of earlier versions. */
+export function keptUse(text: unknown): Use | undefined {
+  return typeof text === "string" ? (JSON.parse(text) as Kept).use : undefined;
+}
+
+/**
+ * What a journal changes of a run that has completed: where the work itself has ended the right to its action, as a deletion
+ * does, losing that right says nothing.
+ * @param text of the caller, as the journal has it
+ */
+export async function settledUse(host: EngineHost, caller: Caller, text: unknown): Promise<Row> {
+  const use = keptUse(text);
+  if (use === undefined) return {};
+  try {
+    if (await host.runAs(caller, (scope) => isUsable(scope, use))) return {};
+  } catch (error) {
+    host.log.warn("Whether the action of a run may still be used is not known", describeError(error));
+    return {};
   }
+  return { caller: JSON.stringify({ value: (JSON.parse(text as string) as Kept).value }) };
+}
+
+interface StoredRun {
+  readonly id: string;
+  readonly name: string;
+  readonly status: WorkflowStatus;
+  readonly startedAt: Date;
+  readonly updatedAt: Date;
+  readonly userId: string | null;
+  readonly failedStep: string | null;
+  readonly error: string | null;
+}
+
+/** What may be told of a run in a journal. */
+export function runReport(row: Row): RunReport {
+  const { id, name, status, startedAt, updatedAt, userId, failedStep, error } = row as unknown as StoredRun;
+  const failure = failedStep === null ? {} : { failedStep, error: publicError(error) };
+  return { id, name, status, startedAt, updatedAt, userId, use: keptUse(row.caller), ...failure };
+}
+
+/** Names of the entities that a journal is kept in. */
+export const RUN = "workflowRun";
+export const STEP = "workflowStep";
+
+/**
+ * The two entities of a journal: runs, and what is known of their steps. Only the engine reads and writes them.
+ * @param encrypted whether the app's keys encrypt the data of runs
+ */
+export function journalEntities(encrypted: boolean): readonly AnyEntity[] {
+  const carried = encrypted ? text.optional().encrypted() : text.optional();
+  const run = entity(RUN, {
+    name: string,
+    definition: string.describe("Hash of the names and the order of its steps"),
+    status: string,
+    caller: carried,
+    userId: string.optional(),
+    input: carried,
+    data: carried,
+    failedStep: string.optional(),
+    error: carried,
+    startedAt: datetime,
+    owner: string.optional().describe("The process that works on it"),
+    leaseUntil: datetime,
+    fence: int.default(0).describe("Goes up when another process takes it over"),
+  })
+    .internal()
+    .index(["status", "leaseUntil"]);
+  const step = entity(STEP, {
+    runId: string,
+    seq: int,
+    phase: string,
+    status: string,
+    attempt: int,
+    result: carried,
+    memo: carried,
+    data: carried,
+    error: carried,
+  })
+    .internal()
+    .index(["runId"]);
+  return [run.build(), step.build()];
+}
+
+/** The hold that this process has on a run. */
+export interface Lease {
+  readonly runId: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** Milliseconds a hold lasts. */
+  readonly leaseMs: number;
+  /** When it was last known to be there, by `performance.now()`. */
+  confirmedAt?: number;
+}
+
+/** An error as a journal keeps it: of an error that is not Keelson's only the name, since its message may quote anything. */
+export function errorText(error: Error): string {
+  if (!isKeelsonError(error)) return JSON.stringify({ name: error.name });
+  const { code, status, message } = error;
+  return JSON.stringify({ code, status, message });
+}
+
+/** What a stranger may know of it: what an answer would have said. */
+function publicError(text: string | null | undefined): { readonly code: string; readonly message: string } {
+  const { code, message } = handleError(errorOf(text)).body;
+  return { code: String(code), message: String(message) };
+}
+
+/** The error of a text, as far as it is known. */
+export function errorOf(text: string | null | undefined): KeelsonError {
+  const { name, code, status, message } = JSON.parse(text ?? "{}") as Record<string, string | number | undefined>;
+  if (typeof code === "string" && typeof status === "number") return new KeelsonError(code, status, String(message));
+  return new KeelsonError("INTERNAL", 500, `A step failed with ${String(name ?? "an error")}`);
 }

@@ -1,8 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import type { EntityClient, OperationScope, Use } from "../../../gate/index.ts";
-import type { Logger, User } from "../../../kernel/index.ts";
-import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
+import { type EntityClient, type OperationScope, tracerOf, type Use } from "../../../gate/index.ts";
+import { ConflictError, type Logger, type User } from "../../../kernel/index.ts";
+import {
+  definitionHash,
+  type WorkflowDefinition,
+  type WorkflowResult,
+  type WorkflowStatus,
+} from "../definition/workflow.ts";
+import { runSaga } from "../saga/run-saga.ts";
+import type { Rights, SagaRuntime, SagaState, StepEnvironment } from "../saga/saga-runtime.ts";
 
 /** The caller a run works for: a user, null for an anonymous caller, or the system. */
 export type Caller = User | null | "system";
@@ -77,4 +84,108 @@ export interface WorkflowEngine {
   report(runId: string): Promise<RunReport | undefined>;
   /** Takes up no more runs. Runs in progress here end, or are left to another process. */
   stop(): Promise<void>;
+}
+
+/** What two runs of one id have to agree in: the workflow as it is, on whose behalf, and with what. */
+export interface SameRun {
+  readonly key: string;
+  readonly input: unknown;
+}
+
+export function sameRun(
+  workflow: WorkflowDefinition,
+  caller: Caller,
+  input: unknown,
+  definition: unknown = definitionHash(workflow),
+): SameRun {
+  const whose = caller === null || caller === "system" ? caller : { id: caller.id };
+  return { key: JSON.stringify([workflow.name, definition, whose]), input };
+}
+
+/** @throws ConflictError when the id belongs to another run, whose result this caller must not see */
+export function assertSameRun(runId: string, known: SameRun, asked: SameRun): void {
+  if (known.key !== asked.key)
+    throw new ConflictError(`There is a run "${runId}" already, of another workflow or on somebody else's behalf`);
+  if (!isDeepStrictEqual(known.input, asked.input))
+    throw new ConflictError(`There is a run "${runId}" already, with another input`);
+}
+
+/** What a run brings besides the app. */
+type RunParts = Pick<SagaRuntime, "runId" | "input" | "startedAt" | "journal" | "isDurable" | "lost" | "reached">;
+
+/**
+ * Runs a workflow in scopes of its own, so that it outlives the request that began it: steps with the caller's rights,
+ * compensations with the system's, because what was done must be taken back even when the caller's rights are gone.
+ */
+export function runInApp(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  caller: Caller,
+  state: SagaState,
+  parts: (system: OperationScope) => RunParts,
+): Promise<WorkflowResult> {
+  return host.runAs(caller, (own) =>
+    host.runAs("system", (system) => {
+      own.precondition = state.precondition;
+      own.shown = state.shown;
+      const given = { ...parts(system), log: host.log, signal: undefined, isClosing: () => isClosing(host) };
+      return runInScopes(host, definition, { caller: own, system }, state, given);
+    }),
+  );
+}
+
+/** Runs a workflow in the scope of its caller, and of the transaction that it may be in; compensations as the system there. */
+export function runInScope(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  own: OperationScope,
+  state: SagaState,
+  parts: ScopedParts,
+): Promise<WorkflowResult> {
+  return own.asSystem((system) => runInScopes(host, definition, { caller: own, system }, state, parts));
+}
+
+type ScopedParts = RunParts & Pick<SagaRuntime, "log" | "signal" | "isClosing">;
+
+function runInScopes(
+  host: EngineHost,
+  definition: WorkflowDefinition,
+  scopes: Readonly<Record<Rights, OperationScope>>,
+  state: SagaState,
+  parts: ScopedParts,
+): Promise<WorkflowResult> {
+  const { caller: own, system } = scopes;
+  const tracer = tracerOf(system.services);
+  const runtime: SagaRuntime = {
+    ...parts,
+    hookMs: system.limits.hookMs,
+    tracer,
+    now: () => system.now(),
+    environment: (rights) => environmentOf(host, scopes[rights], own),
+    transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
+  };
+  const run = (): Promise<WorkflowResult> => runSaga(definition, runtime, state);
+  return tracer === undefined ? run() : tracer.workflow({ name: definition.name, runId: runtime.runId }, run);
+}
+
+function environmentOf(host: EngineHost, scope: OperationScope, own: OperationScope): StepEnvironment {
+  return {
+    driver: scope.driver,
+    user: own.principal.user,
+    scope,
+    get clients() {
+      return host.clientFor(scope);
+    },
+    resolve: (service) => scope.services.resolve(service),
+  };
+}
+
+/** A closing app refuses calls, and with them whatever steps ask of services that make some. */
+export function isClosing(host: EngineHost): Promise<boolean> {
+  return host
+    .runAs(null, async () => {})
+    .then(
+      () => false,
+      () => true,
+    );
 }

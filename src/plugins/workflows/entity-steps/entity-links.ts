@@ -1,6 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../../entity/index.ts";
 import type { Driver, EntityRef } from "../../../gate/index.ts";
-import type { StepContext } from "../definition/step-context.ts";
+import type { StepContext } from "../definition/step.ts";
 import { definitionOf } from "./entity-step.ts";
 
 /** Pairs of a manyToMany relation, from the side that a driver knows them by. */

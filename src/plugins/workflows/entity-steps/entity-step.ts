@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type AnyEntity, ConfigurationError, type FieldDefinition } from "../../../entity/index.ts";
 import { type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
-import type { StepContext } from "../definition/step-context.ts";
+import type { StepContext } from "../definition/step.ts";
 
 /** A value, or how to make it of what is known when the step runs. */
 export type FromContext<T> = T | ((context: StepContext<never>) => T | Promise<T>);

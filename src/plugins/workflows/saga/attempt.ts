@@ -1,6 +1,6 @@
 import { isKeelsonError } from "../../../entity/index.ts";
+import { InternalError, UnavailableError } from "../../../kernel/index.ts";
 import type { RetryOptions } from "../definition/step.ts";
-import { ResultNotKept } from "./result-not-kept.ts";
 
 /** A try took longer than it may; its outcome is unknown. */
 export class StepTimeoutError extends Error {
@@ -87,4 +87,39 @@ export async function withinTime<T>(
     clearTimeout(timer);
     outer?.removeEventListener("abort", onAbort);
   }
+}
+
+/**
+ * Waits for an entry of the journal.
+ * @throws RunGivenUp when it cannot be made; ResultNotKept as it is, since that is for the step to answer for
+ */
+export async function recorded(entry: Promise<void>): Promise<void> {
+  try {
+    await entry;
+  } catch (error) {
+    throw error instanceof RunGivenUp || error instanceof ResultNotKept ? error : new RunGivenUp(error);
+  }
+}
+
+/**
+ * The run goes on elsewhere, or later: its journal cannot be written, or belongs to another process by now. Not a failure of
+ * a step: nothing is taken back.
+ */
+export class RunGivenUp extends UnavailableError {
+  constructor(cause: unknown) {
+    super("The workflow cannot go on now", { cause });
+  }
+}
+
+/** The result of a step cannot be written down, so a process that continues the run would not know it. */
+export class ResultNotKept extends InternalError {}
+
+/** The outcome of a step is unknown: its process died while it ran. */
+export class StepInterruptedError extends InternalError {}
+
+/** What was thrown, as an error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error
+    ? thrown
+    : new InternalError("A step failed with something that is no error", { cause: thrown });
 }

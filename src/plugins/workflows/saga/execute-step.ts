@@ -1,13 +1,10 @@
-import { StepTimeoutError } from "./attempt.ts";
-import { recorded } from "./recorded.ts";
-import { RunGivenUp } from "./run-given-up.ts";
+import { describeError, isPromiseLike, withDeadline } from "../../../kernel/index.ts";
+import type { StepContext } from "../definition/step.ts";
+import type { WorkflowHooks } from "../definition/workflow.ts";
+import { RunGivenUp, recorded, StepInterruptedError, StepTimeoutError, toError } from "./attempt.ts";
+import { createStepContext } from "./create-step-context.ts";
 import { runStep } from "./run-step.ts";
-import type { Saga } from "./saga.ts";
-import { resultsOf } from "./saga-result.ts";
-import type { Outcome, StepEnvironment } from "./saga-runtime.ts";
-import { StepInterruptedError } from "./step-interrupted-error.ts";
-import { tellHooks } from "./tell-hooks.ts";
-import { toError } from "./to-error.ts";
+import { type Outcome, resultsOf, type Saga, type StepEnvironment } from "./saga-runtime.ts";
 
 /** What a step runs within. */
 export interface StepBounds {
@@ -69,4 +66,64 @@ export async function executeStep(saga: Saga, seq: number, { signal, within }: S
 export function interrupt({ definition, state }: Saga, seq: number): void {
   const name = definition.steps[seq]?.name as string;
   state.failure = { failedStep: name, error: new StepInterruptedError(`Step "${name}" was interrupted`) };
+}
+
+/** Milliseconds for a hook where no app says how long one may take. */
+const HOOK_MS = 5_000;
+
+/**
+ * Calls the hooks of a workflow with where its run is. A run that is taken up repeats some of these calls. Errors of
+ * hooks are logged and change nothing. A hook that does not return is waited for as long as hooks of the app are.
+ * @param until aborted when the run is no longer waited for
+ */
+export async function tellHooks(
+  saga: Saga,
+  call: (hooks: WorkflowHooks, observer: () => StepContext) => unknown,
+  until?: AbortSignal | undefined,
+): Promise<void> {
+  const { definition, runtime } = saga;
+  const { lost, hookMs = HOOK_MS } = runtime;
+  try {
+    const told = call(definition.hooks, () => observerOf(saga));
+    if (!isPromiseLike(told)) return;
+    await unlessAborted([lost, until], withDeadline(told, hookMs, "It"));
+  } catch (error) {
+    const { runId, log } = runtime;
+    log.error("A hook of a workflow failed", { runId, workflow: definition.name, ...describeError(error) });
+  }
+}
+
+/** Waits for something until one of the signals is aborted. */
+async function unlessAborted(signals: readonly (AbortSignal | undefined)[], work: Promise<unknown>): Promise<void> {
+  const given = signals.filter((signal) => signal !== undefined);
+  let end: () => void = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  for (const signal of given) {
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end);
+  }
+  try {
+    await Promise.race([work, ended]);
+  } finally {
+    for (const signal of given) signal.removeEventListener("abort", end);
+    work.catch(() => {});
+  }
+}
+
+/** What hooks are given: they look, and do nothing in the database of the run. */
+function observerOf({ definition, runtime, state }: Saga): StepContext {
+  const { signal } = new AbortController();
+  const about = {
+    seq: 0,
+    phase: "execute",
+    attempt: 1,
+    results: () => resultsOf(definition, state),
+    over: signal,
+  } as const;
+  return createStepContext(runtime, state, runtime.environment("caller"), {
+    ...about,
+    signal: runtime.signal ?? signal,
+  });
 }

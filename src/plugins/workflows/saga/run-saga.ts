@@ -1,17 +1,18 @@
 import { describeError, InternalError } from "../../../kernel/index.ts";
 import type { Step } from "../definition/step.ts";
-import type { WorkflowDefinition } from "../definition/workflow-definition.ts";
-import type { WorkflowResult, WorkflowStatus } from "../definition/workflow-result.ts";
-import { executeStep, interrupt } from "./execute-step.ts";
-import { recorded } from "./recorded.ts";
-import { RunGivenUp } from "./run-given-up.ts";
-import { runStep } from "./run-step.ts";
-import type { Saga } from "./saga.ts";
-import { resultsOf, sagaResult } from "./saga-result.ts";
-import { nowOf, type Outcome, type SagaRuntime, type SagaState } from "./saga-runtime.ts";
-import { tellHooks } from "./tell-hooks.ts";
-import { toError } from "./to-error.ts";
-import { ATOMIC_MS } from "./try-once.ts";
+import type { WorkflowDefinition, WorkflowResult, WorkflowStatus } from "../definition/workflow.ts";
+import { RunGivenUp, recorded, toError } from "./attempt.ts";
+import { executeStep, interrupt, tellHooks } from "./execute-step.ts";
+import { ATOMIC_MS, runStep } from "./run-step.ts";
+import {
+  nowOf,
+  type Outcome,
+  resultsOf,
+  type Saga,
+  type SagaRuntime,
+  type SagaState,
+  sagaResult,
+} from "./saga-runtime.ts";
 
 /**
  * Runs a workflow from where its state says it is: the steps in order, and when one fails, the compensations of those before

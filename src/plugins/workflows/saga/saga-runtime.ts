@@ -1,7 +1,12 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import type { Driver, EntityClient, OperationScope, Tracer } from "../../../gate/index.ts";
 import type { Logger, User } from "../../../kernel/index.ts";
-import type { WorkflowStatus } from "../definition/workflow-result.ts";
+import type {
+  CompensationFailure,
+  WorkflowDefinition,
+  WorkflowResult,
+  WorkflowStatus,
+} from "../definition/workflow.ts";
 
 /** Where the code of a step runs. */
 export interface StepEnvironment {
@@ -116,3 +121,70 @@ function copied(data: Readonly<Record<string, unknown>>): Record<string, unknown
     throw new ConfigurationError("The data of a workflow must be values that can be copied for each run", { cause });
   }
 }
+
+/** A run that is going on: what is to be done, with what, and how far it is. */
+export interface Saga {
+  readonly definition: WorkflowDefinition;
+  readonly runtime: SagaRuntime;
+  readonly state: SagaState;
+}
+
+/** What the steps that are done gave, by name. */
+export function resultsOf({ steps }: WorkflowDefinition, { executed }: SagaState): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    steps.flatMap(({ name }, seq) => {
+      const outcome = executed[seq];
+      return outcome?.status === "done" ? [[name, outcome.result] as const] : [];
+    }),
+  );
+}
+
+/** What came of the compensations, in the order in which they ran. */
+interface TakenBack {
+  readonly compensatedSteps: readonly string[];
+  readonly compensationErrors: readonly CompensationFailure[];
+}
+
+function takenBack({ steps }: WorkflowDefinition, { compensated }: SagaState): TakenBack {
+  const compensatedSteps: string[] = [];
+  const compensationErrors: CompensationFailure[] = [];
+  for (const [seq, { name }] of [...steps.entries()].reverse()) {
+    const outcome = compensated[seq];
+    if (outcome?.status === "done") compensatedSteps.push(name);
+    else if (outcome?.status === "failed") compensationErrors.push({ step: name, error: outcome.error });
+  }
+  return { compensatedSteps, compensationErrors };
+}
+
+/** Which run, and when. */
+interface RunTimes {
+  readonly runId: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+}
+
+/** How a run ended, in the form that callers receive. */
+export function sagaResult(
+  definition: WorkflowDefinition,
+  state: SagaState,
+  status: WorkflowStatus,
+  { runId, startedAt, endedAt }: RunTimes,
+): WorkflowResult {
+  return {
+    success: status === "completed",
+    data: state.data,
+    results: resultsOf(definition, state),
+    ...(state.failure ?? {}),
+    ...takenBack(definition, state),
+    status,
+    duration: endedAt.getTime() - startedAt.getTime(),
+    metadata: { id: runId, name: definition.name, startedAt },
+  };
+}
+
+/** Remembers nothing: the run lives as long as its process. */
+export const memoryJournal: Journal = Object.freeze<Journal>({
+  started: async () => {},
+  finished: async () => {},
+  moved: async () => {},
+});

@@ -1,7 +1,6 @@
 import { createSecretKey, webcrypto } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { open, seal } from "../../../../src/plugins/field-security/encryption/aes-gcm.ts";
-import { encrypt } from "../../../../src/plugins/field-security/encryption/cipher.ts";
+import { encrypt, open, seal } from "../../../../src/plugins/field-security/encryption/cipher.ts";
 import { KEY_1, ringOf, sealedOf } from "./keys.ts";
 import vectors from "./wycheproof/aes-gcm-256.json" with { type: "json" };
 

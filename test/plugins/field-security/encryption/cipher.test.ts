@@ -6,9 +6,9 @@ import {
   decrypt,
   encrypt,
   encryptBytes,
+  getEncryptionKeyId,
   isEncryptedWith,
 } from "../../../../src/plugins/field-security/encryption/cipher.ts";
-import { getEncryptionKeyId } from "../../../../src/plugins/field-security/encryption/envelope.ts";
 import { createKeyRing, type KeyRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 import { propertyOptions } from "../../../support/properties.ts";
 import { KEY_1, KEY_2, KEY_3, ringOf, sealedOf, unlabelled, withSealed } from "./keys.ts";

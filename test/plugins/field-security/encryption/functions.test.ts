@@ -7,9 +7,8 @@ import {
   noopLogger,
   setLogger,
 } from "../../../../src/kernel/index.ts";
+import { getEncryptionKeyId } from "../../../../src/plugins/field-security/encryption/cipher.ts";
 import { generateEncryptionKey } from "../../../../src/plugins/field-security/encryption/data-key.ts";
-import { defaultRing } from "../../../../src/plugins/field-security/encryption/default-ring.ts";
-import { getEncryptionKeyId } from "../../../../src/plugins/field-security/encryption/envelope.ts";
 import {
   clearEncryptionKeys,
   decryptValue,
@@ -23,6 +22,7 @@ import {
   removeEncryptionKey,
   setPrimaryEncryptionKey,
 } from "../../../../src/plugins/field-security/encryption/functions.ts";
+import { defaultRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 import { recordingLogger } from "../../../../src/testing/index.ts";
 import { KEY_1, KEY_2, ringOf } from "./keys.ts";
 

@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { ConfigurationError, entity, int, json, string, text } from "../../../../src/entity/index.ts";
 import { DecryptionError } from "../../../../src/kernel/index.ts";
 import { decrypt, encrypt, encryptBytes } from "../../../../src/plugins/field-security/encryption/cipher.ts";
-import { encryptedFieldsOf } from "../../../../src/plugins/field-security/encryption/encrypted-fields-of.ts";
-import { reEncrypt, reEncryptStored } from "../../../../src/plugins/field-security/encryption/re-encrypt.ts";
+import {
+  encryptedFieldsOf,
+  reEncrypt,
+  reEncryptStored,
+} from "../../../../src/plugins/field-security/encryption/re-encrypt.ts";
 import { KEY_1, KEY_2, KEY_3, ringOf, sealedOf, unlabelled } from "./keys.ts";
 
 const PLACE = { entity: "patient", field: "ssn", id: "p1" };

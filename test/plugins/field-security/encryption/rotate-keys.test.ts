@@ -9,13 +9,14 @@ import { ConfigurationError, entity, string, text } from "../../../../src/entity
 import { type Driver, type Row, withMiddleware } from "../../../../src/gate/index.ts";
 import { DatabaseError } from "../../../../src/kernel/index.ts";
 import { decrypt, encrypt } from "../../../../src/plugins/field-security/encryption/cipher.ts";
+import { createKeyRing, type KeyRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
 import {
   countValuesPerKey,
+  type RotationProgress,
+  rotateEncryptionKeys,
   valuesNeeding,
-} from "../../../../src/plugins/field-security/encryption/count-values-per-key.ts";
-import { createKeyRing, type KeyRing } from "../../../../src/plugins/field-security/encryption/key-ring.ts";
-import { rotateEncryptionKeys } from "../../../../src/plugins/field-security/encryption/rotate-keys.ts";
-import type { RotationFailure, RotationProgress } from "../../../../src/plugins/field-security/encryption/rotation.ts";
+} from "../../../../src/plugins/field-security/encryption/rotate-keys.ts";
+import type { RotationFailure } from "../../../../src/plugins/field-security/encryption/rotate-record.ts";
 import { beforeStatements } from "../../../support/before-statements.ts";
 import { connectDriver } from "../../../support/connect-driver.ts";
 import { freshPostgres, freshSqliteFile } from "../../../support/databases.ts";

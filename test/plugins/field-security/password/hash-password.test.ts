@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { BadRequestError } from "../../../../src/kernel/index.ts";
-import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
-import { hashPassword } from "../../../../src/plugins/field-security/password/hash-password.ts";
-import { needsRehash } from "../../../../src/plugins/field-security/password/needs-rehash.ts";
-import { verifyPassword } from "../../../../src/plugins/field-security/password/verify-password.ts";
+import {
+  hashPassword,
+  needsRehash,
+  verifyPassword,
+} from "../../../../src/plugins/field-security/password/hash-password.ts";
+import { createPasswordHasher } from "../../../../src/plugins/field-security/password/password-hasher.ts";
 
 describe("hashPassword and verifyPassword", () => {
   it("make and verify hashes of scrypt with N = 2^17, r = 8, p = 1", async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createHashQueue } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+import { createHashQueue } from "../../../../src/plugins/field-security/password/password-hasher.ts";
 import { deferred } from "../../../support/deferred.ts";
 
 /** Pieces of work that say when they begin, and end when told. */

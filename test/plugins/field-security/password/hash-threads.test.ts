@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   DEFAULT_CONCURRENCY,
   threadPoolSize,
-} from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+} from "../../../../src/plugins/field-security/password/password-hasher.ts";
 
 describe("the thread pool", () => {
   it.each([

@@ -2,7 +2,7 @@ import { createHook } from "node:async_hooks";
 import {
   createPasswordHasher,
   type PasswordHasher,
-} from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+} from "../../../../src/plugins/field-security/password/password-hasher.ts";
 
 /** Kinds of hashing that `work` gave to the thread pool, in order. */
 export async function hashingOf(work: () => Promise<unknown>): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+import { createPasswordHasher } from "../../../../src/plugins/field-security/password/password-hasher.ts";
 import answers from "./known-answers.json" with { type: "json" };
 
 const hasher = createPasswordHasher();

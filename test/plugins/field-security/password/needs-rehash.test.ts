@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../../../src/entity/index.ts";
-import { needsRehash } from "../../../../src/plugins/field-security/password/needs-rehash.ts";
+import { needsRehash } from "../../../../src/plugins/field-security/password/hash-password.ts";
 
 const base64 = (bytes: number): string => Buffer.alloc(bytes, 0xa5).toString("base64");
 const pbkdf2 = (iterations: number, salt = 16, hash = 64): string =>

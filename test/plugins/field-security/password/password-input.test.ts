@@ -3,7 +3,7 @@ import {
   checkPassword,
   isPassword,
   passwordProblem,
-} from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
+} from "../../../../src/plugins/field-security/password/password-hasher.ts";
 
 describe("a submitted password", () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPasswordHasher } from "../../../../src/plugins/field-security/password/create-password-hasher.ts";
-import { readStoredHash } from "../../../../src/plugins/field-security/password/read-stored-hash.ts";
+import { createPasswordHasher } from "../../../../src/plugins/field-security/password/password-hasher.ts";
+import { readStoredHash } from "../../../../src/plugins/field-security/password/stored-hash.ts";
 import { propertyOptions } from "../../../support/properties.ts";
 import { busyHasher, hashingOf } from "./hashers.ts";
 

@@ -1,0 +1,114 @@
+import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
+import type { DriverContext, Row } from "../../../gate/index.ts";
+import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
+
+/** A database that is asked through a PrismaClient, and all that was compiled for it. */
+export interface ClientConnection extends Connection<Client> {
+  /** Prisma's value for a JSON column that is null. */
+  readonly dbNull: unknown;
+  /** @throws EntityNotFoundError */
+  planOf(entity: { readonly name: string }): ClientPlan;
+}
+
+/** Where statements of a PrismaClient go. */
+export type ClientSession = Session<StatementClient, ClientConnection>;
+
+/** What is known of an entity, and of its model in a PrismaClient. */
+export interface ClientPlan {
+  readonly entity: AnyEntity;
+  /** Property of the client that holds the model's methods. */
+  readonly delegate: string;
+  /** Prisma's `select` for all columns: never a column that the definition does not have. */
+  readonly columns: Args;
+}
+
+/** @throws ConfigurationError */
+export async function createClientConnection(
+  opened: OpenedClient<Client>,
+  context: DriverContext,
+): Promise<ClientConnection> {
+  const { entities } = context.model;
+  const hasJson = entities.some(({ columns }) =>
+    Object.values(columns).some(({ kind }) => kind.column.scalar === "Json"),
+  );
+  const dbNull = hasJson ? await importDbNull() : undefined;
+  const connection = createConnection(opened, context);
+  const plans = new Map(
+    entities.map((entity) => {
+      const columns = Object.freeze(Object.fromEntries(Object.keys(entity.columns).map((name) => [name, true])));
+      return [entity, Object.freeze({ entity, delegate: delegateOf(entity), columns })] as const;
+    }),
+  );
+  return Object.freeze({
+    ...connection,
+    dbNull,
+    planOf: (entity) => plans.get(connection.entityOf(entity)) as ClientPlan,
+  } satisfies ClientConnection);
+}
+
+/**
+ * Prisma's value for “no value” in a JSON column, where `null` would be stored as a JSON value. Generated clients take it
+ * from the same place; Prisma recognises it by a shared symbol, so another copy of the package is as good.
+ */
+async function importDbNull(): Promise<unknown> {
+  try {
+    return (await import("@prisma/client/runtime/client")).DbNull;
+  } catch (cause) {
+    throw new ConfigurationError('json fields need "@prisma/client". Run: npm i @prisma/client', { cause });
+  }
+}
+
+/** Prisma names the methods of a model after it, with a small first letter. */
+export function delegateOf({ name }: AnyEntity): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+/** Any PrismaClient 7: generated, extended with `$extends`, or built in memory. */
+export interface AnyPrismaClient {
+  $connect(): Promise<void>;
+  $disconnect(): Promise<void>;
+  $transaction(...args: never[]): unknown;
+  $queryRawUnsafe(...args: never[]): unknown;
+}
+
+/** Arguments of a model's methods, in Prisma's words. */
+export type Args = Readonly<Record<string, unknown>>;
+
+/** The methods of one model that the driver calls. */
+export interface ModelApi {
+  /** One entry per column. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  findFirst(args: Args): Promise<Row | null>;
+  findMany(args: Args): Promise<Row[]>;
+  count(args: Args): Promise<number>;
+  create(args: Args): Promise<Row>;
+  createMany(args: Args): Promise<{ readonly count: number }>;
+  update(args: Args): Promise<Row>;
+  updateMany(args: Args): Promise<{ readonly count: number }>;
+  updateManyAndReturn(args: Args): Promise<Row[]>;
+  deleteMany(args: Args): Promise<{ readonly count: number }>;
+}
+
+/** What runs statements: a client, or the one that Prisma hands to a transaction. */
+export interface StatementClient {
+  $queryRawUnsafe(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A client as the driver sees it. */
+export interface Client extends StatementClient {
+  $disconnect(): Promise<void>;
+  $transaction<T>(work: (client: StatementClient) => Promise<T>, options: Args): Promise<T>;
+}
+
+/** The methods of a model. */
+export function modelApi(client: StatementClient, { delegate }: Pick<ClientPlan, "delegate">): ModelApi {
+  return (client as unknown as Readonly<Record<string, ModelApi>>)[delegate] as ModelApi;
+}
+
+/**
+ * Whether Prisma refused a statement for its number of parameters (P2029). A condition may list more ids than a statement
+ * takes. Prisma then asks in several statements, unless the rows have an order or are counted.
+ */
+export function isTooLong(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === "P2029";
+}

@@ -1,0 +1,178 @@
+import {
+  type Condition,
+  type Delete,
+  type Insert,
+  looksAt,
+  type Row,
+  soleId,
+  type Update,
+  type Written,
+} from "../../../gate/index.ts";
+import { countsVersion, givenColumns, namingDangling } from "../../sql/index.ts";
+import {
+  type Args,
+  type Client,
+  type ClientConnection,
+  type ClientPlan,
+  type ClientSession,
+  modelApi,
+  type StatementClient,
+} from "./client-connection.ts";
+import { exactNumber, prismaWhere } from "./to-prisma-where.ts";
+
+/** Milliseconds for one UPDATE and the read of its row, and to wait for a connection. */
+const ROW_TRANSACTION = { timeout: 30_000, maxWait: 10_000 };
+/**
+ * Rows of one INSERT, few enough for the parameters of any statement, and pairs that one call adds or removes: Prisma makes a
+ * condition of each, and SQLite takes no thousand of those.
+ */
+export const MOST_AT_ONCE = 500;
+
+/** Prisma would send several INSERTs at once; one after the other is what a connection takes. */
+export async function insertRows(session: ClientSession, { entity, rows, returning }: Insert): Promise<Written> {
+  const open = session.connection();
+  const plan = open.planOf(entity);
+  const given = rows.map((row) => toPrismaData(plan, row, open));
+  const statement = { model: entity.name, operation: "insert" };
+  if (returning === true) {
+    const create = { data: given[0], select: plan.columns };
+    const row = await naming(session, plan, given, () =>
+      session.write(statement, (client) => modelApi(client, plan).create(create)),
+    );
+    return { count: 1, rows: [row] };
+  }
+  let count = 0;
+  for (let start = 0; start < given.length; start += MOST_AT_ONCE) {
+    const data = given.slice(start, start + MOST_AT_ONCE);
+    const inserted = await naming(session, plan, data, () =>
+      session.write(statement, (client) => modelApi(client, plan).createMany({ data })),
+    );
+    count += inserted.count;
+  }
+  return { count, rows: [] };
+}
+
+/** Changes the rows that match: one UPDATE with the whole condition. */
+export async function updateRows(
+  session: ClientSession,
+  { entity, where: condition, data, returning }: Update,
+): Promise<Written> {
+  const open = session.connection();
+  const plan = open.planOf(entity);
+  const given = withNextVersion(plan, toPrismaData(plan, data, open));
+  return naming(session, plan, [given], () =>
+    session.write({ model: entity.name, operation: "update" }, async (client) => {
+      const where = await prismaWhere(open, client, plan.entity, condition);
+      if (returning === true) {
+        const row = await changeOne(session, client, plan, { id: soleId(condition), where, data: given });
+        return row === null ? { count: 0, rows: [] } : { count: 1, rows: [row] };
+      }
+      const api = modelApi(client, plan);
+      if (Object.keys(given).length === 0) return { count: await api.count({ where }), rows: [] };
+      return { count: (await api.updateMany({ where, data: given })).count, rows: [] };
+    }),
+  );
+}
+
+/** Deletes the rows that match: one DELETE with the whole condition, which has nothing to return. */
+export async function deleteRows(session: ClientSession, { entity, where: condition }: Delete): Promise<Written> {
+  const open = session.connection();
+  const plan = open.planOf(entity);
+  return session.write({ model: entity.name, operation: "delete" }, async (client) => {
+    const where = await prismaWhere(open, client, plan.entity, condition);
+    return { count: (await modelApi(client, plan).deleteMany({ where })).count, rows: [] };
+  });
+}
+
+/** One record that is changed, or locked by a change that changes nothing. */
+interface RowChange {
+  readonly id: string | undefined;
+  readonly where: Args;
+  readonly data: Row;
+}
+
+async function changeOne(
+  session: ClientSession,
+  client: StatementClient,
+  plan: ClientPlan,
+  { id, where, data }: RowChange,
+): Promise<Row | null> {
+  const api = modelApi(client, plan);
+  const select = plan.columns;
+  if (Object.keys(data).length === 0) return api.findFirst({ where, select });
+  // Half the work for Prisma of its `update`, and no exception when nothing matches.
+  if (session.connection().dialect.returnsRows)
+    return (await api.updateManyAndReturn({ where, data, select }))[0] ?? null;
+  // Prisma's `update` would look for the row first and then change it whatever has become of it.
+  const change = async (inner: StatementClient): Promise<Row | null> => {
+    const own = modelApi(inner, plan);
+    const { count } = await own.updateMany({ where, data });
+    return count === 0 ? null : own.findFirst({ where: { id }, select });
+  };
+  // The row stays locked until it is read, so that it is what this statement wrote.
+  return session.inTransaction ? change(client) : (client as Client).$transaction(change, ROW_TRANSACTION);
+}
+
+/**
+ * Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. What is asked of
+ * related records is asked afterwards, because a statement that had to wait sees them as they were before.
+ */
+export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
+  const open = session.connection();
+  const id = soleId(condition);
+  return session.write({ model: plan.entity.name, operation: "lock" }, async (client) => {
+    const where = await prismaWhere(open, client, plan.entity, condition);
+    const isApart = looksAt(condition);
+    const row = await changeOne(session, client, plan, { id, where: isApart ? { id } : where, data: { id } });
+    const found =
+      row !== null && isApart ? await modelApi(client, plan).findFirst({ where, select: plan.columns }) : row;
+    return found === null ? [] : [found];
+  });
+}
+
+function naming<T>(
+  session: ClientSession,
+  { entity }: ClientPlan,
+  rows: readonly Row[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const { model, planOf } = session.connection();
+  const written = {
+    model,
+    entity,
+    rows,
+    count: (target: ClientPlan["entity"], ids: readonly unknown[]) =>
+      session.read({ model: target.name, operation: "count" }, (client) =>
+        modelApi(client, planOf(target)).count({ where: { id: { in: ids } } }),
+      ),
+  };
+  return namingDangling(written, work);
+}
+
+/**
+ * Changes with the next version, which the database counts in the same statement, so that no two writes share one. What
+ * the changes say of the version does not matter.
+ */
+function withNextVersion({ entity }: ClientPlan, changes: Row): Row {
+  return countsVersion(entity, Object.keys(changes)) ? { ...changes, version: { increment: 1 } } : changes;
+}
+
+/** Submitted values in Prisma's words: a copy, so that the caller may go on with the original. @throws as `givenColumns` */
+function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: ClientConnection): Row {
+  const given: Row = {};
+  for (const { name, kind } of givenColumns(entity, data, dialect)) {
+    const value = data[name];
+    if (kind.column.scalar !== "Json") given[name] = exactNumber(value);
+    else given[name] = value === null ? dbNull : toPrismaJson(value);
+  }
+  return given;
+}
+
+/** Plain strings that Prisma reads as its words for two kinds of null. */
+const NULL_WORDS: ReadonlySet<unknown> = new Set(["DbNull", "JsonNull", "AnyNull"]);
+
+/** A copy; a string that is one of Prisma's words goes in its own wire form, where it is a string like any other. */
+function toPrismaJson(value: unknown): unknown {
+  if (!NULL_WORDS.has(value)) return structuredClone(value);
+  return { toJSON: () => ({ $type: "Json", value: JSON.stringify(value) }) };
+}

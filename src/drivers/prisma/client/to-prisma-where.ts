@@ -1,0 +1,196 @@
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import {
+  type Compare,
+  type Condition,
+  compare,
+  type Leaf,
+  mapCondition,
+  NEVER,
+  not,
+  or,
+  type Related,
+  type Test,
+  visitCondition,
+} from "../../../gate/index.ts";
+import { patternOf } from "../../sql/index.ts";
+import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
+import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
+
+/** A condition in Prisma's words, after asking the database for what it cannot say in them. */
+export function prismaWhere(
+  open: ClientConnection,
+  client: StatementClient,
+  entity: AnyEntity,
+  condition: Condition,
+): Args | Promise<Args> {
+  const searches = new Map<Compare, AnyEntity>();
+  visitCondition(condition, (leaf, inside) => {
+    if (isLookedUp(leaf, open)) searches.set(leaf as Compare, inside?.target ?? entity);
+  });
+  if (searches.size === 0) return toPrismaWhere(condition, open);
+  return lookUpSearches(open, client, searches, condition).then((found) => toPrismaWhere(found, open));
+}
+
+/** Whether Prisma has words for all of a condition. */
+export function saysAll(open: ClientConnection, condition: Condition): boolean {
+  let isSaid = true;
+  visitCondition(condition, (leaf) => {
+    isSaid &&= !isLookedUp(leaf, open);
+  });
+  return isSaid;
+}
+
+/**
+ * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; and Prisma cannot
+ * ask MySQL to ignore case. Such a search asks for the ids first, in a statement that says it.
+ */
+function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): boolean {
+  if (leaf.op !== "compare" || provider === "postgresql" || !(leaf.test in TEXT_FILTERS)) return false;
+  const text = leaf.value as string;
+  return provider === "sqlite" ? /[%_]/.test(text) : text.toLowerCase() !== text.toUpperCase();
+}
+
+/** The same condition with searches replaced by the ids that they find. */
+async function lookUpSearches(
+  { dialect: { provider } }: ClientConnection,
+  client: StatementClient,
+  searches: ReadonlyMap<Compare, AnyEntity>,
+  condition: Condition,
+): Promise<Condition> {
+  const found = new Map<Condition, Condition>();
+  for (const [search, entity] of searches) {
+    const { name } = search.column;
+    // Both names come from the definition and are identifiers; the text is a parameter.
+    const sql =
+      provider === "sqlite"
+        ? `SELECT "id" FROM "${entity.name}" WHERE "${name}" LIKE ? ESCAPE '!'`
+        : `SELECT \`id\` FROM \`${entity.name}\` WHERE LOWER(\`${name}\`) LIKE LOWER(?) ESCAPE '!'`;
+    const ids = (await client.$queryRawUnsafe(sql, patternOf(search, provider))).map((row) => row.id as string);
+    found.set(search, ids.length === 0 ? NEVER : compare(entity.columns.id as ColumnDefinition, "in", ids));
+  }
+  return mapCondition(condition, (leaf) => found.get(leaf) ?? leaf);
+}
+
+// What holds always or never is folded away: inside an OR, Prisma ignores an empty condition instead of taking it for true.
+const EVERYTHING: Args = Object.freeze({});
+const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
+
+/** A condition in Prisma's words. */
+export function toPrismaWhere(condition: Condition, open: ClientConnection): Args {
+  switch (condition.op) {
+    case "and":
+      return conjunction(condition.of, open);
+    case "or":
+      return disjunction(condition.of.map((part) => toPrismaWhere(part, open)));
+    case "not":
+      return condition.of.op === "related"
+        ? relatedWhere(condition.of, false, open)
+        : complementWhere(condition.of, open);
+    case "compare":
+      return compareWhere(condition, open);
+    case "related":
+      return relatedWhere(condition, true, open);
+    default:
+      return condition.op === "always" ? EVERYTHING : NOTHING;
+  }
+}
+
+/** Conditions on different columns share one object: less for Prisma to walk through and to key its plans by. */
+function conjunction(parts: readonly Condition[], open: ClientConnection): Args {
+  const where: Record<string, unknown> = {};
+  const rest: Args[] = [];
+  for (const part of parts) {
+    const own = toPrismaWhere(part, open);
+    if (own === NOTHING) return NOTHING;
+    const keys = Object.keys(own);
+    if (keys.some((key) => key in where)) rest.push(own);
+    else for (const key of keys) where[key] = own[key];
+  }
+  if (rest.length > 0) return { AND: [where, ...rest] };
+  return Object.keys(where).length === 0 ? EVERYTHING : where;
+}
+
+function disjunction(parts: readonly Args[]): Args {
+  if (parts.includes(EVERYTHING)) return EVERYTHING;
+  const possible = parts.filter((part) => part !== NOTHING);
+  if (possible.length === 0) return NOTHING;
+  return possible.length === 1 ? (possible[0] as Args) : { OR: possible };
+}
+
+function compareWhere({ column, test, value }: Compare, open: ClientConnection): Args {
+  if (value === null) return column.optional ? isNull(column, open) : NOTHING;
+  if (isBooleanList(column, test)) return toPrismaWhere(eachValue(column, value), open);
+  return { [column.name]: filter(test, value, open) };
+}
+
+/** `NOT: {…}` rather than `{ not: … }`: the latter keeps Prisma from splitting a list that is too long for a statement. */
+function complementWhere({ column, test, value }: Compare, open: ClientConnection): Args {
+  const { name, optional } = column;
+  if (value === null) return optional ? { NOT: isNull(column, open) } : EVERYTHING;
+  if (isBooleanList(column, test)) return toPrismaWhere(not(eachValue(column, value)), open);
+  const complement =
+    test === "in" ? { [name]: { notIn: exactNumbers(value) } } : { NOT: { [name]: filter(test, value, open) } };
+  // SQL knows neither yes nor no about null; we do.
+  return optional ? { OR: [complement, { [name]: null }] } : complement;
+}
+
+/** Prisma refuses to compare a required column with null. */
+function isNull({ name, kind }: ColumnDefinition, { dbNull }: ClientConnection): Args {
+  return { [name]: kind.column.scalar === "Json" ? { equals: dbNull } : null };
+}
+
+/** Prisma has no `in` for Booleans. */
+function isBooleanList({ kind }: ColumnDefinition, test: Test): boolean {
+  return test === "in" && kind.column.scalar === "Boolean";
+}
+
+function eachValue(column: ColumnDefinition, values: unknown): Condition {
+  return or((values as readonly unknown[]).map((one) => compare(column, "eq", one)));
+}
+
+function exactNumbers(values: unknown): unknown {
+  const list = values as readonly unknown[];
+  return typeof list[0] === "number" ? list.map(exactNumber) : list;
+}
+
+const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" } as const;
+
+function filter(operator: Test, value: unknown, { dialect: { provider } }: ClientConnection): unknown {
+  if (operator === "eq") return exactNumber(value);
+  if (operator === "in") return { in: exactNumbers(value) };
+  if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: exactNumber(value) };
+  const name = TEXT_FILTERS[operator];
+  // SQLite has no escape character unless the statement names one.
+  if (provider === "sqlite") return { [name]: value };
+  const text = (value as string).replace(/[\\%_]/g, "\\$&");
+  return provider === "postgresql" ? { [name]: text, mode: "insensitive" } : { [name]: text };
+}
+
+function relatedWhere({ relation, matches }: Related, isSome: boolean, open: ClientConnection): Args {
+  const printed = printedRelation(open.model, relation);
+  const inner = toPrismaWhere(matches, open);
+  if (inner === NOTHING) return isSome ? NOTHING : EVERYTHING;
+  if (isPrintedAsList(printed)) return { [printed.name]: { [isSome ? "some" : "none"]: inner } };
+  if (inner === EVERYTHING) return existence(printed, isSome);
+  if (isSome) return { [printed.name]: { is: inner } };
+  // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.
+  const other = toPrismaWhere(not(matches), open);
+  return disjunction([existence(printed, false), { [printed.name]: { is: other } }]);
+}
+
+/** Whether a to-one relation leads to a record at all. */
+function existence(relation: ResolvedRelation, exists: boolean): Args {
+  if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
+  const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };
+  return exists ? { NOT: missing } : missing;
+}
+
+/**
+ * Prisma keeps 16 digits of a whole number that is beyond the safe ones, and so rounds it (or makes the greatest double
+ * infinite). It takes decimals digit by digit, in whatever object looks like one of decimal.js.
+ */
+export function exactNumber(value: unknown): unknown {
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+  const digits = BigInt(value as number).toString();
+  return { d: [], e: 0, s: Math.sign(value as number), toFixed: () => digits, toJSON: () => digits };
+}

@@ -1,0 +1,97 @@
+import { ConfigurationError, isKeelsonError } from "../../../entity/index.ts";
+import { PrismaFailure, toKeelsonError } from "../../sql/index.ts";
+
+type Imports = Readonly<Record<string, () => Promise<unknown>>>;
+type Loaded<T extends Imports> = { readonly [K in keyof T]: Awaited<ReturnType<T[K]>> };
+
+/**
+ * Loads optional packages, all at once.
+ * @param feature What needs them, for the message
+ * @param imports How each is imported, by specifier
+ * @throws ConfigurationError naming all that are not installed, with the command that installs them
+ */
+export async function loadPeers<T extends Imports>(feature: string, imports: T): Promise<Loaded<T>> {
+  const specifiers = Object.keys(imports);
+  const results = await Promise.allSettled(specifiers.map((specifier) => (imports[specifier] as () => unknown)()));
+  const missing = new Set<string>();
+  const broken: string[] = [];
+  const loaded: Record<string, unknown> = {};
+  results.forEach((result, index) => {
+    const specifier = specifiers[index] as string;
+    const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+    if (result.status === "fulfilled") loaded[specifier] = result.value;
+    else if (isMissing(result.reason, name)) missing.add(name);
+    else broken.push(`${feature} cannot load "${name}": ${(result.reason as Error).message}`);
+  });
+  if (missing.size > 0) {
+    const quoted = [...missing].map((name) => `"${name}"`).join(", ");
+    throw new ConfigurationError(`${feature} needs ${quoted}. Run: npm i ${[...missing].join(" ")}`);
+  }
+  if (broken.length > 0) throw new ConfigurationError(broken);
+  return loaded as Loaded<T>;
+}
+
+function isMissing(reason: unknown, name: string): boolean {
+  const { code, message } = reason as { readonly code?: unknown; readonly message?: unknown };
+  return (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && String(message).includes(`${name}'`);
+}
+
+/** What is wrong with a connection that can only be put right by hand; Prisma's codes and PostgreSQL's. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  P1000: "the database server refuses the user or the password",
+  P1003: "the database server has no such database; create it first",
+  P1010: "the database server denies this user access to the database",
+  "28000": "the database server refuses the user or the password",
+  "28P01": "the database server refuses the user or the password",
+  "3D000": "the database server has no such database; create it first",
+  P1011: "the connection to the database server cannot be encrypted as asked",
+};
+
+/** What kept a database from being opened. @param feature What wanted to open it, for the message */
+export function openingError(feature: string, error: unknown): Error {
+  const failure = new PrismaFailure(error, { operation: "connect" });
+  const refusal = REFUSALS[failure.code];
+  if (refusal !== undefined)
+    return new ConfigurationError(`${feature}: ${refusal} (${failure.code})`, { cause: failure });
+  if (failure.remedy !== undefined) return new ConfigurationError(`${feature}: ${failure.remedy}`, { cause: failure });
+  return toKeelsonError(error, { operation: "connect" });
+}
+
+/** What serves an address, by the scheme it begins with. */
+const SERVED_BY: readonly (readonly [schemes: RegExp, driver: string])[] = [
+  [/^file:/, "embedded({ file }), with the path alone"],
+  [/^postgres(ql)?:/, "postgres(url)"],
+  [/^(libsql|https?|wss?):/, "prisma(new PrismaClient({ adapter })) with the adapter @prisma/adapter-libsql"],
+  [/^(mysql|mariadb):/, "prisma(new PrismaClient({ adapter })) with the adapter @prisma/adapter-mariadb"],
+];
+
+/**
+ * Refuses an address that another driver is for.
+ * @param driver What it was given to, as it is written
+ * @param own Schemes that it takes
+ * @throws ConfigurationError that names the right driver, without the address, which may hold a password
+ */
+export function refuseWrongAddress(driver: string, address: string, own: RegExp): void {
+  // One letter is a disk of Windows.
+  const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(address)?.[0].toLowerCase();
+  if (scheme === undefined || own.test(scheme)) return;
+  const served = SERVED_BY.find(([schemes]) => schemes.test(scheme))?.[1] ?? "prisma(client)";
+  throw new ConfigurationError(`${driver} takes no address that begins with "${scheme}"; use ${served}`);
+}
+
+/** Opens something for work and closes it, whatever happens. @param explain Makes a Keelson error of another one */
+export async function withOpened<R extends { close(): Promise<void> }, T>(
+  open: () => Promise<R>,
+  work: (opened: R) => Promise<T>,
+  explain: (error: unknown) => Error,
+): Promise<T> {
+  let opened: R | undefined;
+  try {
+    opened = await open();
+    return await work(opened);
+  } catch (error) {
+    throw isKeelsonError(error) ? error : explain(error);
+  } finally {
+    await opened?.close();
+  }
+}

@@ -1,0 +1,60 @@
+import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
+import { adapterLike } from "../sql/index.ts";
+import type { AnyAdapterFactory } from "./prisma.ts";
+
+type Connect = () => Promise<SqlDriverAdapter>;
+
+/**
+ * A factory like another one whose users share one adapter, and with it one pool of connections, until the last of them lets
+ * go of it. For a client and the driver over it.
+ * @example
+ * const adapter = sharedAdapter(new PrismaPg({ connectionString }));
+ * const driver = prisma(new PrismaClient({ adapter }), { adapter });
+ */
+export function sharedAdapter<F extends AnyAdapterFactory>(factory: F): F {
+  const own = factory as unknown as SqlDriverAdapterFactory;
+  const connect = sharing(() => own.connect());
+  return new Proxy(factory, {
+    get(target, name) {
+      if (name === "connect") return connect;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+function sharing(connect: Connect): Connect {
+  let opening: Promise<SqlDriverAdapter> | undefined;
+  let users = 0;
+
+  async function leave(): Promise<void> {
+    if (--users > 0) return;
+    const closing = opening;
+    opening = undefined;
+    await closing?.then((adapter) => adapter.dispose());
+  }
+
+  return async () => {
+    users++;
+    const current = opening ?? connect();
+    opening = current;
+    try {
+      return lent(await current, leave);
+    } catch (error) {
+      users--;
+      if (opening === current) opening = undefined;
+      throw error;
+    }
+  };
+}
+
+/** An adapter that others use too, for one who closes it. */
+function lent(adapter: SqlDriverAdapter, leave: () => Promise<void>): SqlDriverAdapter {
+  let left: Promise<void> | undefined;
+  return adapterLike(adapter, {
+    dispose() {
+      left ??= leave();
+      return left;
+    },
+  });
+}

@@ -1,0 +1,123 @@
+import type { AnyEntity } from "../../../entity/index.ts";
+import { and, type Compare, type Condition, type Row } from "../../../gate/index.ts";
+import { conditionShape } from "../condition/condition-shape.ts";
+import { rowsOf, type Selection, selectByIdQuery } from "../statement/select-query.ts";
+import type { SqlSession } from "../statement/sql-connection.ts";
+
+/** Reads that can be one statement: the same columns under the same further conditions. */
+interface Group {
+  readonly entity: AnyEntity;
+  readonly selection: Selection;
+  /** Conditions besides the id. */
+  readonly rest: Condition;
+}
+
+/** Reads single records by id, together with others who ask in the same moment. */
+export function sharedReads(
+  session: SqlSession,
+): (entity: AnyEntity, selection: Selection, by: ById) => Promise<Row[]> {
+  const read = readTogether(async ({ entity, selection, rest }: Group, ids) => {
+    const query = selectByIdQuery(session.connection(), entity, selection, ids, rest);
+    return session.read({ model: entity.name, operation: "find" }, async (client) =>
+      rowsOf(selection, await client.queryRaw(query)),
+    );
+  });
+  return async (entity, selection, { id, rest }) => {
+    const values: unknown[] = [];
+    const shape = conditionShape(rest, session.connection().builder.provider, values);
+    const key = `${entity.name} ${selection.asText} ${selection.key} ${shape} ${values.length === 0 ? "" : JSON.stringify(values)}`;
+    const row = await read(key, { entity, selection, rest }, id);
+    return row === null ? [] : [row];
+  };
+}
+
+/** A condition taken apart into the one id it asks for and all else. */
+export interface ById {
+  readonly id: string;
+  readonly rest: Condition;
+}
+
+function isId(condition: Condition): condition is Compare {
+  if (condition.op !== "compare" || condition.test !== "eq") return false;
+  return condition.column.role === "id" && condition.value !== null;
+}
+
+/** Undefined when a condition asks for more or less than one id. */
+export function byId(condition: Condition): ById | undefined {
+  const parts = condition.op === "and" ? condition.of : [condition];
+  const ids = parts.filter(isId);
+  if (ids.length !== 1) return undefined;
+  return { id: ids[0]?.value as string, rest: and(parts.filter((part) => !isId(part))) };
+}
+
+interface Waiting {
+  readonly id: string;
+  readonly resolve: (row: Row | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Reads of one turn that differ in nothing but the id. */
+interface Batch<G> {
+  readonly group: G;
+  readonly waiting: Waiting[];
+}
+
+/** Statements with hundreds of parameters gain nothing over two of them. */
+const MAX_BATCH = 64;
+
+// Taken once: a test's fake clock must not stop the database.
+const soon = setImmediate;
+
+/**
+ * Joins the reads by id of one turn of the event loop into one statement: most of what a read costs is per statement.
+ * A read on its own waits for nothing but the end of the turn.
+ * @param load Reads the records of a group by their ids
+ * @returns A reader: reads with the same key are of the same group
+ */
+export function readTogether<G>(
+  load: (group: G, ids: readonly string[]) => Promise<readonly Row[]>,
+): (key: string, group: G, id: string) => Promise<Row | null> {
+  const batches = new Map<string, Batch<G>>();
+
+  async function read({ group, waiting }: Batch<G>): Promise<void> {
+    try {
+      answer(waiting, await load(group, [...new Set(waiting.map(({ id }) => id))]));
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  /** Answers and failures reach those who wait. */
+  function flush(key: string): void {
+    const batch = batches.get(key);
+    batches.delete(key);
+    if (batch !== undefined) void read(batch);
+  }
+
+  function flushAll(): void {
+    for (const key of [...batches.keys()]) flush(key);
+  }
+
+  return (key, group, id) =>
+    new Promise((resolve, reject) => {
+      let batch = batches.get(key);
+      if (batch === undefined) {
+        if (batches.size === 0) soon(flushAll);
+        batch = { group, waiting: [] };
+        batches.set(key, batch);
+      }
+      batch.waiting.push({ id, resolve, reject });
+      if (batch.waiting.length >= MAX_BATCH) flush(key);
+    });
+}
+
+/** Each asker gets an object of its own. */
+function answer(waiting: readonly Waiting[], rows: readonly Row[]): void {
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const given = new Set<string>();
+  for (const { id, resolve } of waiting) {
+    const row = found.get(id) ?? null;
+    resolve(given.has(id) && row !== null ? structuredClone(row) : row);
+    given.add(id);
+  }
+}

@@ -1,0 +1,135 @@
+import type { ColumnDefinition, JsonSchema } from "../../../entity/index.ts";
+import type {
+  AnswerDescription,
+  OperationQuery,
+  ParameterDescription,
+  QueryParser,
+  Row,
+  SortKey,
+  Where,
+} from "../../../gate/index.ts";
+import { BadRequestError, Reply } from "../../../kernel/index.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
+import type { ActionContext } from "../action/action-definition.ts";
+import { createBatchReader, FIRST_BATCH, MOST_RECORDS, writeBatches } from "./export-batches.ts";
+import { FORMATS, readFormat } from "./export-formats.ts";
+
+/**
+ * `GET /export` writes all records that the caller may read, with the filters and orders of the list and `select`, as
+ * JSON, as CSV (`format=csv`) or as lines of JSON (`format=ndjson`), without holding them in memory (spec 4.2).
+ * It is no snapshot: what others change meanwhile may be in it or not. In the process it gives the records as one array.
+ */
+export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, ExportOptions>> {
+  return new ActionBuilder({
+    method: "GET",
+    path: "/export",
+    description: "Exports records",
+    authorizes: "operations",
+    needs: ["crud.query"],
+    async describe({ scope, record }, { entity, resolve }) {
+      const parser = resolve<QueryParser>("crud.query");
+      const parameters = await parser.describe(["filter", "sort", "select"], entity, scope);
+      const rows = { anyOf: [record(entity, "record"), record(entity, "selection")] };
+      return { parameters: [...parameters, FORMAT], answers: { 200: describeExport(rows) } };
+    },
+    handler: streamExport,
+    call: exportCall,
+  });
+}
+
+/** The first batch is read before the answer begins, so that what is refused, or fails at once, has its status. */
+async function streamExport({ scope, entity, rules, search, resolve }: ActionContext): Promise<Reply> {
+  const format = readFormat(search, scope.limits);
+  const parse = resolve<QueryParser>("crud.query").reads(["filter", "sort", "select"], ["format"]);
+  let selected: OperationQuery["select"];
+  const read = createBatchReader(scope, {
+    entity,
+    rules,
+    bounded: true,
+    async query() {
+      const query = await parse(search, entity, scope);
+      selected = query.select;
+      return query;
+    },
+  });
+  const first = await read(FIRST_BATCH);
+  const { readable } = scope.mask(entity);
+  const isShown = ({ name }: ColumnDefinition): boolean =>
+    readable.has(name) && (selected === undefined || name === "id" || selected.includes(name));
+  const columns = Object.values(entity.columns).filter(isShown);
+  return new Reply(200, writeBatches({ scope, format, columns, first, read }), format.headers(entity));
+}
+
+/** What an export in the process may be asked for; the same words as in a list. */
+interface ExportOptions {
+  readonly where?: Where | undefined;
+  /** `["-createdAt", "title"]` @default by id */
+  readonly sort?: readonly string[] | undefined;
+  /** `id` is always there. @default all fields */
+  readonly select?: readonly string[] | undefined;
+  /** Records that are softly deleted: there too, or nothing but these. @default left out */
+  readonly deleted?: "with" | "only" | undefined;
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(["where", "sort", "select", "deleted"]);
+
+/**
+ * An export in the process gives all records in one array, however many there are: with `list` and `after` a program
+ * reads them in portions.
+ */
+async function exportCall({ scope, entity, rules, input }: ActionContext): Promise<readonly Row[]> {
+  const read = createBatchReader(scope, { entity, rules, query: () => readOptions(input) });
+  const all: Row[] = [];
+  for (;;) {
+    const { records, isLast } = await read(MOST_RECORDS);
+    all.push(...records);
+    if (isLast) return all;
+  }
+}
+
+/** @throws BadRequestError for options that do not exist, and values that they do not take */
+function readOptions(given: unknown): OperationQuery {
+  if (given === undefined) return {};
+  if (!isObject(given)) throw new BadRequestError("An export in the process takes an object of options");
+  const unknown = Object.keys(given).find((name) => !OPTIONS.has(name));
+  if (unknown !== undefined)
+    throw new BadRequestError(`An export in the process takes ${[...OPTIONS].join(", ")}, and no "${unknown}"`);
+  const { where, deleted } = given;
+  if (where !== undefined && !isObject(where)) throw new BadRequestError('"where" must be an object of conditions');
+  if (deleted !== undefined && deleted !== "with" && deleted !== "only")
+    throw new BadRequestError('"deleted" takes the values with and only.');
+  return { where, deleted, sort: names("sort", given)?.map(sortKey), select: names("select", given) };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function names(option: "sort" | "select", given: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const list = given[option];
+  if (list !== undefined && !(Array.isArray(list) && list.every((name) => typeof name === "string")))
+    throw new BadRequestError(`"${option}" must be a list of names`);
+  return list as readonly string[] | undefined;
+}
+
+function sortKey(text: string): SortKey {
+  return text.startsWith("-") ? { field: text.slice(1), direction: "desc" } : { field: text, direction: "asc" };
+}
+
+const FORMAT: ParameterDescription = Object.freeze({
+  name: "format",
+  schema: { type: "string", enum: [...FORMATS.keys()], default: "json" },
+  description: "How the records are written.",
+});
+
+function describeExport(row: JsonSchema): AnswerDescription {
+  return {
+    description: "All records, in the format that was asked for.",
+    content: {
+      "application/json": { type: "array", items: row },
+      "text/csv": { type: "string" },
+      "application/x-ndjson": { type: "string" },
+    },
+    headers: { "Content-Disposition": "The name of a file to store it in, for CSV." },
+  };
+}

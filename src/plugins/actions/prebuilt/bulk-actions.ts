@@ -1,0 +1,104 @@
+import type { JsonSchema } from "../../../entity/index.ts";
+import type { AnswerDescription, RouteDescription } from "../../../gate/index.ts";
+import { BadRequestError, Reply } from "../../../kernel/index.ts";
+import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
+import { answerWith } from "../action/describe-action.ts";
+
+interface BulkInput {
+  readonly ids: readonly string[];
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * `PUT /bulk`, also `POST /bulk-update`, changes those of some records that the caller may change, by the rules of update
+ * and in one transaction: all of them, or none when something is wrong (spec 4.2).
+ */
+export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: number }, false, BulkInput>> {
+  return new ActionBuilder({
+    method: "PUT",
+    path: "/bulk",
+    aliases: [{ method: "POST", path: "/bulk-update" }],
+    description: "Changes several records",
+    query: {},
+    readsBody: true,
+    access: "update",
+    authorizes: "operations",
+    describe: ({ scope, record }, { entity }) =>
+      describeBulk(scope.limits.bulk, record(entity, "update"), {
+        "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
+      }),
+    async handler({ scope, entity, input, rules }) {
+      const { ids, data } = readBulk(input, ["ids", "data"], scope.limits.bulk);
+      // Each record needs a hash of its own, which takes the better part of a second.
+      const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
+      if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
+      const { total: count, ignored } = await scope.run({ kind: "update", entity, ids, rules, data });
+      return new Reply(200, { count }, ignored.length === 0 ? {} : { "x-ignored-fields": ignored.join(", ") });
+    },
+  });
+}
+
+/**
+ * `DELETE /bulk`, also `POST /bulk-delete` for proxies that drop the body of a DELETE, deletes those of some records that
+ * the caller may delete, by the rules of delete and in one transaction (spec 4.2).
+ */
+export function bulkDeleteAction(): ActionBuilder<
+  PlainShape<{ readonly count: number }, false, Pick<BulkInput, "ids">>
+> {
+  return new ActionBuilder({
+    method: "DELETE",
+    path: "/bulk",
+    aliases: [{ method: "POST", path: "/bulk-delete" }],
+    description: "Deletes several records",
+    query: {},
+    readsBody: true,
+    access: "delete",
+    authorizes: "operations",
+    describe: ({ scope }) => describeBulk(scope.limits.bulk),
+    async handler({ scope, entity, input, rules }) {
+      const { ids } = readBulk(input, ["ids"], scope.limits.bulk);
+      const { total = 0 } = await scope.run({ kind: "delete", entity, ids, rules });
+      return { count: total };
+    },
+  });
+}
+
+function describeBulk(
+  limit: number,
+  data?: JsonSchema,
+  headers?: AnswerDescription["headers"],
+): Pick<RouteDescription, "body" | "answers" | "errors"> {
+  const ids: JsonSchema = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1, maxItems: limit };
+  const properties = { ids, ...(data === undefined ? {} : { data }) };
+  const schema = { type: "object", required: Object.keys(properties), properties, additionalProperties: false };
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  return {
+    body: { required: true, content: { "application/json": schema } },
+    answers: answerWith(200, "How many records it was done to.", { count }, headers),
+    errors: [403, 409],
+  };
+}
+
+/**
+ * Checks the body of a bulk request. Its ids become distinct, in ascending order: records are always locked in that order.
+ * @param limit ids at most
+ * @throws BadRequestError
+ */
+function readBulk(input: unknown, keys: readonly ("ids" | "data")[], limit: number): BulkInput {
+  const shape = `{ ${keys.map((key) => `"${key}": ${key === "ids" ? "[…]" : "{…}"}`).join(", ")} }`;
+  if (!isObject(input)) throw new BadRequestError(`The body must be ${shape}`);
+  const other = Object.keys(input).find((key) => !(keys as readonly string[]).includes(key));
+  if (other !== undefined) throw new BadRequestError(`The body must be ${shape} and nothing else`);
+  const { ids, data = {} } = input;
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && id !== ""))
+    throw new BadRequestError('"ids" must be a list of ids');
+  if (ids.length === 0) throw new BadRequestError('"ids" must not be empty');
+  if (ids.length > limit) throw new BadRequestError(`"ids" may have ${limit} ids at most`);
+  if (keys.includes("data") && (!isObject(input.data) || Object.keys(input.data).length === 0))
+    throw new BadRequestError('"data" must be an object that says what to change');
+  return { ids: [...new Set(ids as string[])].sort(), data: data as Record<string, unknown> };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

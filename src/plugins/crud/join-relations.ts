@@ -1,0 +1,194 @@
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import {
+  compileWhere,
+  type HookFunction,
+  type IncludeTree,
+  includedBytes,
+  type JoinedFind,
+  mostRowBytes,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type Row,
+} from "../../gate/index.ts";
+import { BadRequestError, routeSegment } from "../../kernel/index.ts";
+import { seesRelation } from "./query/query-table.ts";
+
+/**
+ * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules
+ * on the related records are one predicate, and no plugin looks at such records. All others are joined afterwards.
+ */
+export const joinInStatement: HookFunction<"operation:plan"> = (operation) => {
+  const { include } = operation.query;
+  if (include !== undefined) return chooseJoins(operation, include);
+};
+
+async function chooseJoins(operation: Operation, include: IncludeTree): Promise<void> {
+  const { scope, entity, query } = operation;
+  const { pageSize, includedRecords, pageBytes } = scope.limits;
+  const limit = query.limit ?? pageSize;
+  if (limit > includedRecords) return;
+  const joins: JoinedFind[] = [];
+  for (const [name, inner] of Object.entries(include)) {
+    const relation = scope.model.relation(entity, name);
+    if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
+    // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
+    if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
+    const { allowed, guard, predicate } = await scope.readDecision(relation.target);
+    if (allowed && guard === undefined)
+      joins.push({ relation, where: compileWhere(scope.model, relation.target, predicate) });
+  }
+  if (joins.length > 0) operation.joins = joins;
+}
+
+function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean {
+  const { type, remote, target } = relation;
+  if (type !== "belongsTo" || remote !== undefined || !seesRelation(scope, relation)) return false;
+  return scope.listsPlainly(target);
+}
+
+/** Whether lists of an entity may include related records in their statement. */
+export function canJoin({ relations }: AnyEntity, kind: OperationKind): boolean {
+  const isOwn = ({ type, remote }: (typeof relations)[string]): boolean => type === "belongsTo" && remote === undefined;
+  return kind === "list" && Object.values(relations).some(isOwn);
+}
+
+/** One relation being added to some records. */
+interface Join {
+  readonly operation: Operation;
+  /** Those that the statement has not read it for. */
+  readonly records: readonly Row[];
+  readonly relation: ResolvedRelation;
+  /** What to include in the related records in turn. */
+  readonly inner: IncludeTree;
+}
+
+/** What a record gets under the relation's name. */
+type Related = (record: Row) => Row | readonly Row[] | null;
+
+/**
+ * Adds included relations to records: one list per relation and level, whatever the number of records, run as the same
+ * caller, so that the target's read rule and field mask hold at every level. Hidden or missing
+ * records are `null`, or absent from lists.
+ */
+export const joinRelations: HookFunction<"operation:join"> = (operation) => {
+  const { include } = operation.query;
+  if (include === undefined || operation.records.length === 0) return;
+  return joinAll(operation, include);
+};
+
+async function joinAll(operation: Operation, include: IncludeTree): Promise<void> {
+  const { scope, entity, records } = operation;
+  await Promise.all(
+    Object.entries(include).map(async ([name, inner]) => {
+      const relation = scope.model.relation(entity, name);
+      if (relation === undefined || relation.remote !== undefined) return;
+      const isRead = operation.joins?.some((join) => join.relation === relation) === true;
+      const others = isRead ? records.filter((record) => record[name] === undefined) : records;
+      if (others.length === 0) return;
+      const related = await findRelated({ operation, records: others, relation, inner });
+      for (const record of others) record[name] = related(record);
+    }),
+  );
+}
+
+async function findRelated(join: Join): Promise<Related> {
+  const { relation, operation } = join;
+  const { scope } = operation;
+  const readable = seesRelation(scope, relation) && (await scope.readDecision(relation.target)).allowed;
+  if (!readable) return () => (relation.many ? [] : null);
+  switch (relation.type) {
+    case "belongsTo":
+      return belongsTo(join, relation.foreignKey as string);
+    case "manyToMany":
+      return manyToMany(join);
+    default:
+      return pointingHere(join, relation.foreignKey as string);
+  }
+}
+
+/** The records whose ids these records hold. */
+async function belongsTo(join: Join, key: string): Promise<Related> {
+  const ids = join.records.map((record) => record[key]).filter((id): id is string => typeof id === "string");
+  const byId = indexById(await listTargets(join, "id", ids));
+  return (record) => byId.get(record[key]) ?? null;
+}
+
+/** The records that hold the ids of these: hasMany and hasOne. */
+async function pointingHere(join: Join, key: string): Promise<Related> {
+  const { records, relation } = join;
+  const groups = new Map<unknown, Row[]>();
+  for (const row of await listTargets(join, key, records.map(idOf))) {
+    const group = groups.get(row[key]);
+    if (group === undefined) groups.set(row[key], [row]);
+    else group.push(row);
+  }
+  return (record) => {
+    const group = groups.get(record.id) ?? [];
+    return relation.many ? group : (group[0] ?? null);
+  };
+}
+
+/**
+ * Pairs are bounded before anything is known of the records they lead to, and those the read rule hides are left out of
+ * that. What else may hide a record, a condition that a plugin adds to lists, is not known here: such records still count,
+ * so that somebody who is refused may learn that there are some.
+ */
+async function manyToMany(join: Join): Promise<Related> {
+  const { operation, records, relation } = join;
+  const { scope, entity } = operation;
+  const most = scope.limits.includedRecords;
+  const { predicate: where } = await scope.readDecision(relation.target);
+  const links = await scope.driver.links(entity, relation.name, records.map(idOf), { where, limit: most + 1 });
+  if (links.length > most) throw tooMuch(join, `${most} records`);
+  const ids = links.map(({ target }) => target);
+  const byId = indexById(await listTargets(join, "id", ids));
+  const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record.id, []]));
+  for (const { source, target } of links) {
+    const row = byId.get(target);
+    if (row !== undefined) groups.get(source)?.push(row);
+  }
+  return (record) => groups.get(record.id) ?? [];
+}
+
+/** Related records the caller may read, as many as one include may bring. */
+async function listTargets(join: Join, column: string, values: readonly string[]): Promise<readonly Row[]> {
+  const { operation, relation, inner } = join;
+  const distinct = [...new Set(values)];
+  if (distinct.length === 0) return [];
+  const { scope } = operation;
+  const most = scope.limits.includedRecords;
+  const include = Object.keys(inner).length === 0 ? undefined : inner;
+  const { textMoments } = operation.query;
+  const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
+  const bytes = includedBytes(operation);
+  const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true, bytes });
+  if (records.length > most) throw tooMuch(join, `${most} records`);
+  if (bytes?.isCut) throw tooMuch(join, `${scope.limits.pageBytes / 2} bytes`);
+  return records;
+}
+
+function tooMuch({ relation }: Join, most: string): BadRequestError {
+  return new BadRequestError(`Including "${relation.name}" would bring more than ${most}; ${advice(relation)}.`);
+}
+
+/** The list that shows the related records of one record page by page, when there is one. */
+function advice({ type, target, source, foreignKey, inverse }: ResolvedRelation): string {
+  const filter = type === "manyToMany" && inverse !== undefined ? `${inverse}.id` : foreignKey;
+  if (type === "belongsTo" || target.internal || filter === undefined) return "ask for fewer records at once";
+  return `page through /${routeSegment(target)}?${filter}=<id of the ${source.name}>`;
+}
+
+function indexById(rows: readonly Row[]): ReadonlyMap<unknown, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function idOf(record: Row): string {
+  return record.id as string;
+}
+
+/** Whether relations are joined here: the entity has some of its own database, and the operation gives records. */
+export function givesRelations(entity: AnyEntity, kind: OperationKind): boolean {
+  if (kind === "count" || kind === "delete") return false;
+  return Object.values(entity.relations).some(({ remote }) => remote === undefined);
+}

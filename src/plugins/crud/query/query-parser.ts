@@ -1,0 +1,299 @@
+import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import {
+  explainRemote,
+  type IncludeTree,
+  type OperationQuery,
+  type OperationScope,
+  type ParseQuery,
+  type QueryParser,
+  type QueryPart,
+  type SortKey,
+} from "../../../gate/index.ts";
+import {
+  didYouMean,
+  EntityNotFoundError,
+  type QueryParameters,
+  readParameters,
+  shownName,
+} from "../../../kernel/index.ts";
+import { readConditions } from "./conditions.ts";
+import { describeQuery } from "./describe-query.ts";
+import {
+  addProblem,
+  compileQueryTable,
+  DELETED,
+  includable,
+  items,
+  type QueryTable,
+  type Reading,
+  readableTargets,
+  type Subject,
+  seenRelations,
+  seesRelation,
+  single,
+  throwProblems,
+} from "./query-table.ts";
+import { RepeatedQueries } from "./repeated-queries.ts";
+
+const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
+  filter: ["q", DELETED],
+  sort: ["_sort", "_order"],
+  page: ["_page", "_limit", "_start", "_end", "_after", "_total"],
+  shape: ["include", "_embed", "select"],
+  select: ["select"],
+  deleted: [DELETED],
+};
+
+/** Compiles the parameter names of all entities; done when the app starts. */
+export function createQueryParser(model: EntityModel): QueryParser {
+  const all = [...model.entities, ...model.foreign]; // includes lead to entities of other services
+  const tables = new Map(all.map((entity) => [entity, compileQueryTable(model, entity)]));
+  // Surfaces may ask for theirs with every request.
+  const made = new Map<string, ParseQuery>();
+  return Object.freeze({
+    reads(parts: readonly QueryPart[], others: readonly string[] = []) {
+      const key = `${parts} ${others}`;
+      const parse = made.get(key) ?? createParse(tables, new Set(parts), others);
+      made.set(key, parse);
+      return parse;
+    },
+    async describe(parts: readonly QueryPart[], entity: AnyEntity, scope: OperationScope) {
+      const table = tables.get(entity);
+      return table === undefined ? [] : await describeQuery(new Set(parts), table, scope, tables);
+    },
+    includes: (entity: AnyEntity, scope: OperationScope) => includable(tables.get(entity), scope),
+  });
+}
+
+function createParse(
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+  parts: ReadonlySet<QueryPart>,
+  others: readonly string[],
+): ParseQuery {
+  const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
+  const withoutDeleted = new Set([...controls].filter((name) => name !== DELETED));
+  const paged = parts.has("page");
+  const repeated = new RepeatedQueries();
+
+  function build(
+    parameters: QueryParameters,
+    table: QueryTable,
+    scope: OperationScope,
+    targets: ReadonlyMap<string, Subject>,
+  ): OperationQuery {
+    const reading: Reading = {
+      table,
+      mask: scope.mask(table.entity),
+      parameters,
+      limits: scope.limits,
+      targets,
+      controls: table.entity.softDelete === undefined ? withoutDeleted : controls,
+      filters: parts.has("filter"),
+      problems: [],
+    };
+    const { where, ids } = readConditions(reading);
+    const query: OperationQuery = {
+      where,
+      sort: readSort(reading),
+      ...(paged ? readPage(reading, ids) : {}),
+      deleted: readDeleted(reading),
+      include: readInclude(reading, scope, tables),
+      select: readSelect(reading),
+    };
+    throwProblems(reading);
+    return query;
+  }
+
+  return (search, entity, scope) => {
+    if (search === "") return paged ? { limit: scope.limits.pageSize, total: true } : {};
+    const table = tables.get(entity);
+    if (table === undefined) throw new EntityNotFoundError();
+    const known = repeated.find(search, entity, scope);
+    if (known !== undefined) return known;
+    const parameters = readParameters(search, scope.limits.parameters);
+    const named = relationsNamed(parameters);
+    if (named.length === 0 || !parts.has("filter"))
+      return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));
+    return readableTargets(named, table, scope, tables).then((targets) => build(parameters, table, scope, targets));
+  };
+}
+
+/** Relations that dotted parameters name, known or not. */
+function relationsNamed(parameters: QueryParameters): readonly string[] {
+  const named = new Set<string>();
+  for (const name of parameters.keys()) {
+    const dot = name.indexOf(".");
+    if (dot !== -1) named.add(name.slice(0, dot));
+  }
+  return [...named];
+}
+
+/** Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it. */
+function readSort(reading: Reading): readonly SortKey[] | undefined {
+  const text = single(reading, "_sort");
+  const orders = readOrders(reading);
+  if (text === undefined) {
+    if (orders !== undefined) addProblem(reading, "_order", '"_order" needs "_sort".');
+    return undefined;
+  }
+  const names = text.split(",");
+  if (names.length > reading.limits.sortKeys)
+    addProblem(reading, "_sort", `"_sort" takes at most ${reading.limits.sortKeys} fields.`);
+  if (orders !== undefined && orders.length > names.length)
+    addProblem(reading, "_order", '"_order" names more directions than "_sort" fields.');
+  const keys: SortKey[] = [];
+  for (const [index, item] of names.entries()) {
+    const minus = item.startsWith("-");
+    const field = minus ? item.slice(1) : item;
+    if (!reading.mask.sortable.has(field)) addProblem(reading, "_sort", unknownKey(reading, field));
+    else if (keys.some((key) => key.field === field)) addProblem(reading, "_sort", `"_sort" names "${field}" twice.`);
+    else if (minus && orders !== undefined)
+      addProblem(reading, "_sort", `Say the direction of "${field}" with "-" or with "_order", not both.`);
+    keys.push({ field, direction: minus ? "desc" : (orders?.[index] ?? "asc") });
+  }
+  return keys;
+}
+
+function unknownKey({ table, mask }: Reading, name: string): string {
+  const remote = explainRemote(table.relations.get(name.split(".", 1)[0] as string), mask);
+  return remote ?? `There is no field "${shownName(name)}" to sort by.${didYouMean(name, mask.sortable)}`;
+}
+
+function readOrders(reading: Reading): readonly SortKey["direction"][] | undefined {
+  return single(reading, "_order")
+    ?.split(",")
+    .map((word) => {
+      const direction = word.toLowerCase();
+      if (direction === "asc" || direction === "desc") return direction;
+      addProblem(reading, "_order", '"_order" takes asc and desc.');
+      return "asc";
+    });
+}
+
+const WHOLE = /^(?:0|[1-9]\d{0,8})$/;
+
+/**
+ * Reads which page is asked for: `_page` and `_limit`, `_start` and `_end` (or `_limit`), or `_after` and `_limit`.
+ * Sizes beyond the limit are refused, not cut: a client that goes on by its own page size would skip records silently.
+ * @param ids how many records the conditions name by id; asked for without a page, all of them are returned
+ */
+function readPage(
+  reading: Reading,
+  ids: number | undefined,
+): Pick<OperationQuery, "limit" | "offset" | "after" | "total"> {
+  const { pageSize, maxPageSize, maxOffset } = reading.limits;
+  const after = single(reading, "_after");
+  const page = whole(reading, "_page", 1);
+  const start = whole(reading, "_start", 0);
+  const end = whole(reading, "_end", (start ?? 0) + 1);
+  const size = whole(reading, "_limit", 1);
+  const ways = Object.entries({ _after: after, _page: page, _start: start ?? end });
+  const [first, ...others] = ways.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (first !== undefined && others.length > 0)
+    addProblem(reading, first, `${[first, ...others].map((name) => `"${name}"`).join(" and ")} cannot be combined.`);
+  if (end !== undefined && size !== undefined) addProblem(reading, "_end", '"_end" and "_limit" cannot be combined.');
+
+  const picked = page === undefined && start === undefined && after === undefined ? ids : undefined;
+  const limit = (end !== undefined ? end - (start ?? 0) : size) ?? Math.max(picked ?? pageSize, 1);
+  const offset = page === undefined ? (start ?? 0) : (page - 1) * limit;
+  if (limit > maxPageSize)
+    addProblem(reading, "_limit", `A page has at most ${maxPageSize} records; ask for more with "_after".`);
+  if (offset > maxOffset)
+    addProblem(
+      reading,
+      "_page",
+      `At most ${maxOffset} records can be skipped; go on with "_after" and the X-Next-Cursor of the page before.`,
+    );
+  return {
+    limit,
+    // Also 0: pages that are counted must not be cut short in bytes, nor what is picked by id.
+    ...(page !== undefined || start !== undefined || end !== undefined || picked !== undefined ? { offset } : {}),
+    ...(after === undefined ? {} : { after }),
+    total: readTotal(reading),
+  };
+}
+
+function whole(reading: Reading, name: string, least: number): number | undefined {
+  const text = single(reading, name);
+  if (text === undefined) return undefined;
+  const value = WHOLE.test(text) ? Number(text) : Number.NaN;
+  if (value >= least) return value;
+  addProblem(reading, name, `"${name}" must be a whole number from ${least}.`);
+  return undefined;
+}
+
+function readTotal(reading: Reading): boolean {
+  const total = single(reading, "_total");
+  if (total !== undefined && total !== "none") addProblem(reading, "_total", '"_total" takes the value none only.');
+  return total === undefined;
+}
+
+/** Reads whether records that are softly deleted are asked for, too, or nothing but these. */
+function readDeleted(reading: Reading): OperationQuery["deleted"] {
+  const word = single(reading, DELETED);
+  if (word === undefined || word === "with" || word === "only") return word;
+  addProblem(reading, DELETED, `"${DELETED}" takes the values with and only.`);
+  return undefined;
+}
+
+/** Reads `include=author,comments.author` (and `_embed`, its name in json-server) as a tree. */
+function readInclude(
+  reading: Reading,
+  scope: OperationScope,
+  tables: ReadonlyMap<AnyEntity, QueryTable>,
+): IncludeTree | undefined {
+  const paths = [...items(reading, "include"), ...items(reading, "_embed")];
+  if (paths.length === 0) return undefined;
+  const { includes, includeDepth } = reading.limits;
+  const root = emptyNode();
+  let count = 0;
+  for (const path of paths) {
+    const names = path.split(".");
+    if (names.length > includeDepth) {
+      addProblem(reading, "include", `"include" goes at most ${includeDepth} levels deep.`);
+      continue;
+    }
+    let node = root;
+    let table: QueryTable | undefined = reading.table;
+    for (const name of names) {
+      const relation = table?.relations.get(name);
+      if (relation === undefined || !seesRelation(scope, relation)) {
+        const seen = seenRelations(table, scope).map((one) => one.name);
+        addProblem(
+          reading,
+          "include",
+          `There is no relation "${shownName(name)}" to include.${didYouMean(name, seen)}`,
+        );
+        break;
+      }
+      if (node[name] === undefined) {
+        node[name] = emptyNode();
+        count++;
+      }
+      node = node[name];
+      table = tables.get(relation.target);
+    }
+  }
+  if (count > includes) addProblem(reading, "include", `"include" takes at most ${includes} relations.`);
+  return root;
+}
+
+interface Node {
+  [relation: string]: Node;
+}
+
+/** Without a prototype, so that a relation may be called `toString`. */
+function emptyNode(): Node {
+  return Object.create(null) as Node;
+}
+
+/** Reads `select=id,title`. */
+function readSelect(reading: Reading): readonly string[] | undefined {
+  const names = items(reading, "select");
+  if (names.length === 0) return undefined;
+  const { readable } = reading.mask;
+  for (const name of names)
+    if (!readable.has(name))
+      addProblem(reading, "select", `There is no field "${shownName(name)}" to select.${didYouMean(name, readable)}`);
+  return [...new Set(names)];
+}

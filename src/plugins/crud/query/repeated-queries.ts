@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+import type { AnyEntity } from "../../../entity/index.ts";
+import type { FieldMask, OperationQuery, OperationScope } from "../../../gate/index.ts";
+
+/** Query strings of one parser that are kept, and how long one may be: pages ask for the same lists again and again. */
+const MOST = 1_000;
+const LONGEST = 512;
+
+interface Kept {
+  /** What it was read for; another caller may not be able to use the same names. */
+  readonly mask: FieldMask;
+  readonly query: Readonly<OperationQuery>;
+}
+
+/**
+ * What query strings mean, for those that mean the same to everybody: no field of their entity depends on the caller, and they
+ * name no relation, of which others may see less. What is kept cannot be changed, and whoever asks gets a query of their own.
+ */
+export class RepeatedQueries {
+  readonly #kept = new LRUCache<string, Kept>({ max: MOST });
+
+  find(search: string, entity: AnyEntity, scope: OperationScope): OperationQuery | undefined {
+    if (search.length > LONGEST) return undefined;
+    const kept = this.#kept.get(keyOf(search, entity));
+    return kept?.mask === scope.mask(entity) ? { ...kept.query } : undefined;
+  }
+
+  /** @returns the query */
+  keep(search: string, entity: AnyEntity, scope: OperationScope, query: OperationQuery): OperationQuery {
+    if (search.length > LONGEST || query.include !== undefined || scope.masked.includes(entity)) return query;
+    if (hasMoments(query.where)) return query; // nothing keeps a moment from being changed
+    this.#kept.set(keyOf(search, entity), { mask: scope.mask(entity), query: frozen({ ...query }) });
+    return query;
+  }
+}
+
+function keyOf(search: string, { name }: AnyEntity): string {
+  return `${name}?${search}`;
+}
+
+function hasMoments(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return value instanceof Date || Object.values(value).some(hasMoments);
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,217 @@
+import { type AnyEntity, type EntityModel, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
+import {
+  asItPasses,
+  type HookFunction,
+  type Operation,
+  type OperationKind,
+  type OperationScope,
+  type PluginContext,
+  type Row,
+} from "../../gate/index.ts";
+import { AuthorizationError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
+
+/** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
+interface Links {
+  readonly relation: ResolvedRelation;
+  readonly key: string;
+  readonly ids: readonly string[];
+}
+
+/** What a write adds to the pairs of one relation, and what it removes. */
+interface Changes {
+  readonly relation: ResolvedRelation;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Ids that one statement asks for. */
+const PORTION = 500;
+
+/**
+ * Writes manyToMany relations. The lists leave the data before it is validated, and are checked with it. In the transaction
+ * of the record, all rights are decided before anything is stored, so that a record cannot grant the right to its own pairs;
+ * then the record is stored, and its pairs after it.
+ */
+export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel): void {
+  const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(
+    model.entities.map((entity) => [entity, linkKeys(model, entity)]),
+  );
+  const waiting = new WeakMap<Operation, readonly Links[]>();
+  const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
+    (kind === "create" || kind === "update") && (keys.get(entity)?.size ?? 0) > 0;
+
+  const take: HookFunction<"operation:normalize"> = (operation) => {
+    const taken: Links[] = [];
+    for (const [key, relation] of keys.get(operation.entity) ?? []) {
+      const value = operation.data[key];
+      delete operation.data[key];
+      if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, operation.scope) });
+    }
+    if (taken.length === 0) return;
+    if (operation.ids !== undefined) {
+      operation.apart = true;
+      return;
+    }
+    waiting.set(operation, taken);
+    operation.transactional = true;
+    let changes: readonly Changes[] | undefined;
+    operation.whenHeld(async (record) => {
+      changes = await decideChanges(operation, record, taken);
+    });
+    operation.whenWritten(() => {
+      if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
+      return storeChanges(operation, changes);
+    });
+  };
+  const check: HookFunction<"operation:validate"> = (operation) => {
+    const taken = waiting.get(operation);
+    return taken === undefined ? undefined : checkTargets(operation.scope, taken);
+  };
+
+  hooks.on("operation:normalize", take, { appliesTo });
+  // Statements like the operation's own: the request's time limit counts, not the one for hooks.
+  hooks.on("operation:validate", check, { appliesTo, timeout: 0 });
+}
+
+function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, ResolvedRelation> {
+  const relations = model
+    .relationsOf(entity)
+    .filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+  return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
+}
+
+function idsOf(key: string, value: unknown, { limits }: OperationScope): readonly string[] {
+  const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
+  if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
+  const ids = [...new Set(value)];
+  if (ids.length > limits.maxPageSize)
+    throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
+  return ids;
+}
+
+/** A target the caller may not read is refused in the same words as a missing one. */
+async function checkTargets(scope: OperationScope, taken: readonly Links[]): Promise<void> {
+  const errors: Record<string, string> = {};
+  for (const { relation, key, ids } of taken) {
+    const visible = await visibleIds(scope, relation.target, ids);
+    const missing = ids.find((id) => !visible.has(id));
+    if (missing !== undefined) errors[key] = `${relation.target.name} "${missing}" does not exist`;
+  }
+  if (Object.keys(errors).length > 0) throw new ValidationFailedError(errors);
+}
+
+/** Relations whose targets may have become invisible while the write waited for a lock. */
+async function seenOnConditions(scope: OperationScope, taken: readonly Links[]): Promise<readonly Links[]> {
+  const found: Links[] = [];
+  for (const links of taken) {
+    const { predicate, guard } = await scope.readDecision(links.relation.target);
+    if (predicate !== undefined || guard !== undefined) found.push(links);
+  }
+  return found;
+}
+
+async function visibleIds(
+  scope: OperationScope,
+  entity: AnyEntity,
+  ids: readonly string[],
+): Promise<ReadonlySet<unknown>> {
+  const visible = new Set<unknown>();
+  if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return visible;
+  for (let start = 0; start < ids.length; start += PORTION) {
+    const some = ids.slice(start, start + PORTION);
+    const query = { where: { id: { in: some } }, select: ["id"], limit: some.length };
+    const { records } = await scope.run({ kind: "list", entity, query, bounded: true });
+    for (const { id } of records) visible.add(id);
+  }
+  return visible;
+}
+
+/** @param record the stored record, which is locked, or the new one, which is not stored yet */
+async function decideChanges(operation: Operation, record: Row, taken: readonly Links[]): Promise<readonly Changes[]> {
+  const { entity, scope, kind } = operation;
+  const id = String(record.id);
+  // The answer tells which pairs are stored.
+  if (kind === "update") await assertMayRead(scope, entity, id);
+  const changes: Changes[] = [];
+  for (const links of taken) changes.push(await changesOf(operation, id, links));
+  const otherSides = new Map<AnyEntity, string[]>();
+  for (const { relation, added, removed } of changes) {
+    const { inverse, target } = relation;
+    if (inverse === undefined) continue;
+    const others = [...added, ...removed].filter((other) => target !== entity || other !== id);
+    if (others.length > 0) otherSides.set(target, [...(otherSides.get(target) ?? []), ...others]);
+  }
+  if (otherSides.size > 0) await assertMayUpdate(scope, otherSides);
+  await checkTargets(scope, await seenOnConditions(scope, taken));
+  return changes;
+}
+
+async function changesOf({ entity, kind, scope }: Operation, id: string, { relation, ids }: Links): Promise<Changes> {
+  const before =
+    kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
+  const wanted = new Set(ids);
+  const stored = new Set(before);
+  const dropped = before.filter((target) => !wanted.has(target));
+  // A caller who writes back the list they were shown must not remove what was hidden from them.
+  const visible = await visibleIds(scope, relation.target, dropped);
+  return {
+    relation,
+    added: ids.filter((target) => !stored.has(target)),
+    removed: dropped.filter((target) => visible.has(target)),
+  };
+}
+
+async function storeChanges({ entity, scope, records }: Operation, changes: readonly Changes[]): Promise<void> {
+  const id = records[0]?.id;
+  if (typeof id !== "string") return;
+  for (const { relation, added, removed } of changes) {
+    if (removed.length > 0) await scope.driver.unlink(entity, relation.name, id, removed);
+    if (added.length > 0) await scope.driver.link(entity, relation.name, id, added);
+  }
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/**
+ * A pair of a many-to-many relation belongs to both sides: where the other side declares the relation too, changing a pair
+ * takes the update right on the record there. Call it in the transaction that changes the pairs. Where transactions run
+ * concurrently, the records are locked first, in the order of their ids, and the rules are asked afterwards, so that they
+ * see what was committed in the meantime.
+ * @param records ids of the records at the other end, by their entity
+ * @throws AuthorizationError
+ */
+async function assertMayUpdate(
+  scope: OperationScope,
+  records: ReadonlyMap<AnyEntity, readonly string[]>,
+): Promise<void> {
+  const { driver, model, principal } = scope;
+  if (principal.kind === "system") return;
+  const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entity of entities) {
+    const ids = [...new Set(records.get(entity))].sort();
+    const decision = await scope.decide({ kind: "update", entity, ids });
+    if (decision.predicate === undefined && decision.guard === undefined) continue;
+    if (driver.capabilities.concurrentTransactions)
+      for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
+    for (const id of ids) {
+      const row = await driver.findOne(entity, { id });
+      if (row === null || (await asItPasses({ driver, model }, entity, decision, row)) === undefined)
+        throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
+    }
+  }
+}
+
+/**
+ * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
+ * @throws AuthorizationError
+ */
+async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
+  if (scope.principal.kind === "system") return;
+  try {
+    const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });
+    if (applied) return;
+  } catch (error) {
+    if (!(isKeelsonError(error) && REFUSALS.has(error.status))) throw error;
+  }
+  throw new AuthorizationError("Changing relations of a record takes the right to read it as well");
+}

@@ -1,0 +1,107 @@
+import { BrokenCircuitError, CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from "cockatiel";
+import type { RemoteService, Tracer } from "../../../gate/index.ts";
+import { type Answer, checkRecords } from "./check-records.ts";
+import { failAll, RemoteFailure, toFailure } from "./failures.ts";
+import type { FetchPlan } from "./fetch-plan.ts";
+import type { JoinSettings } from "./remote-joins-options.ts";
+import type { Gate, StitchContext } from "./stitch-context.ts";
+import type { Deadline } from "./stitch-deadline.ts";
+
+/** What is asked of a service, whatever the ids. */
+export interface Question {
+  /** Of the service. */
+  readonly name: string;
+  readonly service: RemoteService;
+  readonly plan: FetchPlan;
+  readonly caller: StitchContext["caller"];
+  readonly tracer: Tracer | undefined;
+  readonly deadline: Deadline;
+  readonly gate: Gate;
+}
+
+/** Asks about some ids in one call; one answer per id, in their order. Never rejects. */
+export type AskBatch = (question: Question, ids: readonly string[]) => Promise<readonly Answer[]>;
+
+/** What asks the services of one app in batches: it knows which of them fail. */
+export function createAskBatch(settings: JoinSettings): AskBatch {
+  const breakerOf = createBreakers(settings);
+  return async (question, ids) => {
+    const { name, deadline, gate } = question;
+    const breaker = breakerOf(name);
+    const inTurn = async (): Promise<readonly Answer[]> => {
+      // What waited until its time was over is not begun, and says nothing about the service.
+      if (deadline.failure !== undefined) throw deadline.failure;
+      return await breaker(() => fetchRecords(question, ids, settings), deadline);
+    };
+    try {
+      return await deadline.within(gate(inTurn));
+    } catch (error) {
+      return failAll(ids, toFailure(error, name));
+    }
+  };
+}
+
+/** @throws RemoteFailure */
+async function fetchRecords(
+  { name, service, plan, caller, deadline, tracer }: Question,
+  ids: readonly string[],
+  { maxRecordBytes }: JoinSettings,
+): Promise<readonly Answer[]> {
+  const { entity, include, select } = plan;
+  const { signal } = deadline;
+  // Copies: a service may sort what it is given.
+  const options = { select: [...select], signal, ...(include && { include }), ...(caller && { caller }) };
+  try {
+    const fetch = async (traceHeaders?: Readonly<Record<string, string>>): Promise<readonly unknown[]> =>
+      service.fetchByIds(entity.name, [...ids], traceHeaders === undefined ? options : { ...options, traceHeaders });
+    const called = tracer === undefined ? fetch() : tracer.remote({ service: name, entity: entity.name }, fetch);
+    const returned = await deadline.within(called);
+    return checkRecords(returned, ids, plan, maxRecordBytes);
+  } catch (error) {
+    throw toFailure(error, name);
+  }
+}
+
+/**
+ * Does some work unless it has failed too often lately.
+ * @throws RemoteFailure ("unavailable") at once when it has; whatever the work throws
+ */
+type Breaker = <T>(work: () => Promise<T>, deadline: Deadline) => Promise<T>;
+
+/** A breaker per service, made when the service is first asked. */
+function createBreakers({ breaker }: JoinSettings): (service: string) => Breaker {
+  if (breaker === false) return () => (work) => work();
+  const known = new Map<string, Breaker>();
+  return (service) => {
+    let found = known.get(service);
+    if (found === undefined) {
+      found = createBreaker(service, breaker);
+      known.set(service, found);
+    }
+    return found;
+  };
+}
+
+function createBreaker(service: string, { failures, resetAfter }: Exclude<JoinSettings["breaker"], false>): Breaker {
+  // A caller who leaves says nothing about the service, unless it is the one that was to find out.
+  const counts = (error: Error): boolean =>
+    !(error instanceof RemoteFailure && error.reason === "gone") || policy.state === CircuitState.HalfOpen;
+  const policy = circuitBreaker(handleWhen(counts), {
+    breaker: new ConsecutiveBreaker(failures),
+    halfOpenAfter: resetAfter,
+  });
+  const unavailable = (): RemoteFailure =>
+    new RemoteFailure("unavailable", `The service "${service}" failed too often, and is left alone for a while`);
+  /** Whose work finds out whether the service is back. Their own batches wait for that; others do without. */
+  let tester: Deadline | undefined;
+
+  return async (work, deadline) => {
+    if (policy.state === CircuitState.HalfOpen && tester !== deadline) throw unavailable();
+    if (policy.state === CircuitState.Open) tester = deadline;
+    try {
+      return await policy.execute(work);
+    } catch (error) {
+      throw error instanceof BrokenCircuitError ? unavailable() : error;
+    }
+  };
+}

@@ -1,0 +1,236 @@
+import DataLoader from "dataloader";
+import { LRUCache } from "lru-cache";
+import { ConfigurationError } from "../../../entity/index.ts";
+import { type RemoteService, tracerOf } from "../../../gate/index.ts";
+import { type AskBatch, createAskBatch, type Question } from "./ask-batch.ts";
+import type { Answer } from "./check-records.ts";
+import { failAll, RemoteFailure, toFailure } from "./failures.ts";
+import type { FetchPlan } from "./fetch-plan.ts";
+import type { JoinSettings } from "./remote-joins-options.ts";
+import { chunksOf, createGate, type Gate, type StitchContext } from "./stitch-context.ts";
+import { createDeadline } from "./stitch-deadline.ts";
+
+/** Asks a service for records by id; one answer per id, in their order. Never rejects. */
+export type AskService = (
+  context: StitchContext,
+  name: string,
+  plan: FetchPlan,
+  ids: readonly string[],
+) => Promise<readonly Answer[]>;
+
+/** What all callers share of a service. */
+interface Store {
+  readonly answers: SharedAnswers;
+  readonly gate: Gate;
+}
+
+/** Calls the services of one app. It tracks which of them fail, and keeps the responses that all callers share. */
+export function createAskService(settings: JoinSettings): AskService {
+  const { batchSize, timeout, concurrency, cache } = settings;
+  const askBatch = createAskBatch(settings);
+  const stores = new Map<string, Store>();
+
+  /** What is kept of a service that is shared, for those who cannot wait for it; the failure otherwise. */
+  function failOrKept(failure: RemoteFailure, name: string, plan: FetchPlan, ids: readonly string[]): Answer[] {
+    const answers = stores.get(name)?.answers;
+    return ids.map((id) => (answers === undefined ? failure : answers.insteadOf(failure, plan.signature, id)));
+  }
+
+  async function ask(
+    context: StitchContext,
+    name: string,
+    plan: FetchPlan,
+    ids: readonly string[],
+  ): Promise<readonly Answer[]> {
+    const { deadline } = context;
+    const service = await deadline.within(serviceOf(context, name));
+    const keeping = cache ? keepingOf(service, name) : undefined;
+    if (keeping === undefined) {
+      const loader = loaderOf(context, askBatch, { name, service, plan }, settings);
+      // The only errors that a loader passes on are the failures that it was given.
+      return (await loader.loadMany(ids)) as readonly Answer[];
+    }
+    const { answers, gate } = orNew(stores, name, () => ({
+      answers: createSharedAnswers(keeping),
+      gate: createGate(concurrency),
+    }));
+    // These batches belong to no single caller, who may leave early, so they have a deadline of their own.
+    const askForAll = async (left: readonly string[]): Promise<readonly Answer[]> => {
+      const own = createDeadline(timeout);
+      const tracer = tracerOf(context.services);
+      const question = { name, service, plan, gate, caller: undefined, tracer, deadline: own };
+      const found = await Promise.all(chunksOf(left, batchSize).map((batch) => askBatch(question, batch)));
+      own.end();
+      return found.flat();
+    };
+    const orKept = (error: unknown, id: string): Answer => {
+      const failure = toFailure(error, name);
+      if (failure.reason === "timeout") context.memo.rest(name, timeout);
+      return answers.insteadOf(failure, plan.signature, id);
+    };
+    const found = answers.read(plan.signature, ids, askForAll);
+    return await Promise.all(
+      ids.map((id, index) => {
+        const one = found[index] as (typeof found)[number];
+        return one instanceof Promise ? deadline.within(one).catch((error) => orKept(error, id)) : one;
+      }),
+    );
+  }
+
+  return async (context, name, plan, ids) => {
+    const { memo } = context;
+    if (memo.isTired(name))
+      return failOrKept(
+        new RemoteFailure("timeout", `The service "${name}" has let this request wait already`),
+        name,
+        plan,
+        ids,
+      );
+    let answers: readonly Answer[];
+    try {
+      answers = await ask(context, name, plan, ids);
+    } catch (error) {
+      answers = failAll(ids, toFailure(error, name));
+    }
+    if (answers.some((answer) => answer instanceof RemoteFailure && answer.reason === "timeout"))
+      memo.rest(name, timeout);
+    return answers;
+  };
+}
+
+/** Loads what one stitch asks in one way: ids of all its relations go together, and each is asked for once. */
+function loaderOf(
+  { deadline, loaders, memo, caller, services }: StitchContext,
+  askBatch: AskBatch,
+  asked: Pick<Question, "name" | "service" | "plan">,
+  { batchSize, concurrency, cache }: JoinSettings,
+): DataLoader<string, Answer> {
+  const { name, service, plan } = asked;
+  const key = `${name} ${plan.signature}`;
+  return orNew(loaders, key, () => {
+    const answers = cache ? memo.answersTo(key) : new Map<string, Promise<Answer>>();
+    // One gate per service: one that hangs does not stand in the way of another.
+    const gate = orNew(memo.gates, name, () => createGate(concurrency));
+    const tracer = tracerOf(services);
+    const question: Question = { ...asked, deadline, gate, tracer, caller: service.shared ? undefined : caller };
+    return new DataLoader<string, Answer>(
+      async (ids) => {
+        const found = await askBatch(question, ids);
+        // Failures are not cached: the next request for the id tries again.
+        found.forEach((answer, index) => {
+          if (answer instanceof RemoteFailure) answers.delete(ids[index] as string);
+        });
+        return found;
+      },
+      { maxBatchSize: batchSize, cacheMap: answers },
+    );
+  });
+}
+
+function orNew<T>(known: Map<string, T>, key: string, make: () => T): T {
+  let found = known.get(key);
+  if (found === undefined) {
+    found = make();
+    known.set(key, found);
+  }
+  return found;
+}
+
+/** @throws RemoteFailure when the registered value is not a service */
+async function serviceOf({ services }: StitchContext, name: string): Promise<RemoteService> {
+  const service = (await services.resolve(name)) as RemoteService | null | undefined;
+  if (typeof service?.fetchByIds === "function") return service;
+  throw new RemoteFailure("error", `The service "${name}" has no function fetchByIds(entityName, ids, options)`);
+}
+
+/** How long and how many answers are kept, with nothing left open. */
+interface Keeping {
+  readonly ttl: number;
+  readonly max: number;
+  readonly staleIfError: number;
+}
+
+interface Kept {
+  readonly answer: Answer;
+  /** Until then it is as good as asking. */
+  readonly freshUntil: number;
+}
+
+/** Answers of one service that all callers share. */
+interface SharedAnswers {
+  /**
+   * One promise per id, in their order. Ids that are cached or already being fetched are not fetched again.
+   * @param question what is asked of the records; the same for results that look alike
+   * @param ask fetches the ids that are left; never rejects
+   */
+  read(
+    question: string,
+    ids: readonly string[],
+    ask: (ids: readonly string[]) => Promise<readonly Answer[]>,
+  ): readonly (Answer | Promise<Answer>)[];
+  /** What is kept about an id, old or not, in place of a failure; the failure when nothing is. */
+  insteadOf(failure: RemoteFailure, question: string, id: string): Answer;
+}
+
+/**
+ * The options of a service that is shared; undefined for others.
+ * @throws ConfigurationError for numbers that make no sense
+ */
+function keepingOf({ shared }: RemoteService, name: string): Keeping | undefined {
+  if (shared === undefined || shared === false) return undefined;
+  const { ttl = 30_000, max = 1_000, staleIfError = 0 } = shared === true ? {} : shared;
+  const isWhole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least;
+  if (isWhole(ttl, 1) && isWhole(max, 1) && isWhole(staleIfError, 0)) return { ttl, max, staleIfError };
+  throw new ConfigurationError(
+    `The service "${name}": \`shared\` takes whole numbers, of at least 1 for ttl and max and of at least 0 for staleIfError`,
+  );
+}
+
+/** A store that forgets: by age, and the least used when there are too many. Failures are never kept. */
+function createSharedAnswers({ ttl, max, staleIfError }: Keeping): SharedAnswers {
+  const kept = new LRUCache<string, Kept>({ max, ttl: ttl + staleIfError });
+  const flights = new Map<string, Promise<Answer>>();
+
+  function settle(key: string, answer: Answer): Answer {
+    flights.delete(key);
+    if (!(answer instanceof RemoteFailure)) {
+      // That there is nothing is no better than an error once it is old.
+      const ms = answer === null ? ttl : ttl + staleIfError;
+      kept.set(key, { answer, freshUntil: performance.now() + ttl }, { ttl: ms });
+      return answer;
+    }
+    return oldAnswer(key, answer);
+  }
+
+  function oldAnswer(key: string, failure: RemoteFailure): Answer {
+    const old = kept.get(key);
+    return old === undefined ? failure : old.answer;
+  }
+
+  return {
+    insteadOf: (failure, question, id) => oldAnswer(`${question} ${id}`, failure),
+    read(question, ids, ask) {
+      const found = new Map<string, Answer | Promise<Answer>>();
+      const left: string[] = [];
+      const now = performance.now();
+      for (const id of ids) {
+        const key = `${question} ${id}`;
+        const known = kept.get(key);
+        const flight = flights.get(key);
+        if (known !== undefined && now < known.freshUntil) found.set(id, known.answer);
+        else if (flight !== undefined) found.set(id, flight);
+        else left.push(id);
+      }
+      if (left.length > 0) {
+        const asked = ask(left);
+        for (const [index, id] of left.entries()) {
+          const key = `${question} ${id}`;
+          const flight = asked.then((answers) => settle(key, answers[index] as Answer));
+          flights.set(key, flight);
+          found.set(id, flight);
+        }
+      }
+      return ids.map((id) => found.get(id) as Answer | Promise<Answer>);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { type ColumnDefinition, type ColumnType, plainField } from "../../../entity/index.ts";
+
+/** What is left of the bytes that a record may have. */
+export interface Budget {
+  left: number;
+}
+
+/** A value that its column does not take, or that there is no room for. */
+export const REFUSED: unique symbol = Symbol("refused");
+
+/** Reads a value from outside: a copy of it, of the column's type, or `REFUSED`. */
+export type ReadValue = (value: unknown, budget: Budget) => unknown;
+
+/** Bytes that a number, a moment or a word of JSON counts as. */
+const PLAIN_BYTES = 8;
+/** Levels of JSON in a column, as many as callers may send. */
+const MAX_DEPTH = 20;
+
+/** How values of a column are read; made once per column. */
+export function valueReader({ role, kind, field }: ColumnDefinition): ReadValue {
+  if (role === "id" || role === "foreignKey") return readId;
+  // What another service encrypts is sent in the clear.
+  const { column, schema, accepts } = field?.kind ?? kind;
+  return READERS[column.scalar](accepts, () => schema(plainField(field?.kind ?? kind)));
+}
+
+type Accepts = (value: unknown) => boolean;
+type Schema = () => { safeParse(value: unknown): { readonly success: boolean; readonly data?: unknown } };
+
+const plain = (accepts: Accepts): ReadValue => {
+  return (value, budget) => (accepts(value) && spend(budget, PLAIN_BYTES) ? value : REFUSED);
+};
+
+const READERS: Readonly<Record<ColumnType["scalar"], (accepts: Accepts, schema: Schema) => ReadValue>> = {
+  String: (accepts) => (value, budget) =>
+    typeof value === "string" && spendText(budget, value) && accepts(value) ? value : REFUSED,
+  Int: plain,
+  Float: plain,
+  Boolean: plain,
+  DateTime: (accepts, schema) => {
+    const parser = schema();
+    return (value, budget) => {
+      if (!spend(budget, PLAIN_BYTES)) return REFUSED;
+      const date = typeof value === "string" ? momentOf(value) : undefined;
+      if (date !== undefined && accepts(date)) return date;
+      const read = parser.safeParse(value);
+      return read.success ? new Date(read.data as Date) : REFUSED;
+    };
+  },
+  Json: () => (value, budget) => copyJson(value, budget, 0),
+};
+
+/** A record id; databases that count give numbers. */
+function readId(value: unknown, budget: Budget): unknown {
+  const id = typeof value === "number" && Number.isFinite(value) ? String(value) : value;
+  return typeof id === "string" && spendText(budget, id) && isText(id) ? id : REFUSED;
+}
+
+/** What `toISOString` writes, for the years that have four digits. */
+const ISO_MOMENT = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** A moment written as most are; anything else is left to the schema. `Date` takes the 30th of February for the 1st of March. */
+function momentOf(text: string): Date | undefined {
+  if (!ISO_MOMENT.test(text)) return undefined;
+  const date = new Date(text);
+  return date.getUTCDate() === Number(text.slice(8, 10)) ? date : undefined;
+}
+
+/** A copy of a JSON value. A circular one ends where it is too deep. */
+function copyJson(value: unknown, budget: Budget, depth: number): unknown {
+  if (value === null || typeof value === "boolean" || Number.isFinite(value))
+    return spend(budget, PLAIN_BYTES) ? value : REFUSED;
+  if (typeof value === "string") return spendText(budget, value) && isText(value) ? value : REFUSED;
+  if (typeof value !== "object" || depth >= MAX_DEPTH || !spend(budget, PLAIN_BYTES)) return REFUSED;
+  return Array.isArray(value) ? copyArray(value, budget, depth) : copyObject(value as object, budget, depth);
+}
+
+function copyArray(items: readonly unknown[], budget: Budget, depth: number): unknown {
+  const { length } = items;
+  if (length > budget.left) return REFUSED; // before a place is made for each
+  const copy = new Array<unknown>(length);
+  for (let i = 0; i < length; i++) {
+    const item = copyJson(items[i], budget, depth + 1);
+    if (item === REFUSED) return REFUSED;
+    copy[i] = item;
+  }
+  return copy;
+}
+
+function copyObject(object: object, budget: Budget, depth: number): unknown {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null) return REFUSED;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(object)) {
+    if (name === "__proto__" || !spendText(budget, name) || !isText(name)) return REFUSED;
+    const item = copyJson((object as Record<string, unknown>)[name], budget, depth + 1);
+    if (item === REFUSED) return REFUSED;
+    copy[name] = item;
+  }
+  return copy;
+}
+
+function isText(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\u0000");
+}
+
+function spend(budget: Budget, bytes: number): boolean {
+  budget.left -= bytes;
+  return budget.left >= 0;
+}
+
+/** What is far too long is not even counted. */
+function spendText(budget: Budget, text: string): boolean {
+  return text.length <= budget.left && spend(budget, Buffer.byteLength(text));
+}

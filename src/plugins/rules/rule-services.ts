@@ -1,0 +1,87 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import type { FieldRules, PluginContext, Route, RouteAuthorization, RouteRules, RuleLists } from "../../gate/index.ts";
+import type { Logger } from "../../kernel/index.ts";
+import type { Ask } from "./ask-rule.ts";
+import { type AccessPlan, askAny, compileName, compilePlan } from "./decide.ts";
+import type { RuleTable } from "./rule-table.ts";
+
+/** Rules as other plugins ask them about single fields. */
+export function createFieldRules({ problem }: PluginContext, table: RuleTable): FieldRules {
+  return Object.freeze<FieldRules>({
+    compile(names, entity, at) {
+      const asks = names.map((name) => compileName(name, table, entity, (sentence) => problem(`${at}: ${sentence}`)));
+      return (question) => askAny(asks, question);
+    },
+  });
+}
+
+/** Lists of rules that operations bring along. */
+interface CompiledLists extends RuleLists {
+  /** The plan of a list; one that nobody made ready is made so now. A rule nobody knows denies, and is logged. */
+  planOf(names: readonly string[], entity: AnyEntity): AccessPlan;
+}
+
+export function createRuleLists({ problem, log }: PluginContext, table: RuleTable): CompiledLists {
+  const plans = new WeakMap<readonly string[], Map<AnyEntity, AccessPlan>>();
+
+  function plan(names: readonly string[], entity: AnyEntity, report: (sentence: string) => void): AccessPlan {
+    const ofList = plans.get(names) ?? new Map<AnyEntity, AccessPlan>();
+    plans.set(names, ofList);
+    const made = ofList.get(entity) ?? compilePlan(names, table, entity, report);
+    ofList.set(entity, made);
+    return made;
+  }
+
+  return Object.freeze<CompiledLists>({
+    compile: (names, entity, at) => void plan(names, entity, (sentence) => problem(`${at}: ${sentence}`)),
+    planOf: (names, entity) =>
+      plan(names, entity, (sentence) => log.error(`Rules of an operation deny: ${sentence}`, { entity: entity.name })),
+  });
+}
+
+/**
+ * Decides whether a caller may use an endpoint. There is no record, so only rules that pass without one do: not
+ * `owner`, and no rule that answers with a `where`. A rule nobody knows is logged and denies.
+ */
+export function createRouteAuthorizer(
+  table: RuleTable,
+  log: Logger,
+): (payload: RouteAuthorization) => void | Promise<void> {
+  const compiled = new WeakMap<Route, readonly Ask[]>();
+
+  function asksOf({ route, rules }: RouteAuthorization): readonly Ask[] {
+    const known = compiled.get(route);
+    if (known !== undefined) return known;
+    const ofRoute: RuleTable = { find: (name) => table.find(name, route.entity) };
+    const asks = rules.map((name) =>
+      compileName(name, ofRoute, undefined, (sentence) =>
+        log.error(`Endpoint ${route.method} ${route.path} denies: ${sentence}`, {
+          plugin: route.plugin,
+          action: route.action,
+        }),
+      ),
+    );
+    compiled.set(route, asks);
+    return asks;
+  }
+
+  return (payload) => {
+    const { scope, route } = payload;
+    const allow = (answer: unknown): void => {
+      if (answer === true) payload.allowed = true;
+    };
+    const answer = askAny(asksOf(payload), { kind: "route", entity: route.entity, principal: scope.principal, scope });
+    return answer instanceof Promise ? answer.then(allow) : allow(answer);
+  };
+}
+
+/** Tells other plugins which routes a caller may use. */
+export function createRouteRules(authorize: (payload: RouteAuthorization) => void | Promise<void>): RouteRules {
+  return {
+    async allow(route, scope) {
+      const payload: RouteAuthorization = { route, rules: route.rules ?? [], scope, allowed: false };
+      await authorize(payload);
+      return payload.allowed;
+    },
+  };
+}

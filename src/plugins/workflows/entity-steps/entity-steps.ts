@@ -1,0 +1,220 @@
+import { ConfigurationError } from "../../../entity/index.ts";
+import { defaultIds, type EntityRef, entityName, type Row, type Where } from "../../../gate/index.ts";
+import { ConflictError, EntityNotFoundError } from "../../../kernel/index.ts";
+import { type Step, type StepContext, WithMemo } from "../definition/step.ts";
+import {
+  linkAgain,
+  type Pairs,
+  pairsOf,
+  unlinkAgain,
+  whatFollows,
+  withoutPairs,
+  writtenPairs,
+} from "./entity-links.ts";
+import {
+  assertProtected,
+  assertUnchanged,
+  changedColumns,
+  definitionOf,
+  type FromContext,
+  heldRecord,
+  isEntity,
+  resolved,
+  soleMatch,
+} from "./entity-step.ts";
+
+/**
+ * A step that creates a record, by the rules of create. Its compensation deletes the record, unless it has been changed
+ * since.
+ * @param data values, or how to make them
+ * @example
+ * createEntityStep("order", ({ input }) => ({ item: input.item }))
+ * createEntityStep("create-order", "order", ({ input }) => ({ item: input.item }))
+ */
+export function createEntityStep(entity: EntityRef, data: FromContext<Row>): Step;
+export function createEntityStep(name: string, entity: EntityRef, data?: FromContext<Row>): Step;
+export function createEntityStep(
+  first: EntityRef,
+  second: FromContext<Row> | EntityRef,
+  third?: FromContext<Row>,
+): Step {
+  const isNamed = third !== undefined || isEntity(second) || typeof second === "string";
+  const entity = isNamed ? (second as EntityRef) : first;
+  const data = (isNamed ? (third ?? {}) : second) as FromContext<Row>;
+  if (isNamed && typeof first !== "string") throw new ConfigurationError("The name of a step must be a text");
+  return Object.freeze<Step>({
+    name: isNamed ? (first as string) : `create-${entityName(entity)}`,
+    atomic: true,
+    transactional: true,
+    async execute(context) {
+      assertProtected(entity, context);
+      const created = await create(context, entity, { ...(await resolved(data, context)) });
+      const stored = (await context.driver.findOne(entity, { id: created.id })) ?? created;
+      return new WithMemo(stored, { stored });
+    },
+    async compensate(context, _, memo) {
+      const { stored } = memo as { readonly stored: Row };
+      const id = stored.id as string;
+      const now = await heldRecord(context, entity, id);
+      if (now === null) return; // deleted meanwhile: there is nothing left to undo
+      // Later steps may have changed it, and taken that back: only the time of the last change tells.
+      const columns = Object.keys(stored).filter((column) => column !== "updatedAt" && column !== "version");
+      assertUnchanged(entity, now, stored, columns);
+      const { scope, driver } = context;
+      const isGone =
+        scope === undefined
+          ? await driver.delete(entity, { id })
+          : (await scope.run({ kind: "delete", entity, id, query: { deleted: "with" }, ifFound: true })).applied;
+      if (!isGone) throw new ConflictError(`${entityName(entity)} ${id} could not be deleted`);
+    },
+  });
+}
+
+async function create(context: StepContext, entity: EntityRef, data: Row): Promise<Row> {
+  const { scope, driver } = context;
+  if (scope !== undefined) return (await scope.run({ kind: "create", entity, data })).records[0] as Row;
+  const row: Row = { id: defaultIds.next(), ...data };
+  // Nothing is known of an entity by its name alone, and nearly all have timestamps.
+  if (definitionOf(entity, context)?.timestamps ?? true) {
+    const now = new Date();
+    row.createdAt ??= now;
+    row.updatedAt ??= now;
+  }
+  return driver.create(entity, row);
+}
+
+/** What the step did, for its compensation. */
+interface Memo {
+  readonly before: Row;
+  readonly after: Row;
+  readonly secret: readonly string[];
+  readonly linked: readonly Pairs[];
+  readonly unlinked: readonly Pairs[];
+}
+
+/**
+ * A step that changes one record, by the rules of update; its compensation gives the changed fields their previous values
+ * back, if they still are what this step wrote, and links again what it unlinked.
+ * @param where conditions that one record meets, such as `{ id }`
+ * @param data what to change
+ */
+export function updateEntityStep(entity: EntityRef, where: FromContext<Where>, data: FromContext<Row>): Step;
+export function updateEntityStep(
+  name: string,
+  entity: EntityRef,
+  where: FromContext<Where>,
+  data: FromContext<Row>,
+): Step;
+export function updateEntityStep(...given: readonly unknown[]): Step {
+  const isNamed = given.length > 3;
+  const [entity, where, data] = (isNamed ? given.slice(1) : given) as [EntityRef, FromContext<Where>, FromContext<Row>];
+  if (isNamed && typeof given[0] !== "string") throw new ConfigurationError("The name of a step must be a text");
+  return Object.freeze<Step>({
+    name: isNamed ? (given[0] as string) : `update-${entityName(entity)}`,
+    atomic: true,
+    transactional: true,
+    async execute(context) {
+      assertProtected(entity, context);
+      const id = await soleMatch(context, entity, await resolved(where, context), "update");
+      const before = id === undefined ? null : await heldRecord(context, entity, id);
+      const changes = await resolved(data, context);
+      const linked = before === null ? [] : await writtenPairs(context, entity, id as string, changes);
+      // Without a record the gate says what is wrong: missing, or not for this caller.
+      await update(context, entity, id ?? "", changes, before);
+      const after = (await context.driver.findOne(entity, { id })) as Row;
+      const links = await writtenPairs(context, entity, id as string, changes);
+      const columns = changedColumns(before as Row, after);
+      const secret = Object.keys(changes).filter((name) => definitionOf(entity, context)?.fields[name]?.password);
+      return new WithMemo(after, {
+        before: pick(before as Row, columns),
+        after: pick(after, [...columns, "id"]),
+        secret,
+        linked: withoutPairs(links, linked),
+        unlinked: withoutPairs(linked, links),
+      });
+    },
+    async compensate(context, _, memo) {
+      const { before, after, secret, linked, unlinked } = memo as Memo;
+      if (secret.length > 0)
+        throw new ConflictError(`A password that was changed cannot be taken back: ${secret.join(", ")}`);
+      const id = after.id as string;
+      const now = await heldRecord(context, entity, id);
+      if (now === null) throw new ConflictError(`${entityName(entity)} ${id} has been deleted since`);
+      assertUnchanged(entity, now, after, Object.keys(before));
+      if (Object.keys(before).length > 0) await update(context, entity, id, before, now);
+      await unlinkAgain(context, linked);
+      await linkAgain(context, unlinked);
+    },
+  });
+}
+
+async function update(
+  context: StepContext,
+  entity: EntityRef,
+  id: string,
+  data: Row,
+  before: Row | null,
+): Promise<void> {
+  const { scope, driver } = context;
+  if (scope !== undefined) await scope.run({ kind: "update", entity, id, data });
+  else if (before === null || (await driver.update(entity, { id }, data)) === null) throw new EntityNotFoundError();
+}
+
+function pick(row: Row, names: readonly string[]): Row {
+  return Object.fromEntries(names.map((name) => [name, row[name]]));
+}
+
+/**
+ * A step that deletes one record, by the rules of delete; its compensation creates it again with the same id, and links it
+ * again. It refuses where the deletion would delete or change other records: these nothing brings back. Records with
+ * passwords cannot be created again: these are kept nowhere.
+ * @param where conditions that one record meets, such as `{ id }`
+ */
+export function deleteEntityStep(entity: EntityRef, where: FromContext<Where>): Step;
+export function deleteEntityStep(name: string, entity: EntityRef, where: FromContext<Where>): Step;
+export function deleteEntityStep(...given: readonly unknown[]): Step {
+  const isNamed = given.length > 2 || isEntity(given[1]);
+  const [entity, where] = (isNamed ? given.slice(1) : given) as [EntityRef, FromContext<Where>];
+  if (isNamed && typeof given[0] !== "string") throw new ConfigurationError("The name of a step must be a text");
+  return Object.freeze<Step>({
+    name: isNamed ? (given[0] as string) : `delete-${entityName(entity)}`,
+    atomic: true,
+    transactional: true,
+    async execute(context) {
+      assertProtected(entity, context);
+      const { scope, driver } = context;
+      const id = await soleMatch(context, entity, await resolved(where, context), "delete");
+      const before = id === undefined ? null : await heldRecord(context, entity, id);
+      const follows = before === null ? undefined : await whatFollows(context, entity, id as string);
+      const links = before === null ? [] : await pairsOf(context, entity, id as string);
+      if (scope !== undefined) await scope.run({ kind: "delete", entity, id: id ?? "" });
+      else if (id === undefined || !(await driver.delete(entity, { id }))) throw new EntityNotFoundError();
+      // Said to those only who may delete it; the transaction takes that back.
+      if (follows !== undefined)
+        throw new ConflictError(
+          `${entityName(entity)} ${id} cannot be deleted in a way that can be taken back: ${follows} points to it`,
+        );
+      return new WithMemo(before, { before, links });
+    },
+    async compensate(context, _, memo) {
+      const { before, links } = memo as { readonly before: Row; readonly links: readonly Pairs[] };
+      const definition = definitionOf(entity, context);
+      const secret = Object.values(definition?.fields ?? {}).some(({ password }) => password !== undefined);
+      if (secret)
+        throw new ConflictError(
+          `${entityName(entity)} ${String(before.id)} had a password and cannot be created again`,
+        );
+      // Omitted fields are not enumerable, and belong to the record all the same.
+      const data = { ...before, ...Object.fromEntries((definition?.hidden ?? []).map((name) => [name, before[name]])) };
+      const { scope, driver } = context;
+      if (scope === undefined) await driver.create(entity, data);
+      else await scope.run({ kind: "create", entity, data: withoutIndexes(data, definition?.columns ?? {}) });
+      await linkAgain(context, links);
+    },
+  });
+}
+
+/** Blind indexes are made anew with the values they find. */
+function withoutIndexes(data: Row, columns: Readonly<Record<string, { readonly role: string }>>): Row {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => columns[name]?.role !== "blindIndex"));
+}

@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  type AnyEntity,
+  action,
+  belongsTo,
+  bulkUpdateAction,
+  createPlugin,
+  defineRule,
+  entity,
+  hasMany,
+  idempotency,
+  importAction,
+  json,
+  manyToMany,
+  noopLogger,
+  type Operation,
+  type OperationKind,
+  type Plugin,
+  type Policy,
+  string,
+} from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
+
+const open = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;
+const apps: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+const start: typeof createTestApp = (config) => {
+  const app = createTestApp({ logger: noopLogger, ...config });
+  apps.push(app);
+  return app;
+};
+const policy = (given: Policy): Plugin =>
+  createPlugin({ id: "acme/policy", setup: ({ records }) => records.policy(given) });
+
+describe("an import by a unique field", () => {
+  const member = defineRule("fbaMember", ({ user }) => (user ? { shop: { members: { userId: user.id } } } : false));
+  const shop = entity("shop", { name: string, members: hasMany(() => seat) }).rules({ read: ["everyone"] });
+  const seat = entity("seat", { userId: string, shop: belongsTo(() => shop) }).rules({ read: [] });
+  const product = entity("product", { sku: string.unique(), title: string, shop: belongsTo(() => shop) })
+    .rules({ read: [member], create: [member], update: ["admin"] })
+    .actions({ import: importAction({ upsertBy: "sku" }) });
+
+  it("tells callers who may neither create nor change a record nothing of the values that are taken", async () => {
+    const app = start({ entities: [shop, seat, product] });
+    const system = app.api.asSystem();
+    await system.shop.create({ id: "s", name: "s" });
+    await system.product.create({ sku: "taken", title: "t", shopId: "s" });
+    const answer = async (sku: string): Promise<unknown> =>
+      (await app.as({ id: "mallory" }).request("POST", "/api/products/import", [{ sku, shopId: "s" }])).body;
+    expect(await answer("taken")).toEqual(await answer("free"));
+  });
+});
+
+describe("a pair, and a hook that decides about each record of the other side", () => {
+  const post = entity("post", { title: string, tags: manyToMany(() => tag) }).rules(open);
+  const tag = entity("tag", { name: string, posts: manyToMany(() => post) }).rules(open);
+  const frozen = (decide: (operation: Operation) => void): Plugin =>
+    createPlugin({
+      id: "acme/frozen",
+      setup: ({ hooks }) =>
+        hooks.on("operation:authorize", decide, {
+          appliesTo: ({ name }: AnyEntity, kind: OperationKind) => name === "tag" && kind === "update",
+        }),
+    });
+  const refuse = (operation: Operation): void => {
+    if (operation.id === "frozen") operation.decision.allowed = false;
+  };
+  it.each<[string, (operation: Operation) => void]>([
+    ["sets apart", (operation) => void (operation.ids === undefined ? refuse(operation) : (operation.apart = true))],
+    ["asks for the id", refuse],
+  ])("where it %s", async (_, decide) => {
+    const app = start({ entities: [post, tag], plugins: [frozen(decide)] });
+    const system = app.api.asSystem();
+    await system.post.create({ id: "p", title: "p" });
+    for (const id of ["frozen", "free"]) await system.tag.create({ id, name: id });
+    const patch = async (path: string, body: object): Promise<number> =>
+      (await app.as({ id: "u" }).request("PATCH", `/api/${path}`, body)).status;
+    expect(await patch("tags/frozen", { postsIds: ["p"] })).toBe(403);
+    expect.soft(await patch("posts/p", { tagsIds: ["frozen"] })).toBe(403);
+    expect.soft(await patch("posts/p", { tagsIds: ["free"] })).toBe(200);
+  });
+});
+
+describe("a policy", () => {
+  const doc = entity("doc", { title: string, tenantId: string.optional() }).rules(open);
+
+  it("whose `visible` returns a condition in place of requiring it hides nothing, and must not start or answer", async () => {
+    const visible = (() => ({ tenantId: "a" })) as unknown as NonNullable<Policy["visible"]>;
+    const app = start({ entities: [doc], plugins: [policy({ name: "mistaken", visible })] });
+    await app.api.ready;
+    await app.api.driver.create("doc", {
+      id: "b",
+      title: "b",
+      tenantId: "b",
+      createdAt: new Date(),
+      updatedAt: new Date(),
+    });
+    expect((await app.as({ id: "u" }).request("GET", "/api/docs")).status).toBe(500);
+  });
+
+  it("that requires something of records when it allows a create is not passed by", async () => {
+    const app = start({
+      entities: [doc],
+      plugins: [
+        policy({
+          name: "requires",
+          allows(question) {
+            question.decision.allowed = true;
+            question.require({ tenantId: "a" }, "denied");
+          },
+        }),
+      ],
+    });
+    const { status } = await app.as({ id: "u" }).request("POST", "/api/docs", { title: "t", tenantId: "b" });
+    expect([403, 500]).toContain(status);
+  });
+});
+
+it("a condition in the process does not follow a relation whose key the caller's mask hides", async () => {
+  const project = entity("project", { name: string, tasks: hasMany(() => task) }).rules(open);
+  const task = entity("task", { title: string, project: belongsTo(() => project) }).rules(open);
+  const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "projectId"));
+  const masking = createPlugin({
+    id: "acme/mask",
+    setup: ({ hooks }) =>
+      hooks.on(
+        "access:mask",
+        (draft) => {
+          const { mask } = draft;
+          draft.mask = { ...mask, readable: without(mask.readable), filterable: without(mask.filterable) };
+        },
+        { appliesTo: ({ name }: AnyEntity) => name === "task" },
+      ),
+  });
+  const app = start({ entities: [project, task], plugins: [masking] });
+  const system = app.api.asSystem();
+  await system.project.create({ id: "p", name: "p" });
+  await system.task.create({ id: "t", title: "t", projectId: "p" });
+  expect((await app.as({ id: "u" }).request("GET", "/api/tasks?project.name=p")).status).toBe(400);
+  await expect(app.api.as({ id: "u" }).task.count({ project: { name: "p" } })).rejects.toThrow('no field "project"');
+});
+
+describe("idempotency", () => {
+  const order = entity("order", { item: string, meta: json.optional() })
+    .rules(open)
+    .actions({
+      tally: action().handler(async ({ client }) => ({ n: await client("order").count({}) })),
+    });
+
+  it("takes the option transactions", () => {
+    expect(() => start({ entities: [order], plugins: [idempotency({ transactions: 3 })] })).not.toThrow();
+  });
+
+  it("tells an empty list from an empty object", async () => {
+    const app = start({ entities: [order], plugins: [idempotency()] });
+    const send = async (meta: object): Promise<number> =>
+      (await app.as({ id: "u" }).request("POST", "/api/orders", { item: "x", meta }, { "idempotency-key": "k" }))
+        .status;
+    expect(await send({})).toBe(201);
+    expect(await send([])).toBe(422);
+  });
+
+  it("does not repeat a count once a policy hides all that was counted", async () => {
+    let isHidden = false;
+    const visible: Policy["visible"] = (question) => {
+      if (isHidden && question.entity.name === "order") question.require({ id: { in: [] } });
+    };
+    const app = start({ entities: [order], plugins: [policy({ name: "hides", visible }), idempotency()] });
+    await app.api.asSystem().order.create({ item: "x" });
+    const tally = () => app.as({ id: "u" }).request("POST", "/api/orders/tally", {}, { "idempotency-key": "k" });
+    expect((await tally()).body).toEqual({ n: 1 });
+    isHidden = true;
+    expect((await tally()).status).toBe(403);
+  });
+});
+
+it("sending an owner along to several records does not tell who owns one that a hook hides by its id", async () => {
+  const user = entity("user", { name: string }).rules({ read: ["everyone"] });
+  const doc = entity("doc", { title: string, owner: belongsTo(() => user).optional() })
+    .ownedBy("owner")
+    .rules({ read: ["everyone"], update: ["everyone"] })
+    .actions({ bulkUpdate: bulkUpdateAction });
+  const hiding = createPlugin({
+    id: "acme/hiding",
+    setup: ({ hooks }) =>
+      hooks.on(
+        "operation:authorize",
+        (operation) => {
+          if (operation.id === "hidden") operation.decision.allowed = false;
+        },
+        { appliesTo: ({ name }: AnyEntity, kind: OperationKind) => name === "doc" && kind === "read" },
+      ),
+  });
+  const app = start({ entities: [user, doc], plugins: [hiding] });
+  const system = app.api.asSystem();
+  for (const id of ["ann", "bob"]) await system.user.create({ id, name: id });
+  await system.doc.create({ id: "hidden", title: "t", ownerId: "bob" });
+  const guess = async (ownerId: string): Promise<unknown> =>
+    (
+      await app
+        .as({ id: "u" })
+        .request("PUT", "/api/docs/bulk", { ids: ["hidden", "other"], data: { title: "t", ownerId } })
+    ).body;
+  expect(await guess("bob")).toEqual(await guess("ann"));
+});
+
+it("an operation that is refused leaves a transaction alone that another one writes in at the same time", async () => {
+  const isOpen = defineRule("fbaOpen", () => ({ state: "open" }));
+  const job = entity("job", { state: string, note: string.optional() })
+    .rules({ ...open, update: [isOpen] })
+    .actions({
+      both: action().handler(({ transaction }) =>
+        transaction(async ({ client }) => {
+          const jobs = client("job") as unknown as { update(id: string, data: object): Promise<unknown> };
+          const done: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled([
+            jobs.update("b", { note: "written" }),
+            jobs.update("a", { state: "closed" }),
+          ]);
+          return done.map(({ status }) => status);
+        }),
+      ),
+    });
+  const app = start({ entities: [job] });
+  const system = app.api.asSystem();
+  for (const id of ["a", "b"]) await system.job.create({ id, state: "open" });
+  expect((await app.as({ id: "u" }).request("POST", "/api/jobs/both", {})).body).toEqual(["fulfilled", "rejected"]);
+});
