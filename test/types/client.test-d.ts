@@ -15,11 +15,11 @@ import {
   exportAction,
   int,
   keelson,
-  type RunReport,
   softDeleteAction,
   string,
   toggleAction,
 } from "../../src/index.ts";
+import type { RunReport } from "../../src/plugins/workflows/index.ts";
 import { type Post, post, profile, tag, type User, user } from "./blog.ts";
 
 const makeApp = () => keelson({ entities: [user, profile, post, tag] });

@@ -1,21 +1,11 @@
 // The Driver port over Prisma: a PrismaClient of yours, or Prisma's driver adapters for SQLite and PostgreSQL with
 // statements of our own. Spec section 1.3 names prisma(client); architecture 3.5 and 3.6 say how.
 
-export type { AnyAdapterFactory } from "./adapter/adapter-shape.ts";
 export { sharedAdapter } from "./adapter/share-adapter.ts";
 export type { AnyPrismaClient } from "./client/words/client-shape.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
-export type {
-  MigrationPlan,
-  MigrationProgress,
-  MigrationStatus,
-  Migrations,
-  MigrationsOptions,
-  MigrationTarget,
-  SchemaChange,
-  SchemaChangeKind,
-} from "./migrations/migrations.ts";
+export type { Migrations, MigrationTarget } from "./migrations/migrations.ts";
 export { openMigrations } from "./migrations/open-migrations.ts";
-export { type PrismaOptions, prisma } from "./prisma.ts";
-export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";
+export { prisma } from "./prisma.ts";
+export { toPrismaSchema } from "./schema/to-prisma-schema.ts";

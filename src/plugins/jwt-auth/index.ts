@@ -10,7 +10,7 @@ import { defaultUser } from "./default-user.ts";
 import type { JwtAuthOptions } from "./jwt-auth-options.ts";
 
 export { createTokenSigner, type TokenSigner, type TokenSignerOptions } from "./create-token-signer.ts";
-export type { JsonWebKeySet, JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
+export type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
 
 const PLUGIN = { id: "jwt-auth", version: "1.0.0" };
 

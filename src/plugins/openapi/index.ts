@@ -12,9 +12,9 @@ import { namesTag } from "./names-tag.ts";
 import { DOCUMENT_SERVICE, type DocumentMaker } from "./openapi-document.ts";
 import type { OpenApiOptions } from "./openapi-options.ts";
 
-export type { OpenApiDocument, OperationObject } from "./document.ts";
-export { type DocumentOptions, openapiDocument } from "./openapi-document.ts";
-export type { DocumentInfo, OpenApiOptions } from "./openapi-options.ts";
+export type { OpenApiDocument } from "./document.ts";
+export { openapiDocument } from "./openapi-document.ts";
+export type { OpenApiOptions } from "./openapi-options.ts";
 
 // No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
 

@@ -21,11 +21,11 @@ import type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts"
 import { type CountRequest, createCounter } from "./stores/dependable-store.ts";
 import { memoryRateStore } from "./stores/memory-rate-store.ts";
 
-export type { CountedRequest, RateLimitOptions, RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
-export { type DatabaseRateStoreOptions, databaseRateStore } from "./stores/database-rate-store.ts";
-export { type MemoryRateStoreOptions, memoryRateStore } from "./stores/memory-rate-store.ts";
-export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./stores/rate-limit-store.ts";
-export { type RedisRateStoreOptions, redisRateStore } from "./stores/redis-rate-store.ts";
+export type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts";
+export { databaseRateStore } from "./stores/database-rate-store.ts";
+export { memoryRateStore } from "./stores/memory-rate-store.ts";
+export type { Rate, RateCount, RateLimitStore } from "./stores/rate-limit-store.ts";
+export { redisRateStore } from "./stores/redis-rate-store.ts";
 
 // Hooks: request:start (policies by address), route:around (all others), request:end (headers).
 

@@ -16,7 +16,6 @@ import { readableOnly } from "./readable-only.ts";
 import { refuseInTransaction } from "./refuse-in-transaction.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
-export { type DbosOptions, dbosEngine } from "./dbos/dbos-engine.ts";
 export {
   type CompensateStep,
   type ExecuteStep,

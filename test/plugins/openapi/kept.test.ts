@@ -9,11 +9,11 @@ import {
   keelson,
   memoryDriver,
   noopLogger,
-  openapiDocument,
-  type RouteReader,
   type Rule,
   string,
 } from "keelson";
+import { openapiDocument } from "keelson/openapi";
+import type { RouteReader } from "keelson/plugin";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";
