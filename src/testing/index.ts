@@ -1,5 +1,5 @@
 // Tools for tests of plugins and apps; imports no test framework.
 export { createTestApp, type TestApp } from "./create-test-app.ts";
-export { type DriverContract, driverContract } from "./driver-contract/driver-contract.ts";
+export { driverContract } from "./driver-contract/driver-contract.ts";
 export { createFakeKernel, type FakeKernel } from "./fake-kernel.ts";
 export { recordingLogger } from "./recording-logger.ts";

@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../../drivers/prisma/migrations/migrations.ts";
+import type { SchemaChange } from "../../drivers/prisma/index.ts";
 import type { Output } from "../shell/output.ts";
 
 /** Whether a plan may be carried out; if not, what to do about it has been said. */

@@ -1,4 +1,4 @@
-import type { SchemaChange } from "../../drivers/prisma/migrations/migrations.ts";
+import type { SchemaChange } from "../../drivers/prisma/index.ts";
 import type { Output } from "../shell/output.ts";
 
 /** What would change, a line each, those that lose values first and marked. */

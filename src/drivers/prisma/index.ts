@@ -5,7 +5,7 @@ export { sharedAdapter } from "./adapter/share-adapter.ts";
 export type { AnyPrismaClient } from "./client/words/client-shape.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
-export type { Migrations, MigrationTarget } from "./migrations/migrations.ts";
+export type { Migrations, MigrationTarget, SchemaChange } from "./migrations/migrations.ts";
 export { openMigrations } from "./migrations/open-migrations.ts";
 export { prisma } from "./prisma.ts";
 export { toPrismaSchema } from "./schema/to-prisma-schema.ts";

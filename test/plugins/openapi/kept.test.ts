@@ -13,8 +13,8 @@ import {
   string,
 } from "keelson";
 import { openapiDocument } from "keelson/openapi";
-import type { RouteReader } from "keelson/plugin";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { RouteReader } from "../../../src/gate/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";
 import { propertyOptions } from "../../support/properties.ts";
