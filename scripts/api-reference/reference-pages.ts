@@ -110,8 +110,7 @@ const kinds: readonly PageKind[] = [
   {
     id: "servers",
     title: "Servers and frameworks",
-    intro:
-      "Adapters for Node's own server, Express, Hono and Next.js. Each is also exported by the subpath of its host.",
+    intro: "Adapters for Express, Hono and Next.js. Each is also exported by the subpath of its host.",
     of: "keelson",
     files: ["adapters/"],
   },
@@ -151,9 +150,30 @@ const kinds: readonly PageKind[] = [
     files: [""],
   },
   {
+    id: "express",
+    title: "keelson/express",
+    intro: "Types of the adapter for Express; the adapter is on [Servers and frameworks](servers.md).",
+    of: "keelson/express",
+    files: [""],
+  },
+  {
+    id: "hono",
+    title: "keelson/hono",
+    intro: "Types of the adapter for Hono; the adapter is on [Servers and frameworks](servers.md).",
+    of: "keelson/hono",
+    files: [""],
+  },
+  {
+    id: "next",
+    title: "keelson/next",
+    intro: "Types of the adapter for Next.js; the adapter is on [Servers and frameworks](servers.md).",
+    of: "keelson/next",
+    files: [""],
+  },
+  {
     id: "node",
     title: "keelson/node",
-    intro: "What only this subpath has; `serve` and `gracefully` are on [Servers and frameworks](servers.md).",
+    intro: "A server on node:http, its graceful end, and a request listener.",
     of: "keelson/node",
     files: [""],
   },
