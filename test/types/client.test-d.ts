@@ -1,11 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
-import {
-  type Client,
-  createClient,
-  type OverTheWire,
-  type Sendable,
-  type WorkflowRun,
-} from "../../src/client/index.ts";
+import { type Client, createClient, type OverTheWire, type Sendable } from "../../src/client/index.ts";
+import type { WorkflowRun } from "../../src/client/workflow-runs.ts";
 import {
   action,
   bool,
