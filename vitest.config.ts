@@ -10,11 +10,16 @@ export default defineConfig({
     // The same names as `paths` in tsconfig.json: tests and examples import the package as its users do.
     alias: [
       { find: /^keelson$/, replacement: source("index.ts") },
-      { find: /^keelson\/client$/, replacement: source("client/index.ts") },
-      { find: /^keelson\/kernel$/, replacement: source("kernel.ts") },
+      { find: /^keelson\/(plugin|driver)$/, replacement: source("$1.ts") },
+      { find: /^keelson\/(client|testing)$/, replacement: source("$1/index.ts") },
       { find: /^keelson\/(express|hono|next|node)$/, replacement: source("adapters/$1/index.ts") },
       { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },
-      { find: /^keelson\/testing$/, replacement: source("testing/index.ts") },
+      {
+        find: /^keelson\/(audit|idempotency|openapi|rate-limit|telemetry)$/,
+        replacement: source("plugins/$1/index.ts"),
+      },
+      { find: /^keelson\/jwt$/, replacement: source("plugins/jwt-auth/index.ts") },
+      { find: /^keelson\/dbos$/, replacement: source("plugins/workflows/dbos/index.ts") },
     ],
   },
   test: {

@@ -13,10 +13,10 @@ import {
   type Keelson,
   keelson,
   noopLogger,
-  type QueryParser,
   string,
   text,
 } from "keelson";
+import type { QueryParser } from "keelson/plugin";
 import { customersUrl } from "./customers-url.ts";
 import { callers } from "./seed.ts";
 

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
+import { serve } from "../src/adapters/node/index.ts";
 import {
   createPlugin,
   email,
@@ -11,7 +12,6 @@ import {
   memoryDriver,
   noopLogger,
   type PasswordHasher,
-  serve,
   string,
 } from "../src/index.ts";
 

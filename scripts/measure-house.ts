@@ -8,6 +8,7 @@ import ts from "typescript";
 import { codeLines } from "../test/support/code-lines.ts";
 import { repositoryRoot, sourceFiles } from "../test/support/source-files.ts";
 import { walk } from "../test/support/ways.ts";
+import { entryPoints } from "./api-reference/reference-pages.ts";
 
 const files = sourceFiles("src").filter(({ path }) => path.endsWith(".ts"));
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
@@ -140,11 +141,9 @@ function surfaces(): string {
 }
 
 function doorFile(door: string): string {
-  const name = door === "." ? "index" : door.slice(2);
-  const candidates = [`${name}.ts`, `${name}/index.ts`, `adapters/${name}/index.ts`, `drivers/${name}/index.ts`];
-  const found = candidates.map((path) => join(repositoryRoot, "src", path)).find((path) => ts.sys.fileExists(path));
-  if (found === undefined) throw new Error(`no file for the door ${door}`);
-  return found;
+  const file = entryPoints[`keelson${door.slice(1)}`];
+  if (file === undefined) throw new Error(`no file for the door ${door}`);
+  return join(repositoryRoot, file);
 }
 
 /** Files and calls of a request that was made before, when everything is compiled and cached. */

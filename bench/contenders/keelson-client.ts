@@ -1,6 +1,7 @@
 // Keelson on node:http, on the Prisma client that the hand-written servers use too.
-import { type AnyPrismaClient, prisma } from "keelson";
+import { prisma } from "keelson";
 import { serve } from "keelson/node";
+import type { AnyPrismaClient } from "keelson/prisma";
 import { createBenchApi } from "../keelson-api.ts";
 import { createPrismaClient } from "../prisma-client.ts";
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { gracefully } from "keelson";
+import { gracefully } from "keelson/node";
 import { addPeople } from "../notes/add-people.ts";
 import { createNotes } from "../notes/api.ts";
 import { banner } from "../notes/banner.ts";

@@ -1,4 +1,6 @@
-import { embedded, jwtAuth, type KeelsonConfig, keelson, openapi } from "keelson";
+import { embedded, type KeelsonConfig, keelson } from "keelson";
+import { jwtAuth } from "keelson/jwt";
+import { openapi } from "keelson/openapi";
 import type { DemoSecrets } from "./demo-secrets.ts";
 import { director } from "./entities/director.ts";
 import { distributor } from "./entities/distributor.ts";

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join, parse } from "node:path";
-import { ConfigurationError, isKeelsonError, serve } from "keelson";
+import { ConfigurationError, isKeelsonError } from "keelson";
+import { serve } from "keelson/node";
 import { addPeople } from "./add-people.ts";
 import { createFilms } from "./api.ts";
 import { banner } from "./banner.ts";

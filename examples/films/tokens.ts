@@ -1,4 +1,5 @@
-import { createTokenSigner, type User } from "keelson";
+import type { User } from "keelson";
+import { createTokenSigner } from "keelson/jwt";
 
 /** How tokens of this API are made and checked. */
 export function tokenOptions(secret: string) {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
-import { gracefully } from "keelson";
+import { gracefully } from "keelson/node";
 import { addPeople } from "../notes/add-people.ts";
 import { createNotes } from "../notes/api.ts";
 import { banner } from "../notes/banner.ts";

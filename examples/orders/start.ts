@@ -1,4 +1,5 @@
-import { embedded, serve } from "keelson";
+import { embedded } from "keelson";
+import { serve } from "keelson/node";
 import { createOrders } from "./api.ts";
 import { createBank } from "./bank.ts";
 

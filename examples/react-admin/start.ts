@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gracefully } from "keelson";
+import { gracefully } from "keelson/node";
 import { ada, grace } from "../films/people.ts";
 import { createApp } from "./app.ts";
 import { bundlePage } from "./bundle-page.ts";

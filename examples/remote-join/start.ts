@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { serve } from "keelson";
+import { serve } from "keelson/node";
 import { createShop } from "./shop/api.ts";
 
 // `npm run example:remote-join`, then the lines it prints. `PORT` and `BILLING_PORT` say where the two processes listen.

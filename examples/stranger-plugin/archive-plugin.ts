@@ -1,5 +1,6 @@
 // A plugin and a rule written with public imports only: what a stranger's package can do, ours do no other way.
-import { action, createPluginFactory, defineRule, entityOfRecord, Reply, type Rule, routeSegment } from "keelson";
+import { action, createPluginFactory, defineRule, entityOfRecord, Reply, type Rule } from "keelson";
+import { routeSegment } from "keelson/plugin";
 
 /** Options of {@link archive}. */
 export interface ArchiveOptions {

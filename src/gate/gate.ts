@@ -117,7 +117,7 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
         ids: options.ids ?? defaultIds,
         container,
         policies: declared.policies,
-        changes,
+        reporting: changes?.around,
         hooks: ground.hooks as unknown as HookRegistry<HookMap>,
         tracer: tracerOf(container),
       });

@@ -177,7 +177,7 @@ export function createFakeKernel(): FakeKernel {
       container: source,
       hooks: open,
       policies: declaredRecords.policies,
-      changes: createChangeSeam(model, declaredRecords.listeners, log),
+      reporting: createChangeSeam(model, declaredRecords.listeners, log)?.around,
     });
     return new RequestScope(runtime, { principal: caller, requestId: "test", exchange });
   };

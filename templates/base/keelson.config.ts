@@ -1,4 +1,5 @@
-import { defineConfig, jwtAuth } from "keelson";
+import { defineConfig } from "keelson";
+import { jwtAuth } from "keelson/jwt";
 import { task } from "./src/entities/task.ts";
 import { user } from "./src/entities/user.ts";
 import { tokens } from "./src/tokens.ts";

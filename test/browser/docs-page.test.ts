@@ -1,4 +1,5 @@
-import { entity, int, type Keelson, keelson, memoryDriver, noopLogger, openapi, string, text } from "keelson";
+import { entity, int, type Keelson, keelson, memoryDriver, noopLogger, string, text } from "keelson";
+import { openapi } from "keelson/openapi";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { testBrowser } from "../support/browser.ts";

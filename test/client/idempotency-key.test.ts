@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createClient } from "../../src/client/index.ts";
-import { action, entity, idempotency, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import { action, entity, keelson, memoryDriver, noopLogger, string } from "../../src/index.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { startApp } from "../support/http.ts";
 
 const rules = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };

@@ -1,5 +1,6 @@
-import { entity, keelson, memoryDriver, pluralize, routeSegment, string } from "keelson";
+import { entity, keelson, memoryDriver, pluralize, string } from "keelson";
 import { clientRoutes, createClient } from "keelson/client";
+import { routeSegment } from "keelson/plugin";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openShop } from "./shop.ts";
 

@@ -1,25 +1,25 @@
 import { type Bank, createBank } from "../../examples/orders/bank.ts";
 import { placeOrder } from "../../examples/orders/place-order.ts";
+import type { IdGenerator } from "../../src/gate/index.ts";
 import {
   action,
-  audit,
   belongsTo,
-  type Clock,
   type Driver,
   entity,
   enums,
-  type IdGenerator,
-  idempotency,
   int,
-  jwtAuth,
   type Keelson,
   keelson,
   noopLogger,
   type RemoteService,
-  rateLimit,
   string,
   workflows,
 } from "../../src/index.ts";
+import type { Clock } from "../../src/kernel/index.ts";
+import { audit } from "../../src/plugins/audit/index.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
+import { jwtAuth } from "../../src/plugins/jwt-auth/index.ts";
+import { rateLimit } from "../../src/plugins/rate-limit/index.ts";
 import { TOKEN_CLAIMS, TOKEN_SECRET } from "../support/fuzz/callers.ts";
 import { echo, fuzzEntities, user } from "../support/fuzz/entities.ts";
 

@@ -1,8 +1,8 @@
 import { createClient } from "@libsql/client";
 import pg from "pg";
 import { type Driver, embedded, memoryDriver, postgres } from "../../src/index.ts";
-import type { EntityModel } from "../../src/kernel.ts";
-import { withMiddleware } from "../../src/kernel.ts";
+import type { EntityModel } from "../../src/plugin.ts";
+import { withMiddleware } from "../../src/plugin.ts";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 import { createCorpusApp, FixedTime } from "./app.ts";
 

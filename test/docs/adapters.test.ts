@@ -4,20 +4,11 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import express, { type Express } from "express";
 import { Hono } from "hono";
-import {
-  type ExpressHandler,
-  entity,
-  expressAdapter,
-  type Graceful,
-  type HonoHandler,
-  type Keelson,
-  keelson,
-  memoryDriver,
-  type NextHandlers,
-  noopLogger,
-  type Served,
-  string,
-} from "keelson";
+import { entity, expressAdapter, type Keelson, keelson, memoryDriver, noopLogger, string } from "keelson";
+import type { ExpressHandler } from "keelson/express";
+import type { HonoHandler } from "keelson/hono";
+import type { NextHandlers } from "keelson/next";
+import type { Graceful, Served } from "keelson/node";
 import { NextRequest } from "next/server.js";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { listen } from "../adapters/listen.ts";

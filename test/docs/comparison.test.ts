@@ -35,7 +35,7 @@ describe("docs/comparison.md", () => {
   });
 
   it("says of Keelson what it has and lacks", () => {
-    for (const name of ["RateLimitedError", "prisma", "postgres", "embedded", "openapi"])
+    for (const name of ["RateLimitedError", "prisma", "postgres", "embedded", "defaultPlugins"])
       expect(door).toHaveProperty(name);
     const { version, dependencies, peerDependencies } = JSON.parse(read("package.json"));
     expect(version).toMatch(/^0\.1\./);

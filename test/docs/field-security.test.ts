@@ -3,7 +3,6 @@ import {
   type AppEncryption,
   clearEncryptionKeys,
   createEnhancedDriver,
-  createPasswordHasher,
   type Driver,
   type EntityLike,
   encryptValue,
@@ -16,14 +15,15 @@ import {
   noopLogger,
   type Plugin,
   type Row,
-  serve,
   string,
   text,
   UnavailableError,
   type User,
   verifyPassword,
 } from "keelson";
+import { serve } from "keelson/node";
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { createPasswordHasher } from "../../src/plugins/field-security/index.ts";
 import { connectDriver } from "../support/connect-driver.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage } from "../support/page.ts";

@@ -13,19 +13,19 @@ import {
   entity,
   existsAction,
   exportAction,
-  idempotency,
   importAction,
   int,
   keelson,
   memoryDriver,
   noopLogger,
-  rateLimit,
   restoreAction,
   softDeleteAction,
   string,
   toggleAction,
   unarchiveAction,
 } from "keelson";
+import { idempotency } from "keelson/idempotency";
+import { rateLimit } from "keelson/rate-limit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { OPERATORS } from "../../src/entity/index.ts";
 import { type JsonResponse, type RequestInit, type RunningApp, request, startApp } from "../support/http.ts";

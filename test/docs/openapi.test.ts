@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Keelson, keelson, memoryDriver, type OpenApiDocument, openapiDocument, type Plugin } from "keelson";
+import { type Keelson, keelson, memoryDriver, type Plugin } from "keelson";
+import { type OpenApiDocument, openapiDocument } from "keelson/openapi";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openPage, type Page } from "../support/page.ts";
 

@@ -144,7 +144,7 @@ describe("docs/guides/production.md", () => {
 
   it("refuses bodies and pages over its limits", async () => {
     const { origin } = await start();
-    const { createTokenSigner } = await import("keelson");
+    const { createTokenSigner } = await import("keelson/jwt");
     const tokens = { secret: SECRETS.JWT_SECRET, issuer: "https://shop.example", audience: "shop", expiresIn: 60 };
     const token = await createTokenSigner(tokens)({ sub: "eve" });
     const large = { name: "x".repeat(300 * 1024) };

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServableApp } from "../../src/adapters/node/index.ts";
-import { entity, keelson, memoryDriver, type Plugin, type RateLimitPolicy, rateLimit } from "../../src/index.ts";
+import { entity, keelson, memoryDriver, type Plugin } from "../../src/index.ts";
+import { type RateLimitPolicy, rateLimit } from "../../src/plugins/rate-limit/index.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage, type Page } from "../support/page.ts";
 

@@ -7,7 +7,6 @@ import {
   DatabaseUnavailableError,
   email,
   entity,
-  idempotency,
   keelson,
   memoryDriver,
   noopLogger,
@@ -17,6 +16,7 @@ import {
   string,
   text,
 } from "keelson";
+import { idempotency } from "keelson/idempotency";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonResponse, type RequestInit, type RunningApp, request, startApp } from "../support/http.ts";
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-
 import { describe, expect, it } from "vitest";
 import * as keelson from "../../src/index.ts";
+import { DEFAULT_LIMITS } from "../../src/kernel/index.ts";
+import * as idempotency from "../../src/plugins/idempotency/index.ts";
 import { PLUGIN_FAULTS } from "../support/plugin-faults.ts";
 import { sourceFiles } from "../support/source-files.ts";
 import { hookNames } from "./concepts/members-of.ts";
@@ -15,7 +16,7 @@ function column(page: string, index = 1): string[] {
 }
 
 describe("docs/reference/errors.md", () => {
-  const classes = Object.entries(keelson).filter(
+  const classes = Object.entries({ ...keelson, ...idempotency }).filter(
     ([name, value]) =>
       typeof value === "function" && name.endsWith("Error") && name !== "KeelsonError" && /^[A-Z]/.test(name),
   );
@@ -58,7 +59,7 @@ describe("docs/reference/hooks.md", () => {
 describe("docs/reference/limits.md", () => {
   it("lists every limit with its default, and no other", () => {
     const rows = column("limits.md").map((name, i) => [name, Number(column("limits.md", 2)[i])]);
-    expect(Object.fromEntries(rows)).toEqual(keelson.DEFAULT_LIMITS);
+    expect(Object.fromEntries(rows)).toEqual(DEFAULT_LIMITS);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   defineRule,
   entity,
   httpService,
-  jwtAuth,
   type Keelson,
   keelson,
   memoryDriver,
@@ -11,6 +10,7 @@ import {
   type RemoteService,
   string,
 } from "../../src/index.ts";
+import { jwtAuth } from "../../src/plugins/jwt-auth/index.ts";
 import { listServer } from "../plugins/remote-joins/list-server.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage } from "../support/page.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { idempotency, keelson, memoryDriver, noopLogger } from "../../src/index.ts";
+import { keelson, memoryDriver, noopLogger } from "../../src/index.ts";
 import { completeOptions } from "../../src/plugins/idempotency/idempotency-options.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { request, startApp } from "../support/http.ts";
 import { openPage, type Page } from "../support/page.ts";
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { keelson, TelemetryOptions } from "../../src/index.ts";
+import type { keelson } from "../../src/index.ts";
+import type { TelemetryOptions } from "../../src/plugins/telemetry/index.ts";
 import { outline, recordSpans } from "../plugins/telemetry/recorder.ts";
 import { openPage, type Page } from "../support/page.ts";
 import { repositoryRoot } from "../support/source-files.ts";

@@ -71,7 +71,7 @@ describe("the package keelson-plugin-slugs", () => {
     const files = sourceFiles(folder, (path) => path.endsWith(".ts"));
     const imports = files.flatMap(({ text }) => [...text.matchAll(/from "([^".][^"]*)"/g)].map((match) => match[1]));
     expect([...new Set(imports)].sort()).toEqual(
-      ["keelson", "keelson/kernel", "keelson/testing", "node:crypto", "vitest", "vitest/config"].sort(),
+      ["keelson", "keelson/plugin", "keelson/testing", "node:crypto", "vitest", "vitest/config"].sort(),
     );
   });
 

@@ -8,12 +8,12 @@ import {
   keelson,
   type Logger,
   noopLogger,
-  type Operation,
   type Plugin,
   restoreAction,
   softDeleteAction,
   string,
 } from "../../src/index.ts";
+import type { Operation } from "../../src/plugin.ts";
 import { unavailable } from "../support/faults/note-app.ts";
 import { type JsonResponse, type RunningApp, request, startApp } from "../support/http.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";

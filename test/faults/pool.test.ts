@@ -1,6 +1,7 @@
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Limits, type PostgresOptions, postgres } from "../../src/index.ts";
+import type { PostgresOptions } from "../../src/drivers/prisma/index.ts";
+import { type Limits, postgres } from "../../src/index.ts";
 import { freshPostgres } from "../support/databases.ts";
 import { deferred } from "../support/deferred.ts";
 import { mutingProxy } from "../support/faults/muting-proxy.ts";

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import type { Decision } from "../../src/gate/index.ts";
 import {
   type AnyEntity,
   action,
@@ -6,24 +7,22 @@ import {
   bulkDeleteAction,
   countAction,
   createPlugin,
-  type Decision,
   type Driver,
   embedded,
   entity,
   exportAction,
   hasMany,
-  idempotency,
   importAction,
   KeelsonError,
   manyToMany,
-  type OperationKind,
   type Plugin,
-  type Policy,
   type Row,
   string,
   type User,
   type Where,
 } from "../../src/index.ts";
+import type { OperationKind, Policy } from "../../src/plugin.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { freshSqliteFile } from "../support/databases.ts";
 import { openPage } from "../support/page.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createApp } from "../../src/gate/index.ts";
 import { entity, memoryDriver, noopLogger, string } from "../../src/index.ts";
-import { createApp } from "../../src/kernel.ts";
 
 describe("a kernel without plugins", () => {
   const boot = () =>

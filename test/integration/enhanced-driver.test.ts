@@ -6,7 +6,6 @@ import {
   createEnhancedDriver,
   type Driver,
   defineRule,
-  type EnhancedDriverOptions,
   email,
   embedded,
   entity,
@@ -22,8 +21,10 @@ import {
   text,
   verifyPassword,
 } from "keelson";
-import { createModel, withMiddleware } from "keelson/kernel";
+import { withMiddleware } from "keelson/plugin";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { createModel } from "../../src/entity/index.ts";
+import type { EnhancedDriverOptions } from "../../src/keelson.ts";
 import { freshSqliteFile } from "../support/databases.ts";
 
 const KEY = "ab".repeat(32);

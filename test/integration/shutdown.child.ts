@@ -6,10 +6,11 @@ import type { AddressInfo } from "node:net";
 import { serve as serveHono } from "@hono/node-server";
 import express5 from "express";
 import { Hono } from "hono";
-import { createPlugin, gracefully, memoryDriver, noopLogger, serve } from "keelson";
+import { createPlugin, memoryDriver, noopLogger } from "keelson";
 import { expressAdapter } from "keelson/express";
 import { honoAdapter } from "keelson/hono";
-import { withMiddleware } from "keelson/kernel";
+import { gracefully, serve } from "keelson/node";
+import { withMiddleware } from "keelson/plugin";
 import { createNotes } from "../../examples/notes/api.ts";
 import { deferred } from "../support/deferred.ts";
 

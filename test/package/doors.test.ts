@@ -1,39 +1,60 @@
 import { dirname, join, normalize } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sourceFiles } from "../support/source-files.ts";
 
-const IMPORT = /^(?:import|export)(?: type)? \{([^}]*)\} from "([^"]+)";/gm;
-const DOORS = ["kernel", "gate", "entity"].map((room) => normalize(`src/${room}/index.ts`));
+const texts = new Map(sourceFiles("src", (path) => path.endsWith(".ts")).map(({ path, text }) => [path, text]));
 
-/** `export *` in src/kernel.ts. */
-const ROOMS_PUBLISHED = ["entity", "gate"].map((room) => normalize(`src/${room}/index.ts`));
+/** Entry points of optional plugins, and the folder of each. */
+const OPTIONAL = {
+  audit: "src/plugins/audit/",
+  dbos: "src/plugins/workflows/dbos/",
+  idempotency: "src/plugins/idempotency/",
+  jwt: "src/plugins/jwt-auth/",
+  "rate-limit": "src/plugins/rate-limit/",
+  telemetry: "src/plugins/telemetry/",
+};
 
-const namesIn = (list: string): string[] =>
-  list
-    .split(",")
-    .map(
-      (name) =>
-        name
-          .trim()
-          .replace(/^type /, "")
-          .split(" as ")[0] as string,
-    )
-    .filter((name) => name !== "");
+const IMPORT = /^(?:import|export) (type )?(?:\{([^}]*)\}|\*[^"]*|\w+) from "(\.[^"]+)";/gm;
 
-it("keelson/kernel has every name that first-party plugins, drivers and adapters import", () => {
-  const published = new Set(
-    sourceFiles("src", (path) => path === "src/kernel.ts" || ROOMS_PUBLISHED.includes(path)).flatMap(({ text }) =>
-      [...text.matchAll(IMPORT)].flatMap(([, names]) => namesIn(names as string)),
-    ),
+/** Files whose values each file imports; an import of types alone is gone once it is compiled. */
+const imports = new Map(
+  [...texts].map(([path, text]) => [
+    path,
+    [...text.matchAll(IMPORT)]
+      .filter(([, type, names]) => !type && !names?.split(",").every((name) => /^\s*(type\s.*)?$/.test(name)))
+      .map(([, , , from]) => normalize(join(dirname(path), from as string))),
+  ]),
+);
+
+/** Files that are loaded with a file: static imports of values, however far away. */
+function loadedWith(file: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const imported of imports.get(file) ?? []) loadedWith(imported, seen);
+  return seen;
+}
+
+function optionalIn(file: string): string[] {
+  const loaded = [...loadedWith(file)];
+  return Object.entries(OPTIONAL).flatMap(([name, folder]) =>
+    loaded.some((path) => path.startsWith(folder)) ? [name] : [],
   );
-  const used = ["plugins", "drivers", "adapters"]
-    .flatMap((room) => sourceFiles(`src/${room}`, (path) => path.endsWith(".ts")))
-    .flatMap(({ path, text }) =>
-      [...text.matchAll(IMPORT)]
-        .filter(([, , from]) => DOORS.includes(join(dirname(path), from as string)))
-        .flatMap(([, names]) => namesIn(names as string)),
-    );
-  expect(published.size).toBeGreaterThan(100);
-  expect(used.length).toBeGreaterThan(100);
-  expect([...new Set(used)].filter((name) => !published.has(name))).toEqual([]);
+}
+
+describe("an optional plugin", () => {
+  it.each(Object.entries(OPTIONAL))("%s is loaded by its own entry point and brings no other along", (name, folder) => {
+    expect(optionalIn(`${folder}index.ts`)).toEqual([name]);
+  });
+
+  it.each([
+    "src/index.ts",
+    "src/plugin.ts",
+    "src/driver.ts",
+    "src/client/index.ts",
+    "src/testing/index.ts",
+    ...["express", "hono", "next", "node"].map((host) => `src/adapters/${host}/index.ts`),
+  ])("is not loaded by %s", (file) => {
+    expect(loadedWith(file).size).toBeGreaterThan(1);
+    expect(optionalIn(file)).toEqual([]);
+  });
 });

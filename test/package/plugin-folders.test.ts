@@ -1,7 +1,8 @@
-import { posix } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { foldersIn, type SourceFile, sourceFiles } from "../support/source-files.ts";
+import { foldersIn, repositoryRoot, type SourceFile, sourceFiles } from "../support/source-files.ts";
 
 const ROOTS = ["src/index.ts", "src/keelson.ts"];
 const sources = sourceFiles("src", (path) => path.endsWith(".ts"));
@@ -48,7 +49,12 @@ describe("plugin folders", () => {
     const broken = foldersIn("src/plugins").map((name) => [name, importersOf(`src/plugins/${name}`)] as const);
     expect(broken).not.toEqual([]);
     expect(broken.filter(([, importers]) => importers.some((path) => !ROOTS.includes(path)))).toEqual([]);
-    expect(broken.filter(([, importers]) => importers.length === 0)).toEqual([]);
+    // Those that no root names are entry points of their own.
+    const entries = readFileSync(join(repositoryRoot, "tsup.config.ts"), "utf8");
+    const unused = broken.filter(
+      ([name, importers]) => importers.length === 0 && !entries.includes(`plugins/${name}/`),
+    );
+    expect(unused).toEqual([]);
   });
 
   it("have a door named index.ts that exports the folder's name", () => {

@@ -1,7 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AnyPrismaClient } from "../../src/drivers/prisma/index.ts";
 import {
-  type AnyPrismaClient,
   belongsTo,
   entity,
   hasMany,

@@ -4,6 +4,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serve } from "../../src/adapters/node/index.ts";
 import {
   action,
   createPlugin,
@@ -15,7 +16,6 @@ import {
   keelson,
   memoryDriver,
   noopLogger,
-  serve,
   string,
   toNextHandler,
 } from "../../src/index.ts";

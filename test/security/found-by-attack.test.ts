@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { Operation, OperationKind, Policy } from "../../src/gate/index.ts";
 import {
   type AnyEntity,
   action,
@@ -8,17 +9,14 @@ import {
   defineRule,
   entity,
   hasMany,
-  idempotency,
   importAction,
   json,
   manyToMany,
   noopLogger,
-  type Operation,
-  type OperationKind,
   type Plugin,
-  type Policy,
   string,
 } from "../../src/index.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 
 const open = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] } as const;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { httpService, type RemoteJoinsOptions, type RemoteService } from "../../src/index.ts";
+import { httpService, type RemoteService } from "../../src/index.ts";
+import type { RemoteJoinsOptions } from "../../src/plugins/remote-joins/index.ts";
 import { request } from "../support/http.ts";
 import { type BillingProcess, startBilling } from "../support/remote/billing-process.ts";
 import { customersWithSubscriptions, startShop } from "../support/remote/shop.ts";

@@ -12,9 +12,9 @@ import {
   memoryDriver,
   noopLogger,
   Reply,
-  type RequestInfo,
   string,
 } from "keelson";
+import type { RequestInfo } from "../../src/kernel/index.ts";
 
 const user = entity("user", { name: string })
   .ownedBy("id")

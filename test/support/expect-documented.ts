@@ -1,4 +1,4 @@
-import { type OpenApiDocument, openapiDocument } from "keelson";
+import { type OpenApiDocument, openapiDocument } from "keelson/openapi";
 import { createConformance, type Exchange } from "./openapi-conformance.ts";
 
 type Api = Parameters<typeof openapiDocument>[0];

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import express from "express";
 import { Hono } from "hono";
-import { expressAdapter, honoAdapter, type Keelson, serve } from "../../src/index.ts";
+import { serve } from "../../src/adapters/node/index.ts";
+import { expressAdapter, honoAdapter, type Keelson } from "../../src/index.ts";
 
 export const HOSTS = ["node", "express", "hono"] as const;
 export type HostName = (typeof HOSTS)[number];

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import type { OpenApiDocument } from "keelson";
+import type { OpenApiDocument } from "keelson/openapi";
 
 /** An answer as it came, and what it is the answer to. */
 export interface Exchange {

@@ -1,4 +1,5 @@
-import { endpoint, type PluginContext } from "keelson";
+import { endpoint } from "keelson";
+import type { PluginContext } from "keelson/plugin";
 
 const noop = (): void => {};
 

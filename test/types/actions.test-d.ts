@@ -2,7 +2,6 @@ import { describe, expectTypeOf, it } from "vitest";
 import type { PlainActionContext } from "../../src/entity/index.ts";
 import {
   type ActionContext,
-  type ActionRecord,
   action,
   archiveAction,
   bool,
@@ -16,7 +15,6 @@ import {
   enums,
   existsAction,
   int,
-  type KernelBody,
   keelson,
   restoreAction,
   softDeleteAction,
@@ -24,6 +22,8 @@ import {
   toggleAction,
   type User,
 } from "../../src/index.ts";
+import type { KernelBody } from "../../src/kernel/index.ts";
+import type { ActionRecord } from "../../src/plugins/actions/index.ts";
 
 const fields = { title: string, published: bool, archived: bool, deletedAt: datetime.optional() };
 const makeApp = () =>

@@ -1,11 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
-import {
-  type Client,
-  createClient,
-  type OverTheWire,
-  type Sendable,
-  type WorkflowRun,
-} from "../../src/client/index.ts";
+import { type Client, createClient, type OverTheWire, type Sendable } from "../../src/client/index.ts";
+import type { WorkflowRun } from "../../src/client/workflow-runs.ts";
 import {
   action,
   bool,
@@ -15,11 +10,11 @@ import {
   exportAction,
   int,
   keelson,
-  type RunReport,
   softDeleteAction,
   string,
   toggleAction,
 } from "../../src/index.ts";
+import type { RunReport } from "../../src/plugins/workflows/index.ts";
 import { type Post, post, profile, tag, type User, user } from "./blog.ts";
 
 const makeApp = () => keelson({ entities: [user, profile, post, tag] });

@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { type Client, createClient } from "../../src/client/index.ts";
+import type { RelatedData } from "../../src/entity/index.ts";
 import {
   belongsTo,
   datetime,
@@ -11,7 +12,6 @@ import {
   type InferRecord,
   int,
   keelson,
-  type RelatedData,
   string,
 } from "../../src/index.ts";
 

@@ -1,13 +1,12 @@
 import { describe, expectTypeOf, it } from "vitest";
+import type { EntityClient } from "../../src/gate/index.ts";
 import {
   action,
   createEntityStep,
   type Driver,
   deleteEntityStep,
-  type EntityClient,
   entity,
   executeWorkflow,
-  type RetryOptions,
   runWorkflow,
   type Step,
   type StepContext,
@@ -17,12 +16,11 @@ import {
   updateEntityStep,
   type WorkflowBuilder,
   type WorkflowDefinition,
-  type WorkflowLike,
   type WorkflowResult,
-  type WorkflowStatus,
   withOptions,
   workflow,
 } from "../../src/index.ts";
+import type { RetryOptions, WorkflowLike, WorkflowStatus } from "../../src/plugins/workflows/index.ts";
 
 interface Order {
   readonly card: string;

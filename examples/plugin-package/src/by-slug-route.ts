@@ -1,4 +1,5 @@
-import { EntityNotFoundError, pascalCase, type QueryParser, type RouteInput, routeSegment } from "keelson/kernel";
+import { pascalCase } from "keelson";
+import { EntityNotFoundError, type QueryParser, type RouteInput, routeSegment } from "keelson/plugin";
 import type { SlugPlan } from "./slug-plan.ts";
 
 /** `GET /posts/by-slug/:slug`: a list of at most one record, so that the rules and masks of reading decide. */

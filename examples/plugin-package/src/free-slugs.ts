@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { Driver } from "keelson/kernel";
+import type { Driver } from "keelson/plugin";
 import type { SlugPlan } from "./slug-plan.ts";
 import { withSuffix } from "./slug-text.ts";
 

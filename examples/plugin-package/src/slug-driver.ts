@@ -1,4 +1,4 @@
-import { ConflictError, type Driver, type Middleware, type Row, type Update, withMiddleware } from "keelson/kernel";
+import { ConflictError, type Driver, type Middleware, type Row, type Update, withMiddleware } from "keelson/plugin";
 import { freeSlugs } from "./free-slugs.ts";
 import { isPending } from "./slug.ts";
 import type { SlugPlan, SlugPlans } from "./slug-plan.ts";

@@ -1,4 +1,4 @@
-import { type AnyEntity, didYouMean, type EntityModel, type FieldDefinition } from "keelson/kernel";
+import { type AnyEntity, didYouMean, type EntityModel, type FieldDefinition } from "keelson/plugin";
 import { claim, type SlugFieldOptions, slugOptionsOf } from "./slug.ts";
 import { type SlugStyle, withoutAccents } from "./slug-text.ts";
 import type { SlugsOptions } from "./slugs.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { ConfigurationError, type FieldDefinition, type RuleRef, type StringField, string } from "keelson/kernel";
+import { type StringField, string } from "keelson";
+import { ConfigurationError, type FieldDefinition, type RuleRef } from "keelson/plugin";
 
 /** What one slug field says about itself. */
 export interface SlugFieldOptions {

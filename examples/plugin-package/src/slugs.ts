@@ -5,7 +5,7 @@ import {
   type PluginContext,
   type QueryParser,
   ValidationFailedError,
-} from "keelson/kernel";
+} from "keelson/plugin";
 import { bySlugRoute } from "./by-slug-route.ts";
 import { isPending, PENDING } from "./slug.ts";
 import { slugDriver } from "./slug-driver.ts";

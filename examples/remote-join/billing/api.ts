@@ -5,12 +5,12 @@ import {
   entity,
   enums,
   int,
-  jwtAuth,
   type KeelsonConfig,
   keelson,
   memoryDriver,
   string,
 } from "keelson";
+import { jwtAuth } from "keelson/jwt";
 import { tokens } from "../tokens.ts";
 
 /** Other services of the house; people have no business here. */

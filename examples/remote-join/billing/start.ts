@@ -1,4 +1,4 @@
-import { serve } from "keelson";
+import { serve } from "keelson/node";
 import { createBilling } from "./api.ts";
 
 // `BILLING_SECRET` and `PORT` say what tokens are signed with and where it listens. Whoever has started it is told where

@@ -1,13 +1,5 @@
-import {
-  belongsTo,
-  createTokenSigner,
-  entity,
-  httpService,
-  type KeelsonConfig,
-  keelson,
-  memoryDriver,
-  string,
-} from "keelson";
+import { belongsTo, entity, httpService, type KeelsonConfig, keelson, memoryDriver, string } from "keelson";
+import { createTokenSigner } from "keelson/jwt";
 import { tokens } from "../tokens.ts";
 import { subscription } from "./subscription.ts";
 

@@ -1,3 +1,2 @@
 // The adapter for express 4 and 5: a middleware that answers the API's requests and passes on all others.
-export { type ExpressAdapterOptions, type ExpressHandler, expressAdapter } from "./express-adapter.ts";
-export type { ExpressRequest } from "./express-body.ts";
+export { type ExpressHandler, expressAdapter } from "./express-adapter.ts";

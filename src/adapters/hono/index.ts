@@ -1,3 +1,2 @@
 // The adapter for Hono 4: a handler and a part of an app that answers the API's requests and passes on all others.
-export { type HonoAdapterOptions, type HonoHandler, honoAdapter } from "./hono-adapter.ts";
-export type { HonoContext } from "./hono-view.ts";
+export { type HonoHandler, honoAdapter } from "./hono-adapter.ts";

@@ -1,2 +1,2 @@
 // The adapter for Next.js: the handlers of a catch-all route of the App Router.
-export { type NextHandler, type NextHandlerOptions, type NextHandlers, toNextHandler } from "./to-next-handler.ts";
+export { type NextHandlers, toNextHandler } from "./to-next-handler.ts";

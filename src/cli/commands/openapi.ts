@@ -1,9 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Keelson } from "../../index.ts";
+import { importFromProject } from "../project/import-from-project.ts";
 import { loadProject } from "../project/load-project.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
 import { defineCommand } from "../shell/command.ts";
 import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
+
+/** What the command uses of `keelson/openapi`. */
+interface OpenApi {
+  openapiDocument(app: Keelson, options: { readonly as: "public" | "system" }): Promise<unknown>;
+}
 
 /** `keelson openapi`: the OpenAPI document of the app, for clients and other tools. */
 export const openapi = defineCommand({
@@ -22,7 +29,8 @@ export const openapi = defineCommand({
   async run({ args, output }) {
     const project = await loadProject(args.config);
     const { as, output: file } = args;
-    const document = await withIdleApp(project, (app) => project.library.openapiDocument(app, { as }));
+    const { openapiDocument } = await importFromProject<OpenApi>(project.file, "keelson/openapi");
+    const document = await withIdleApp(project, (app) => openapiDocument(app, { as }));
     if (file === undefined) {
       output.json(document);
       return 0;

@@ -1,5 +1,7 @@
+import type * as NodeHost from "../../adapters/node/index.ts";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { Keelson } from "../../index.ts";
+import { importFromProject } from "../project/import-from-project.ts";
 import type { Project } from "../project/project.ts";
 
 /** A project's app that is being served. */
@@ -13,13 +15,14 @@ export interface ServedProject {
  * @throws ConfigurationError when the app cannot start, or the port is taken
  */
 export async function serveProject(
-  { config, library }: Project,
+  { file, config, library }: Project,
   { port, host }: { readonly port?: string | undefined; readonly host?: string | undefined },
 ): Promise<ServedProject> {
   const wanted = portFrom(port);
+  const { serve } = await importFromProject<typeof NodeHost>(file, "keelson/node");
   const app = library.keelson(config);
   try {
-    const { url } = await library.serve(app, { port: wanted, hostname: host });
+    const { url } = await serve(app, { port: wanted, hostname: host });
     return { app, url };
   } catch (error) {
     await app.close();

@@ -7,7 +7,10 @@ import { ConfigurationError } from "../../entity/index.ts";
  * own, and share Prisma's engine, which one of them would take away from the other.
  * @throws ConfigurationError when the project has no Keelson
  */
-export async function importFromProject<T>(file: string, subpath: "keelson" | "keelson/prisma"): Promise<T> {
+export async function importFromProject<T>(
+  file: string,
+  subpath: "keelson" | `keelson/${"node" | "openapi" | "prisma"}`,
+): Promise<T> {
   let path: string;
   try {
     path = createRequire(file).resolve(subpath);

@@ -4,18 +4,8 @@
 export type { AnyPrismaClient } from "./client/client-connection.ts";
 export { type EmbeddedOptions, embedded } from "./embedded/embedded.ts";
 export { type PostgresOptions, postgres } from "./embedded/postgres.ts";
-export type {
-  MigrationPlan,
-  MigrationProgress,
-  MigrationStatus,
-  Migrations,
-  MigrationsOptions,
-  MigrationTarget,
-  SchemaChange,
-  SchemaChangeKind,
-} from "./migrations/migrations.ts";
+export type { Migrations, MigrationTarget, SchemaChange } from "./migrations/migrations.ts";
 export { openMigrations } from "./migrations/open-migrations.ts";
-export type { AnyAdapterFactory } from "./prisma.ts";
-export { type PrismaOptions, prisma } from "./prisma.ts";
-export { type PrismaSchemaOptions, toPrismaSchema } from "./schema/to-prisma-schema.ts";
+export { prisma } from "./prisma.ts";
+export { toPrismaSchema } from "./schema/to-prisma-schema.ts";
 export { sharedAdapter } from "./share-adapter.ts";

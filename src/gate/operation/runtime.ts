@@ -1,6 +1,5 @@
 import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
 import type { Clock, Hook, HookRegistry, Limits, Logger, ServiceSource } from "../../kernel/index.ts";
-import type { ChangeSeam } from "../change/change-seam.ts";
 import type { EntityRef } from "../condition/where.ts";
 import type { Driver } from "../statement/driver.ts";
 import { entityName, foundEntity } from "../statement/find-entity.ts";
@@ -67,8 +66,8 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
-  /** Reports what drivers write. @default nothing is listened to */
-  readonly changes?: ChangeSeam | undefined;
+  /** The driver of a scope whose writes are reported to listeners. @default nothing is listened to */
+  readonly reporting?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
   /** What observes operations, hooks and calls of services, for traces. @default none */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */

@@ -75,7 +75,7 @@ export class RequestScope implements GateScope {
   ) {
     this.runtime = runtime;
     this.#bare = bare;
-    this.store = runtime.changes?.around(bare, this) ?? bare;
+    this.store = runtime.reporting?.(bare, this) ?? bare;
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.#init = init;

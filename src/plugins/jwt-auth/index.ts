@@ -8,7 +8,7 @@ import { createVerifier } from "./create-verifier.ts";
 import { checkOptions, type JwtAuthOptions, type TokenClaims } from "./jwt-auth-options.ts";
 
 export { createTokenSigner, type TokenSigner, type TokenSignerOptions } from "./create-token-signer.ts";
-export type { JsonWebKeySet, JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
+export type { JwtAuthOptions, TokenClaims } from "./jwt-auth-options.ts";
 
 const PLUGIN = { id: "jwt-auth", version: "1.0.0" };
 

@@ -17,8 +17,8 @@ import type { DocumentSource, Place } from "./build-document.ts";
 import { createDocuments, type Documents } from "./create-documents.ts";
 import { DOCUMENT_SERVICE, type DocumentMaker, type OpenApiDocument, type OpenApiOptions } from "./openapi-document.ts";
 
-export type { DocumentInfo, OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
-export { type DocumentOptions, openapiDocument } from "./openapi-document.ts";
+export type { OpenApiDocument, OpenApiOptions } from "./openapi-document.ts";
+export { openapiDocument } from "./openapi-document.ts";
 
 // No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
 

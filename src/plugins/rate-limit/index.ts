@@ -17,11 +17,11 @@ import { noteOf, policiesOfRoutes, type RoutePolicies } from "./policies-of-rout
 import { checkOptions, type RateLimitOptions, type RateLimitPolicy } from "./rate-limit-options.ts";
 import { memoryRateStore } from "./rate-limit-store.ts";
 
-export { type DatabaseRateStoreOptions, databaseRateStore } from "./database-rate-store.ts";
-export type { CountedRequest, RateLimitOptions, RateLimitPolicy, RateLimitRoutes } from "./rate-limit-options.ts";
-export type { Rate, RateCount, RateLimitStore, RateStoreHost } from "./rate-limit-store.ts";
-export { type MemoryRateStoreOptions, memoryRateStore } from "./rate-limit-store.ts";
-export { type RedisRateStoreOptions, redisRateStore } from "./redis-rate-store.ts";
+export { databaseRateStore } from "./database-rate-store.ts";
+export type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts";
+export type { Rate, RateCount, RateLimitStore } from "./rate-limit-store.ts";
+export { memoryRateStore } from "./rate-limit-store.ts";
+export { redisRateStore } from "./redis-rate-store.ts";
 
 // Hooks: request:start (policies by address), route:around (all others), request:end (headers).
 

@@ -19,7 +19,6 @@ import {
 import { readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
-export { type DbosOptions, dbosEngine } from "./dbos/dbos-engine.ts";
 export type { StepContext } from "./definition/step.ts";
 export {
   type CompensateStep,

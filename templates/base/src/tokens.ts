@@ -1,4 +1,5 @@
-import { createTokenSigner, type User } from "keelson";
+import type { User } from "keelson";
+import { createTokenSigner } from "keelson/jwt";
 
 /** How tokens are made and checked. The secret is in .env. */
 export const tokens = {

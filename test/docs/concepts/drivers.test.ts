@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Driver,
-  type EmbeddedOptions,
   embedded,
   entity,
   int,
@@ -16,8 +15,10 @@ import {
   string,
   type Where,
 } from "keelson";
-import { defineDriver, OPERATORS, withMiddleware } from "keelson/kernel";
+import { defineDriver, withMiddleware } from "keelson/driver";
+import type { EmbeddedOptions } from "keelson/prisma";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OPERATORS } from "../../../src/entity/index.ts";
 import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";
 import { columnOf, tableBelow } from "./table-below.ts";

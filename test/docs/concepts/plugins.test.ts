@@ -1,4 +1,5 @@
 import * as keelson from "keelson";
+import type { HookName, Operation, PluginContext, PluginOptions } from "keelson/plugin";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { request, startApp } from "../../support/http.ts";
 import { openPage, type Page } from "../../support/page.ts";
@@ -66,12 +67,12 @@ describe("docs/concepts/plugins.md: the tables", () => {
   });
 
   it("list the hooks of each operation in their order", async () => {
-    const names = hookNames().filter((name) => name.startsWith("operation:")) as keelson.HookName[];
+    const names = hookNames().filter((name) => name.startsWith("operation:")) as HookName[];
     const seen: Record<string, string[]> = {};
     const spy = createPlugin({
       id: "spy",
       hooks: Object.fromEntries(
-        names.map((name) => [name, ({ kind }: keelson.Operation) => void (seen[kind] ??= []).push(name.slice(10))]),
+        names.map((name) => [name, ({ kind }: Operation) => void (seen[kind] ??= []).push(name.slice(10))]),
       ),
     });
     const app = appWith([spy]);
@@ -163,7 +164,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
   const route = { look: endpoint("/look", { rules: ["everyone"], handler: () => 1 }) };
 
   it("keeps the app from starting, and is named", () => {
-    const refused = (...plugins: readonly keelson.PluginOptions[]) => expect(() => appWith(plugins.map(createPlugin)));
+    const refused = (...plugins: readonly PluginOptions[]) => expect(() => appWith(plugins.map(createPlugin)));
     refused({ id: "rules" }).toThrow(/"rules" is in the list twice/);
     refused({ id: "a", services: { s: () => 1 } }, { id: "b", services: { s: () => 1 } }).toThrow(/"s" is registered/);
     refused({ id: "a", endpoints: route }, { id: "b", endpoints: route }).toThrow(/"b" collides .* "a"/);
@@ -171,7 +172,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
     refused({ id: "a", requires: ["none"] }).toThrow(/requires "none"/);
     refused({ id: "a", requires: ["b"] }, { id: "b", requires: ["a"] }).toThrow(/circular/);
     refused({ id: "a", getUser: () => null }, { id: "b", getUser: () => null }).toThrow(/only one of them/);
-    const problem = { id: "a", setup: (context: keelson.PluginContext) => context.problem("No mast.") };
+    const problem = { id: "a", setup: (context: PluginContext) => context.problem("No mast.") };
     const broken = () => {
       throw new TypeError("no");
     };
@@ -185,7 +186,7 @@ describe("docs/concepts/plugins.md: what a plugin may not do", () => {
     const broken = () => {
       throw new TypeError("secret text");
     };
-    const plugin = (id: string, options: Partial<keelson.PluginOptions>) => createPlugin({ id, ...options });
+    const plugin = (id: string, options: Partial<PluginOptions>) => createPlugin({ id, ...options });
     const app = appWith(
       [
         plugin("late", { hooks: { "operation:committed": broken }, stop: broken }),

@@ -7,7 +7,6 @@ import {
   bulkDeleteAction,
   bulkUpdateAction,
   cloneAction,
-  DEFAULT_LIMITS,
   defineRule,
   entity,
   everyone,
@@ -23,6 +22,7 @@ import {
   type User,
 } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DEFAULT_LIMITS } from "../../../src/kernel/index.ts";
 import { request, startApp } from "../../support/http.ts";
 import { openPage, type Page } from "../../support/page.ts";
 import { membersOf } from "./members-of.ts";

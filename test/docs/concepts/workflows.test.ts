@@ -10,7 +10,6 @@ import {
   int,
   keelson,
   memoryDriver,
-  type RetryOptions,
   step,
   string,
   updateEntityStep,
@@ -20,6 +19,7 @@ import {
   workflows,
 } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RetryOptions } from "../../../src/plugins/workflows/index.ts";
 import { openPage, type Page } from "../../support/page.ts";
 import { repositoryRoot } from "../../support/source-files.ts";
 import { membersOf } from "./members-of.ts";

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  AuthorizationError,
-  createPlugin,
-  entity,
-  type FieldMask,
-  type HookFunction,
-  int,
-  memoryDriver,
-  noopLogger,
-  type OperationScope,
-  string,
-} from "../../../src/index.ts";
+import { AuthorizationError, createPlugin, entity, int, memoryDriver, noopLogger, string } from "../../../src/index.ts";
+import type { FieldMask, HookFunction, OperationScope } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 

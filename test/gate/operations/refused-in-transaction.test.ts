@@ -9,14 +9,14 @@ import {
   entity,
   executeWorkflow,
   hasMany,
-  idempotency,
   type KeelsonError,
   keelson,
   noopLogger,
-  type RunOptions,
   string,
   updateEntityStep,
 } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import type { RunOptions } from "../../../src/plugins/workflows/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 // What is refused after it was stored is taken back, also where the error is caught in a transaction that goes on.

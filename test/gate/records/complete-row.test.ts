@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPlugin, entity, int, json, memoryDriver, type OperationScope, string } from "../../../src/index.ts";
+import { createPlugin, entity, int, json, memoryDriver, string } from "../../../src/index.ts";
+import type { OperationScope } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
 const thing = entity("thing", {

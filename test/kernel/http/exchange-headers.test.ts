@@ -1,14 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import {
-  createPlugin,
-  endpoint,
-  keelson,
-  memoryDriver,
-  noopLogger,
-  notFoundError,
-  Reply,
-  type RouteContext,
-} from "../../../src/index.ts";
+import { createPlugin, endpoint, keelson, memoryDriver, noopLogger, notFoundError, Reply } from "../../../src/index.ts";
+import type { RouteContext } from "../../../src/plugin.ts";
 
 const HEADER = "x-on-the-way";
 

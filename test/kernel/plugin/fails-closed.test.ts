@@ -1,19 +1,17 @@
 import {
   action,
-  audit,
   ConfigurationError,
   createPlugin,
   endpoint,
   entity,
-  type HookFunction,
   keelson,
   memoryDriver,
   noopLogger,
   type Plugin,
-  type PluginContext,
-  type PluginOptions,
   string,
 } from "keelson";
+import { audit } from "keelson/audit";
+import type { HookFunction, PluginContext, PluginOptions } from "keelson/plugin";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { PLUGIN_FAULTS } from "../../support/plugin-faults.ts";

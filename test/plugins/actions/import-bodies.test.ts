@@ -6,7 +6,6 @@ import {
   importAction,
   int,
   json,
-  type KernelBody,
   keelson,
   memoryDriver,
   noopLogger,
@@ -14,6 +13,7 @@ import {
   text,
   type Where,
 } from "../../../src/index.ts";
+import type { KernelBody } from "../../../src/kernel/index.ts";
 
 const note = entity("note", {
   title: string.min(2).unique(),

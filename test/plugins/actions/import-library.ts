@@ -18,12 +18,12 @@ import {
   keelson,
   manyToMany,
   noopLogger,
-  type Operation,
   postgres,
   string,
   text,
   type User,
 } from "../../../src/index.ts";
+import type { Operation } from "../../../src/plugin.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { type RunningApp, startApp } from "../../support/http.ts";
 import { recordStatements } from "../../support/record-statements.ts";

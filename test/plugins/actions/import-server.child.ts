@@ -1,6 +1,7 @@
 // A server of its own process: `import-server.ts <sqlite or postgres> <file or url>`. It says where it listens, how far an
 // import is, and the most memory it has had, in bytes.
-import { createPlugin, keelson, noopLogger, serve } from "../../../src/index.ts";
+import { serve } from "../../../src/adapters/node/index.ts";
+import { createPlugin, keelson, noopLogger } from "../../../src/index.ts";
 import { category, product, productsDriver } from "./import-products.ts";
 
 const [, , kind = "", target = ""] = process.argv;

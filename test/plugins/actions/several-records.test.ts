@@ -11,19 +11,16 @@ import {
   defineRule,
   entity,
   enums,
-  type HookFunction,
   hasMany,
   int,
   keelson,
   manyToMany,
   memoryDriver,
   noopLogger,
-  type OperationKind,
-  type OperationScope,
   type Plugin,
-  type PluginContext,
   string,
 } from "../../../src/index.ts";
+import type { HookFunction, OperationKind, OperationScope, PluginContext } from "../../../src/plugin.ts";
 import { type JsonResponse, request, startApp } from "../../support/http.ts";
 import { propertyOptions } from "../../support/properties.ts";
 import { recordStatements } from "../../support/record-statements.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { serializeListQuery } from "../../../src/client/index.ts";
 import {
   ConfigurationError,
   datetime,
@@ -8,7 +9,6 @@ import {
   memoryDriver,
   noopLogger,
   restoreAction,
-  serializeListQuery,
   softDeleteAction,
   string,
 } from "../../../src/index.ts";

@@ -21,7 +21,8 @@ import {
   string,
   type User,
 } from "../../../src/index.ts";
-import { createTestApp, type TestResponse } from "../../../src/testing/index.ts";
+import type { TestResponse } from "../../../src/testing/create-test-app.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 
 /** Anybody reads; owners and admins change. Its restore action has no rules, so those of update hold. */

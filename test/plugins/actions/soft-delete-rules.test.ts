@@ -7,11 +7,11 @@ import {
   entity,
   noopLogger,
   type Plugin,
-  type RuleRef,
   restoreAction,
   softDeleteAction,
   string,
 } from "../../../src/index.ts";
+import type { RuleRef } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { ADMIN, ANN, BOB, short } from "./soft-delete-library.ts";
 

@@ -1,4 +1,5 @@
-import { audit, ConfigurationError, entity, memoryDriver, string } from "keelson";
+import { ConfigurationError, entity, memoryDriver, string } from "keelson";
+import { audit } from "keelson/audit";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

@@ -1,7 +1,6 @@
 import {
   action,
   archiveAction,
-  audit,
   belongsTo,
   bool,
   bulkDeleteAction,
@@ -28,6 +27,7 @@ import {
   workflow,
 } from "../../../src/index.ts";
 import type { AuditOptions } from "../../../src/plugins/audit/index.ts";
+import { audit } from "../../../src/plugins/audit/index.ts";
 
 const OPEN = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 

@@ -1,5 +1,5 @@
 import { belongsTo, bool, cloneAction, defineRule, entity, exportAction, hasMany, memoryDriver, string } from "keelson";
-import { withMiddleware } from "keelson/kernel";
+import { withMiddleware } from "keelson/plugin";
 import { createTestApp } from "keelson/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 

@@ -6,11 +6,11 @@ import {
   entity,
   filterReadableFields,
   int,
-  type OperationScope,
   type Row,
   string,
   type User,
 } from "../../../src/index.ts";
+import type { OperationScope } from "../../../src/plugin.ts";
 import { createHandlerApp } from "./handler-app.ts";
 
 /** Depends on nothing but the request: two anonymous callers may get different answers. */

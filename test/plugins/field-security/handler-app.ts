@@ -5,11 +5,11 @@ import {
   type KeelsonConfig,
   memoryDriver,
   noopLogger,
-  type OperationScope,
   type Plugin,
   type PluginList,
   type User,
 } from "../../../src/index.ts";
+import type { OperationScope } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
 type Config<E extends readonly EntityLike[]> = Omit<KeelsonConfig<E>, "getUser" | "plugins">;

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { belongsTo, type Driver, entity, type OperationScope, type Row, string } from "../../../src/index.ts";
+import { belongsTo, type Driver, entity, type Row, string } from "../../../src/index.ts";
+import type { OperationScope } from "../../../src/plugin.ts";
 import { createHandlerApp } from "./handler-app.ts";
 
 const everyone = { create: ["everyone"], read: ["everyone"], update: ["everyone"] };

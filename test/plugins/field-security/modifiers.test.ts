@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { entity, type FieldDefinition, type Row, type StringField, string } from "../../../src/index.ts";
+import { entity, type Row, type StringField, string } from "../../../src/index.ts";
+import type { FieldDefinition } from "../../../src/plugin.ts";
 import { createHandlerApp } from "./handler-app.ts";
 
 const everyone = { create: ["everyone"], read: ["everyone"], update: ["everyone"] };

@@ -7,13 +7,13 @@ import {
   entity,
   filterReadableFields,
   type Row,
-  type RuleResult,
-  routeSegment,
   setLogger,
   string,
   text,
   type User,
 } from "../../../src/index.ts";
+import { routeSegment } from "../../../src/plugin.ts";
+import type { RuleResult } from "../../../src/plugins/rules/index.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 import { createHandlerApp } from "./handler-app.ts";
 

@@ -15,12 +15,12 @@ import {
   json,
   memoryDriver,
   noopLogger,
-  type OnDecryptError,
   type Row,
   setLogger,
   string,
   type User,
 } from "../../../src/index.ts";
+import type { OnDecryptError } from "../../../src/plugins/field-security/index.ts";
 import { createTestApp, recordingLogger } from "../../../src/testing/index.ts";
 
 const KEY = "ab".repeat(32);

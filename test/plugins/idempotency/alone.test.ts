@@ -1,4 +1,5 @@
-import { createPlugin, endpoint, entity, idempotency, memoryDriver, string } from "keelson";
+import { createPlugin, endpoint, entity, memoryDriver, string } from "keelson";
+import { idempotency } from "keelson/idempotency";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

@@ -1,14 +1,5 @@
-import {
-  embedded,
-  entity,
-  generateEncryptionKey,
-  idempotency,
-  keelson,
-  memoryDriver,
-  noopLogger,
-  postgres,
-  string,
-} from "keelson";
+import { embedded, entity, generateEncryptionKey, keelson, memoryDriver, noopLogger, postgres, string } from "keelson";
+import { idempotency } from "keelson/idempotency";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { deferred } from "../../support/deferred.ts";

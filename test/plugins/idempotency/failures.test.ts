@@ -1,5 +1,5 @@
 import { createPlugin, DatabaseUnavailableError, memoryDriver } from "keelson";
-import { entityOf, type Statement, withMiddleware } from "keelson/kernel";
+import { entityOf, type Statement, withMiddleware } from "keelson/plugin";
 import { afterEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { deferred } from "../../support/deferred.ts";

@@ -1,4 +1,5 @@
-import { action, type Driver, embedded, entity, idempotency, keelson, noopLogger, postgres, string } from "keelson";
+import { action, type Driver, embedded, entity, keelson, noopLogger, postgres, string } from "keelson";
+import { idempotency } from "keelson/idempotency";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { deferred } from "../../support/deferred.ts";

@@ -1,4 +1,6 @@
-import { entity, idempotency, keelson, memoryDriver, noopLogger, openapiDocument, string } from "keelson";
+import { entity, keelson, memoryDriver, noopLogger, string } from "keelson";
+import { idempotency } from "keelson/idempotency";
+import { openapiDocument } from "keelson/openapi";
 import { describe, expect, it } from "vitest";
 
 const note = entity("note", { text: string }).rules({

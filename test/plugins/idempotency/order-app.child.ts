@@ -1,6 +1,8 @@
 // A process with the app of orders that kills itself in the middle of the requests that say where: within the transaction,
 // with `x-die: before-commit`, or when the answer is ready and nothing of it was sent, with `x-die: before-answer`.
-import { createPlugin, embedded, type KernelRequest, postgres } from "keelson";
+
+import { createPlugin, embedded, postgres } from "keelson";
+import type { KernelRequest } from "../../../src/kernel/index.ts";
 import { orderApp } from "./order-app.ts";
 
 const database = process.argv[2] as string;

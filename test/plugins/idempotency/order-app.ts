@@ -6,8 +6,6 @@ import {
   type Driver,
   endpoint,
   entity,
-  type IdempotencyOptions,
-  idempotency,
   importAction,
   int,
   type KeelsonConfig,
@@ -17,9 +15,10 @@ import {
   Reply,
   step,
   string,
-  type WorkflowsOptions,
   workflows,
 } from "keelson";
+import { type IdempotencyOptions, idempotency } from "keelson/idempotency";
+import type { WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { type JsonResponse, type RequestInit, request, startApp } from "../../support/http.ts";
 
 /** Users whose rights may change between two tries. */

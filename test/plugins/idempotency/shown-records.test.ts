@@ -7,13 +7,13 @@ import {
   defineRule,
   entity,
   hasMany,
-  idempotency,
   keelson,
   memoryDriver,
   noopLogger,
   step,
   string,
 } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
 
 const everyone = ["everyone"] as const;
 const member = defineRule("member", ({ user }) => ({ members: { userId: user?.id ?? "" } }));

@@ -1,4 +1,5 @@
-import { createPlugin, createTokenSigner, endpoint, jwtAuth, memoryDriver } from "keelson";
+import { createPlugin, endpoint, memoryDriver } from "keelson";
+import { createTokenSigner, jwtAuth } from "keelson/jwt";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

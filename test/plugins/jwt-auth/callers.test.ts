@@ -1,15 +1,11 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { AuthenticationError, expressAdapter, keelson, memoryDriver, noopLogger } from "../../../src/index.ts";
 import {
-  AuthenticationError,
   createTokenSigner,
-  expressAdapter,
   type JwtAuthOptions,
   jwtAuth,
-  keelson,
-  memoryDriver,
-  noopLogger,
   type TokenClaims,
-} from "../../../src/index.ts";
+} from "../../../src/plugins/jwt-auth/index.ts";
 import { listen } from "../../adapters/listen.ts";
 import { request } from "../../support/http.ts";
 import { AUDIENCE, ISSUER } from "./key-server.ts";

@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ConfigurationError, createTokenSigner, PluginError, type TokenSignerOptions } from "../../../src/index.ts";
+import { ConfigurationError, PluginError } from "../../../src/index.ts";
+import { createTokenSigner, type TokenSignerOptions } from "../../../src/plugins/jwt-auth/index.ts";
 import { AUDIENCE, ISSUER } from "./key-server.ts";
 import { serveWho } from "./who-app.ts";
 

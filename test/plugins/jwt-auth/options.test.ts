@@ -1,15 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import {
-  ConfigurationError,
-  createTokenSigner,
-  type JwtAuthOptions,
-  jwtAuth,
-  keelson,
-  memoryDriver,
-  noopLogger,
-} from "../../../src/index.ts";
+import { ConfigurationError, keelson, memoryDriver, noopLogger } from "../../../src/index.ts";
+import { createTokenSigner, type JwtAuthOptions, jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
 import { AUDIENCE, ISSUER, signingKey } from "./key-server.ts";
 import { serveWho } from "./who-app.ts";
 

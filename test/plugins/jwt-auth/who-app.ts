@@ -1,5 +1,6 @@
 import { onTestFinished } from "vitest";
-import { createPlugin, endpoint, type JwtAuthOptions, jwtAuth, keelson, memoryDriver } from "../../../src/index.ts";
+import { createPlugin, endpoint, keelson, memoryDriver } from "../../../src/index.ts";
+import { type JwtAuthOptions, jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { startApp } from "../../support/http.ts";
 

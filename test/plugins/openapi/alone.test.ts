@@ -1,4 +1,5 @@
-import { createPlugin, endpoint, memoryDriver, openapi } from "keelson";
+import { createPlugin, endpoint, memoryDriver } from "keelson";
+import { openapi } from "keelson/openapi";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

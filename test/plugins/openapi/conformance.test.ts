@@ -1,13 +1,5 @@
-import {
-  createPlugin,
-  endpoint,
-  keelson,
-  memoryDriver,
-  noopLogger,
-  type OpenApiDocument,
-  openapiDocument,
-  Reply,
-} from "keelson";
+import { createPlugin, endpoint, keelson, memoryDriver, noopLogger, Reply } from "keelson";
+import { type OpenApiDocument, openapiDocument } from "keelson/openapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BODY_CASES } from "../../support/adapter-body-cases.ts";
 import { ANSWER_CASES, TARGET_CASES } from "../../support/adapter-target-cases.ts";

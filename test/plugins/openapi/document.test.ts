@@ -1,17 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import {
-  createPlugin,
-  defaultPlugins,
-  entity,
-  keelson,
-  memoryDriver,
-  noopLogger,
-  type OpenApiDocument,
-  openapi,
-  openapiDocument,
-  type RouteNotes,
-  string,
-} from "keelson";
+import { createPlugin, defaultPlugins, entity, keelson, memoryDriver, noopLogger, string } from "keelson";
+import { type OpenApiDocument, openapi, openapiDocument } from "keelson/openapi";
+import type { RouteNotes } from "keelson/plugin";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { createDocumentedApp, USERS } from "./documented-app.ts";
 

@@ -1,5 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { type Keelson, memoryDriver, noopLogger, openapiDocument } from "keelson";
+import { type Keelson, memoryDriver, noopLogger } from "keelson";
+import { openapiDocument } from "keelson/openapi";
 import openapiTypescript from "openapi-typescript";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createFilms } from "../../../examples/films/api.ts";

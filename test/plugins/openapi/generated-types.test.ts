@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openapiDocument } from "keelson";
+import { openapiDocument } from "keelson/openapi";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { expect, it, onTestFinished } from "vitest";
 import { compileProblems } from "../../support/compile-problems.ts";

@@ -9,12 +9,12 @@ import {
   keelson,
   memoryDriver,
   noopLogger,
-  openapiDocument,
-  type RouteReader,
   type Rule,
   string,
 } from "keelson";
+import { openapiDocument } from "keelson/openapi";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { RouteReader } from "../../../src/gate/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { startApp } from "../../support/http.ts";
 import { propertyOptions } from "../../support/properties.ts";

@@ -9,9 +9,9 @@ import {
   manyToMany,
   memoryDriver,
   noopLogger,
-  openapiDocument,
   string,
 } from "keelson";
+import { openapiDocument } from "keelson/openapi";
 import { afterAll, describe, expect, it } from "vitest";
 
 const author = entity("author", { name: string });

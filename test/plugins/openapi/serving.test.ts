@@ -1,4 +1,5 @@
-import { ConfigurationError, type OpenApiOptions, openapi, openapiDocument } from "keelson";
+import { ConfigurationError } from "keelson";
+import { type OpenApiOptions, openapi, openapiDocument } from "keelson/openapi";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { withMiddleware } from "../../../src/gate/index.ts";
 import { memoryDriver, UnavailableError } from "../../../src/index.ts";

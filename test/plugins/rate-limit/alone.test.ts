@@ -1,4 +1,5 @@
-import { createPlugin, endpoint, memoryDriver, rateLimit } from "keelson";
+import { createPlugin, endpoint, memoryDriver } from "keelson";
+import { rateLimit } from "keelson/rate-limit";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

@@ -8,10 +8,9 @@ import {
   type Limits,
   memoryDriver,
   type Plugin,
-  type RateLimitOptions,
-  rateLimit,
   string,
 } from "../../../src/index.ts";
+import { type RateLimitOptions, rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { request, startApp } from "../../support/http.ts";
 

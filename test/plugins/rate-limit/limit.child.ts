@@ -1,17 +1,13 @@
 // A process of two apps that each have several: one counts in Redis, under a prefix, the other in the database at an address.
 import { createClient } from "redis";
+import { serve } from "../../../src/adapters/node/index.ts";
+import { entity, keelson, memoryDriver, postgres, string } from "../../../src/index.ts";
 import {
   databaseRateStore,
-  entity,
-  keelson,
-  memoryDriver,
-  postgres,
   type RateLimitStore,
   rateLimit,
   redisRateStore,
-  serve,
-  string,
-} from "../../../src/index.ts";
+} from "../../../src/plugins/rate-limit/index.ts";
 
 const [prefix = "", database = ""] = process.argv.slice(2);
 const film = entity("film", { title: string }).rules({ read: ["everyone"] });

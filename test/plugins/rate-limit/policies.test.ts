@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { keelson, memoryDriver, openapiDocument, rateLimit } from "../../../src/index.ts";
+import { keelson, memoryDriver } from "../../../src/index.ts";
+import { openapiDocument } from "../../../src/plugins/openapi/index.ts";
+import { rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { rawRequest, request, requestBytes } from "../../support/http.ts";
 import { headerOf } from "../../support/raw-response.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { keelson, memoryDriver, rateLimit } from "../../../src/index.ts";
+import { keelson, memoryDriver } from "../../../src/index.ts";
+import { rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { rawRequest, requestBytes } from "../../support/http.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";

@@ -5,15 +5,8 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import {
-  type Driver,
-  databaseRateStore,
-  embedded,
-  memoryDriver,
-  noopLogger,
-  postgres,
-  redisRateStore,
-} from "../../../src/index.ts";
+import { type Driver, embedded, memoryDriver, noopLogger, postgres } from "../../../src/index.ts";
+import { databaseRateStore, redisRateStore } from "../../../src/plugins/rate-limit/index.ts";
 import { childProgram } from "../../support/child-program.ts";
 import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";

@@ -1,5 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { memoryRateStore, type RateCount, type RateLimitStore, redisRateStore } from "../../../src/index.ts";
+import {
+  memoryRateStore,
+  type RateCount,
+  type RateLimitStore,
+  redisRateStore,
+} from "../../../src/plugins/rate-limit/index.ts";
 import { letThrough, serveLimited } from "./limit-app.ts";
 
 const rate = { limit: 10, window: 60 };

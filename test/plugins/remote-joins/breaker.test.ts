@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { RemoteJoinsOptions, Row } from "../../../src/index.ts";
+import type { Row } from "../../../src/index.ts";
+import type { RemoteJoinsOptions } from "../../../src/plugins/remote-joins/index.ts";
 import type { TestApp } from "../../../src/testing/index.ts";
 import { type Call, serviceOf, shop, titled } from "./shop.ts";
 

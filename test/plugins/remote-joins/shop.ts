@@ -1,3 +1,4 @@
+import type { RemoteFetchOptions } from "../../../src/gate/index.ts";
 import {
   belongsTo,
   datetime,
@@ -6,7 +7,6 @@ import {
   type KeelsonConfig,
   type Logger,
   memoryDriver,
-  type RemoteFetchOptions,
   type RemoteService,
   type Row,
   string,

@@ -1,7 +1,8 @@
-import { entity, memoryDriver, schema, string } from "keelson";
-import { withMiddleware } from "keelson/kernel";
+import { entity, memoryDriver, string } from "keelson";
+import { withMiddleware } from "keelson/plugin";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
+import { schema } from "../../../src/plugins/schema/index.ts";
 
 const note = entity("note", { text: string });
 

@@ -1,4 +1,5 @@
-import { memoryDriver, telemetry } from "keelson";
+import { memoryDriver } from "keelson";
+import { telemetry } from "keelson/telemetry";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
+import { serve } from "../../../src/adapters/node/index.ts";
 import {
   action,
   belongsTo,
@@ -12,16 +13,14 @@ import {
   generateEncryptionKey,
   keelson,
   memoryDriver,
-  serve,
   step,
   string,
-  type TelemetryOptions,
-  telemetry,
   text,
   updateEntityStep,
   withOptions,
   workflow,
 } from "../../../src/index.ts";
+import { type TelemetryOptions, telemetry } from "../../../src/plugins/telemetry/index.ts";
 
 /** A text that is nowhere else. */
 export const canary = (of: string): string => `canary-${of}-${randomUUID()}`;

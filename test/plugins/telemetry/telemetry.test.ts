@@ -1,6 +1,8 @@
 import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { httpService, keelson, memoryDriver, postgres, serve, telemetry } from "../../../src/index.ts";
+import { serve } from "../../../src/adapters/node/index.ts";
+import { httpService, keelson, memoryDriver, postgres } from "../../../src/index.ts";
+import { telemetry } from "../../../src/plugins/telemetry/index.ts";
 import { loadApi } from "../../../src/plugins/telemetry/spans.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { freshPostgres } from "../../support/databases.ts";

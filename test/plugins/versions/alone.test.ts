@@ -1,6 +1,7 @@
-import { entity, memoryDriver, string, versions } from "keelson";
+import { entity, memoryDriver, string } from "keelson";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
+import { versions } from "../../../src/plugins/versions/index.ts";
 
 const note = entity("note", { text: string }).versioned();
 

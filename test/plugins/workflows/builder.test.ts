@@ -4,21 +4,18 @@ import {
   createEnhancedDriver,
   createEntityStep,
   deleteEntityStep,
-  type ExecuteOptions,
   entity,
   executeWorkflow,
   memoryDriver,
   type Step,
-  type StepLike,
-  type StepOptions,
   step,
   string,
   updateEntityStep,
   WorkflowBuilder,
-  type WorkflowLike,
   withOptions,
   workflow,
 } from "../../../src/index.ts";
+import type { ExecuteOptions, StepLike, StepOptions, WorkflowLike } from "../../../src/plugins/workflows/index.ts";
 
 const note = entity("note", { text: string });
 const one = step("one", ({ input }) => input);

@@ -2,11 +2,9 @@
 import {
   action,
   createEntityStep,
-  dbosEngine,
   EntityNotFoundError,
   entity,
   int,
-  type JournalOptions,
   type Logger,
   noopLogger,
   postgres,
@@ -15,11 +13,12 @@ import {
   string,
   text,
   updateEntityStep,
-  type WorkflowsOptions,
   withOptions,
   workflow,
   workflows,
 } from "../../../src/index.ts";
+import { dbosEngine } from "../../../src/plugins/workflows/dbos/index.ts";
+import type { JournalOptions, WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 
 /** What a run of "place" is told to do. */

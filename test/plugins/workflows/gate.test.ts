@@ -10,7 +10,6 @@ import {
   executeWorkflow,
   generateEncryptionKey,
   noopLogger,
-  type RunOptions,
   runWorkflow,
   type Step,
   step,
@@ -20,6 +19,7 @@ import {
   type WorkflowResult,
   withOptions,
 } from "../../../src/index.ts";
+import type { RunOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { executeWorkflow, noopLogger, type WorkflowHooks, workflow } from "../../../src/index.ts";
+import { executeWorkflow, noopLogger, workflow } from "../../../src/index.ts";
+import type { WorkflowHooks } from "../../../src/plugins/workflows/index.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 
 const told: unknown[] = [];

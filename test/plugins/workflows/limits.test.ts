@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createModel } from "../../../src/entity/index.ts";
 import {
   action,
   createEntityStep,
@@ -11,7 +12,6 @@ import {
   type WorkflowDefinition,
   workflow,
 } from "../../../src/index.ts";
-import { createModel } from "../../../src/kernel.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 import { SHARED_DATABASES, type SharedDatabase } from "../../support/workflows/order-databases.ts";

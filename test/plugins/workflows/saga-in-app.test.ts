@@ -8,10 +8,9 @@ import {
   type StepContext,
   step,
   string,
-  type WorkflowLike,
-  type WorkflowsOptions,
   workflow,
 } from "../../../src/index.ts";
+import type { WorkflowLike, WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { freshSqliteFile } from "../../support/databases.ts";
 import { deferred } from "../../support/deferred.ts";
 import { workflowApp } from "../../support/workflows/workflow-app.ts";

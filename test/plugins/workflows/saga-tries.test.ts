@@ -7,12 +7,12 @@ import {
   executeWorkflow,
   memoryDriver,
   noopLogger,
-  type StepOptions,
   step,
   string,
   ValidationFailedError,
   workflow,
 } from "../../../src/index.ts";
+import type { StepOptions } from "../../../src/plugins/workflows/index.ts";
 import { deferred } from "../../support/deferred.ts";
 
 const note = entity("note", { text: string });

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpService, keelson, memoryDriver, noopLogger, rateLimit, verifyPassword } from "../../../src/index.ts";
+import { httpService, keelson, memoryDriver, noopLogger, verifyPassword } from "../../../src/index.ts";
+import { rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { listServer } from "../../plugins/remote-joins/list-server.ts";
 import { type Asked, advisory, attackedApp } from "../../support/attacks/advisory.ts";
 import {

@@ -5,7 +5,6 @@ import {
   type EntityRulesInput,
   endpoint,
   entity,
-  jwtAuth,
   type Keelson,
   type KeelsonConfig,
   keelson,
@@ -14,6 +13,7 @@ import {
   type Row,
   string,
 } from "../../../src/index.ts";
+import { jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
 import { type Asked, advisory, attackedApp } from "../../support/attacks/advisory.ts";
 import { sendAs } from "../../support/attacks/send-as.ts";
 

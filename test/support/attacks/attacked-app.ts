@@ -1,21 +1,20 @@
+import type { ServableApp } from "../../../src/adapters/node/index.ts";
 import {
   type AnyEntity,
-  audit,
   createPlugin,
-  createTokenSigner,
   type Driver,
   endpoint,
-  idempotency,
-  jwtAuth,
   type Keelson,
   type KeelsonConfig,
   keelson,
   type Logger,
   type Plugin,
   type Row,
-  rateLimit,
-  type ServableApp,
 } from "../../../src/index.ts";
+import { audit } from "../../../src/plugins/audit/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { createTokenSigner, jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
+import { rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { recordingLogger } from "../../../src/testing/index.ts";
 import { startApp } from "../http.ts";
 import { NEW_KEY, OLD_KEY, type ProtectedApp, seedProtected } from "../protected/app.ts";

@@ -1,4 +1,4 @@
-import { createTokenSigner } from "../../../src/index.ts";
+import { createTokenSigner } from "../../../src/plugins/jwt-auth/index.ts";
 import { AUDIENCE, ISSUER, TOKEN_SECRET } from "./attacked-app.ts";
 import type { Attack } from "./probe.ts";
 

@@ -1,6 +1,5 @@
 import {
   action,
-  audit,
   bulkUpdateAction,
   createPlugin,
   type Driver,
@@ -11,6 +10,7 @@ import {
   noopLogger,
   string,
 } from "../../../src/index.ts";
+import { audit } from "../../../src/plugins/audit/index.ts";
 import { type JsonResponse, request } from "../http.ts";
 
 const OPEN = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };

@@ -1,7 +1,8 @@
 // The soaked server with everything that a soak has to find, for soak.test.ts.
 
 import { openSync } from "node:fs";
-import { createPlugin, type Operation } from "keelson";
+import { createPlugin } from "keelson";
+import type { Operation } from "keelson/plugin";
 import { serveSoak } from "../../../bench/soak/serve-soak.ts";
 
 /** True once in so many calls. */

@@ -1,6 +1,5 @@
 import {
   action,
-  audit,
   bulkUpdateAction,
   createEntityStep,
   createPlugin,
@@ -10,13 +9,14 @@ import {
   int,
   keelson,
   noopLogger,
-  type Operation,
   type StepContext,
   string,
   updateEntityStep,
   workflow,
   workflows,
 } from "../../../src/index.ts";
+import type { Operation } from "../../../src/plugin.ts";
+import { audit } from "../../../src/plugins/audit/index.ts";
 
 /** Told that a piece of work is in the middle; what it returns is waited for. */
 export type Brake = (where: "bulk" | "import" | "workflow") => Promise<void> | undefined;

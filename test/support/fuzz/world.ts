@@ -1,13 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  createPlugin,
-  idempotency,
-  jwtAuth,
-  type Keelson,
-  keelson,
-  type Logger,
-  rateLimit,
-} from "../../../src/index.ts";
+import { createPlugin, type Keelson, keelson, type Logger } from "../../../src/index.ts";
+import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { jwtAuth } from "../../../src/plugins/jwt-auth/index.ts";
+import { rateLimit } from "../../../src/plugins/rate-limit/index.ts";
 import { type HostName, serveOnHosts } from "../hosts.ts";
 import { TOKEN_CLAIMS, TOKEN_SECRET, TOKENS } from "./callers.ts";
 import { SECRETS } from "./canaries.ts";

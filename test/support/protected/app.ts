@@ -1,14 +1,7 @@
+import type { EntityClient } from "../../../src/gate/index.ts";
 import { HOOK_NAMES } from "../../../src/gate/parts.ts";
-import {
-  type AnyEntity,
-  createPlugin,
-  type Driver,
-  type EntityClient,
-  endpoint,
-  type Logger,
-  type Plugin,
-  type ServiceContext,
-} from "../../../src/index.ts";
+import { type AnyEntity, createPlugin, type Driver, endpoint, type Logger, type Plugin } from "../../../src/index.ts";
+import type { ServiceContext } from "../../../src/kernel/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { type Canaries, protectedFields } from "./canaries.ts";
 import { protectedEntities } from "./entities.ts";

@@ -1,4 +1,5 @@
-import type { RouteHandler, Row } from "../../../src/index.ts";
+import type { RouteHandler } from "../../../src/gate/index.ts";
+import type { Row } from "../../../src/index.ts";
 import { badge, note, person } from "./entities.ts";
 import { sabotage } from "./sabotage.ts";
 

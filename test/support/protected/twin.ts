@@ -1,4 +1,5 @@
-import type { AnyEntity, ColumnDefinition, FieldDefinition } from "../../../src/index.ts";
+import type { ColumnDefinition, FieldDefinition } from "../../../src/entity/index.ts";
+import type { AnyEntity } from "../../../src/index.ts";
 
 /**
  * An entity without some of its fields: what it would be had nobody thought of them. Whoever may not know of a field must

@@ -4,10 +4,10 @@ import {
   keelson,
   type Logger,
   memoryDriver,
-  type RemoteJoinsOptions,
   type RemoteService,
   string,
 } from "../../../src/index.ts";
+import type { RemoteJoinsOptions } from "../../../src/plugins/remote-joins/index.ts";
 import { startApp } from "../http.ts";
 import { subscription } from "./billing-entities.ts";
 

@@ -1,5 +1,4 @@
 import {
-  type Clock,
   createEntityStep,
   type Driver,
   deleteEntityStep,
@@ -16,6 +15,7 @@ import {
   workflow,
   workflows,
 } from "../../../src/index.ts";
+import type { Clock } from "../../../src/kernel/index.ts";
 
 // An order that leaves traces: entity steps change records, the others write down each of their calls, and have an effect
 // that happens once per idempotency key, as with a service that knows such keys.

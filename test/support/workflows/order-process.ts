@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { JournalOptions } from "../../../src/index.ts";
+import type { JournalOptions } from "../../../src/plugins/workflows/index.ts";
 import { childProgram } from "../child-program.ts";
 
 /** What a process is made of. */

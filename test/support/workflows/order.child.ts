@@ -1,6 +1,7 @@
 // A process with the app of orders, which dies in the tests. Its parent says what it runs and where it stops; it says where it
 // is, waits there for ever, and is killed. What it is made of stands in its argument, see `ChildOptions`.
-import { dbosEngine, embedded, journalEngine, postgres, runWorkflow, type WorkflowEngine } from "../../../src/index.ts";
+import { embedded, journalEngine, postgres, runWorkflow, type WorkflowEngine } from "../../../src/index.ts";
+import { dbosEngine } from "../../../src/plugins/workflows/dbos/index.ts";
 import { orderApp } from "./order-app.ts";
 import type { ChildOptions, FromChild, ToChild } from "./order-process.ts";
 

@@ -4,9 +4,9 @@ import {
   type KeelsonConfig,
   noopLogger,
   type WorkflowDefinition,
-  type WorkflowsOptions,
   workflows,
 } from "../../../src/index.ts";
+import type { WorkflowsOptions } from "../../../src/plugins/workflows/index.ts";
 import { createTestApp, type TestApp } from "../../../src/testing/index.ts";
 
 /** What an app with workflows is made of. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ListQuery, type ListWhere, serializeListQuery } from "../../../../src/client/index.ts";
+import { type ListQuery, serializeListQuery } from "../../../../src/client/index.ts";
+import type { ListWhere } from "../../../../src/client/serialize-list-query.ts";
 import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import type { AnyEntity } from "../../../../src/entity/index.ts";
 import type { OperationQuery } from "../../../../src/gate/index.ts";

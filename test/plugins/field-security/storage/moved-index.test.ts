@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { entity, fieldSecurity, memoryDriver, type OnDecryptError, string, type Where } from "../../../../src/index.ts";
+import { entity, fieldSecurity, memoryDriver, string, type Where } from "../../../../src/index.ts";
+import type { OnDecryptError } from "../../../../src/plugins/field-security/index.ts";
 import { recordingLogger } from "../../../../src/testing/index.ts";
 import { KEY_1 } from "../encryption/keys.ts";
 import { createHandlerApp } from "../handler-app.ts";

@@ -1,5 +1,8 @@
+import type { ServableApp } from "../../../../src/adapters/node/index.ts";
 import { type Condition, withMiddleware } from "../../../../src/gate/index.ts";
-import type { Driver, KernelRequest, KernelResponse, ServableApp } from "../../../../src/index.ts";
+import type { Driver } from "../../../../src/index.ts";
+import type { KernelRequest } from "../../../../src/kernel/index.ts";
+import type { KernelResponse } from "../../../../src/plugin.ts";
 import { foreignIdsInBulk } from "../foreign-ids-in-bulk.ts";
 import { foreignObjects } from "../foreign-objects.ts";
 import { identifiers } from "../identifiers.ts";

@@ -6,9 +6,9 @@ import {
   EntityNotFoundError,
   endpoint,
   type Plugin,
-  rateLimit,
   type User,
 } from "../../../../src/index.ts";
+import { rateLimit } from "../../../../src/plugins/rate-limit/index.ts";
 import { rawEndpoints } from "../../protected/raw-endpoints.ts";
 import { atRest } from "../at-rest.ts";
 import { ISSUER, LOGINS, TOKEN_SECRET } from "../attacked-app.ts";
