@@ -17,13 +17,16 @@ import {
   importAction,
   keelson,
   manyToMany,
+  memoryDriver,
   noopLogger,
+  type Plugin,
   restoreAction,
   softDeleteAction,
   string,
   toggleAction,
   workflow,
 } from "../../src/index.ts";
+import { openPage } from "../support/page.ts";
 import { ALL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
 
 let work: (driver: Driver) => Promise<unknown>;
@@ -272,6 +275,27 @@ describe.each(ALL_DATABASES)("changes of records on %s", (_name, openDatabase) =
       });
     expect((await ask("POST", "posts/work")).status).toBe(204);
     expect(told(committed)).toEqual(["create post x"]);
+  });
+});
+
+describe("the outbox of the page on hooks", () => {
+  it("has a row for each change, and none for one that is rolled back", async () => {
+    const page = openPage("reference/hooks");
+    const { outbox } = await page.load<{ outbox: Plugin }>("outbox.ts");
+    const project = entity("project", { name: string.unique() }).rules(open);
+    const driver = memoryDriver();
+    const api = keelson({ entities: [project], driver, plugins: [outbox], logger: noopLogger });
+    const client = api.asSystem().project;
+    const { id } = await client.create({ name: "a" });
+    await client.update(id, { name: "b" });
+    await expect(client.create({ name: "b" })).rejects.toThrow();
+    const rows = await driver.findMany("outboxEntry");
+    expect(rows.map(({ kind, recordId, after }) => [kind, recordId, after]).sort()).toEqual([
+      ["create", id, { name: "a" }],
+      ["update", id, { name: "b" }],
+    ]);
+    await api.close();
+    await page.remove();
   });
 });
 
