@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { isKeelsonError, type KeelsonError } from "../../entity/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
+import type { KernelResponse } from "../request/messages.ts";
 import { type ErrorContent, errorContent } from "../request/present.ts";
 
 /** An error as status, headers and body. */
@@ -45,4 +47,21 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
       }
     : shared;
   return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
+}
+
+/** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape. */
+export function refusal(error: unknown): KernelResponse & { body: string } {
+  const requestId = randomUUID();
+  const { status, headers, body } = handleError(error, { requestId });
+  return { status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
+}
+
+/** The headers of every answer. */
+export function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
+  return {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-store",
+    vary: "Authorization, Cookie, Origin",
+  };
 }

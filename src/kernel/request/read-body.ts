@@ -1,7 +1,6 @@
 import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
-import { jsonShapeProblem } from "./json-shape.ts";
-import type { Limits } from "./limits.ts";
-import type { KernelBody, KernelRequest } from "./messages.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
+import type { KernelBody, KernelRequest, KernelResponse } from "./messages.ts";
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -88,4 +87,73 @@ function parseJson(text: string): unknown {
     // The parser's own message quotes the body.
     throw new BadRequestError("The body is not valid JSON");
   }
+}
+
+/**
+ * What is wrong with the shape of a parsed JSON value, as the end of a sentence; undefined when nothing is. Iterative, so
+ * that hostile depth cannot overflow the stack; the parser itself is safe. It stops at the limits: whatever looks at values
+ * later takes time for each of them.
+ * @param maxDepth levels of nesting at most
+ * @param maxValues members of objects and items of lists at most, all together
+ */
+export function jsonShapeProblem(
+  root: unknown,
+  maxDepth: number,
+  maxValues: number = DEFAULT_LIMITS.jsonValues,
+): string | undefined {
+  if (typeof root !== "object" || root === null) return undefined;
+  let values = 0;
+  let level: object[] = [root];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`;
+    const next: object[] = [];
+    for (const node of level) {
+      if (Object.hasOwn(node, "__proto__")) return 'contains the key "__proto__"';
+      const children: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+      values += children.length;
+      if (values > maxValues) return `has more than ${maxValues} values`;
+      for (const child of children) if (typeof child === "object" && child !== null) next.push(child);
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+export function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+/**
+ * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
+ * its end runs.
+ */
+export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
+  try {
+    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
+  } catch {
+    // It has nothing left to tell.
+  }
+}
+
+/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
+export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
+  let isOver = false;
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = body[Symbol.asyncIterator]();
+      const take = async (step: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> => {
+        let result: IteratorResult<T> = { done: true, value: undefined };
+        try {
+          result = (await step()) ?? result;
+        } finally {
+          if (result.done && !isOver) {
+            isOver = true;
+            await end();
+          }
+        }
+        return result;
+      };
+      return { next: () => take(() => iterator.next()), return: () => take(() => iterator.return?.()) };
+    },
+  };
 }
