@@ -48,7 +48,7 @@ const kinds: readonly PageKind[] = [
     title: "Inferred types and queries",
     intro: "Types of records and inputs, and what lists are asked with.",
     of: "keelson",
-    files: ["entity/infer", "entity/list-options.ts", "client/", "gate/condition/"],
+    files: ["entity/infer", "client/", "gate/condition/"],
   },
   {
     id: "rules",
@@ -83,7 +83,7 @@ const kinds: readonly PageKind[] = [
     title: "Callers and tokens",
     intro: "Who calls, and JSON Web Tokens.",
     of: "keelson",
-    files: ["plugins/jwt-auth/", "kernel/request/principal.ts"],
+    files: ["plugins/jwt-auth/", "kernel/request/scope.ts"],
   },
   {
     id: "remote-joins",

@@ -1,8 +1,7 @@
 // What an app's gate is made of, for the fake kernel, which puts the same parts together for one plugin.
 export { compileClients } from "./client/in-process-client.ts";
-export { layerDriver } from "./driver-layers.ts";
 export { entitiesOf } from "./entity-schema.ts";
-export { featuresOf } from "./features.ts";
+export { featuresOf, layerDriver } from "./features.ts";
 export { GATE_SHAPES, policyDoor } from "./gate.ts";
 export { HOOK_NAMES } from "./operation/hook-map.ts";
 export type { DeclaredPolicy } from "./operation/policy.ts";

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { type Hook, InternalError, isPromiseLike, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent } from "../condition/compile-where.ts";
-import type { Row, Where } from "../condition/where.ts";
+import type { Row, Where } from "../condition/condition.ts";
 import type { Guard } from "./mask.ts";
 import type { Decision, Operation, OperationKind, OperationQuery } from "./operation.ts";
 

@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { compileWhere } from "../condition/compile-where.ts";
+import type { Row } from "../condition/condition.ts";
 import { matchesAlone, needsOnly } from "../condition/matches.ts";
-import type { Row } from "../condition/where.ts";
 import type { RowAccess } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import { knownOf, noteShown } from "./tag-record.ts";

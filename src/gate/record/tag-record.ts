@@ -1,6 +1,9 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { kMarked } from "../../kernel/index.ts";
-import type { Row } from "../condition/where.ts";
+import type { Row } from "../condition/condition.ts";
+import type { Operation } from "../operation/operation.ts";
+import type { Driver } from "../statement/driver.ts";
+import type { JoinedFind } from "../statement/statement.ts";
 
 /** What is known of a record and all its copies, whatever becomes of their values. */
 export interface KnownRecord {
@@ -68,4 +71,19 @@ export const knownOf = RecordTag.on;
 /** The entity a value is a record of, or undefined. */
 export function entityOfRecord(value: object): AnyEntity | undefined {
   return knownOf(value)?.entity;
+}
+
+/** Marks the records of an operation, and those that its statement has read along. */
+export function tagRecords({ entity, records, joins = [] }: Operation): void {
+  for (const record of records) tagRecord(entity, record);
+  for (const { relation } of joins) {
+    const { name, target } = relation;
+    for (const record of records) if (record[name]) tagRecord(target, record[name] as Row);
+  }
+}
+
+/** What a list has its statement read along; nothing with a driver that cannot. */
+export function joinsOf(operation: Operation, driver: Driver): readonly JoinedFind[] | undefined {
+  if (driver.capabilities.joins !== true) operation.joins = undefined;
+  return operation.joins;
 }

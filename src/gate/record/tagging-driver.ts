@@ -1,7 +1,7 @@
 import { type AnyEntity, type ColumnDefinition, newDefault } from "../../entity/index.ts";
 import type { Clock } from "../../kernel/index.ts";
-import type { Row } from "../condition/where.ts";
-import type { IdGenerator } from "../operation/default-ids.ts";
+import type { Row } from "../condition/condition.ts";
+import type { IdGenerator } from "../operation/runtime.ts";
 import type { Driver } from "../statement/driver.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 import { tagRecord } from "./tag-record.ts";

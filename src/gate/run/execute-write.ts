@@ -1,20 +1,19 @@
 import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
-import { ALWAYS, type Condition, dependsOn, NEVER } from "../condition/condition.ts";
-import type { Row, Where } from "../condition/where.ts";
-import { inTransaction } from "../operation/in-transaction.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
-import { conditionOf, conditionUpTo, isRequired } from "../operation/requirement.ts";
-import { deniedError, recordDenied } from "../requirement/denied.ts";
-import { expectUnchanged } from "../requirement/expect-unchanged.ts";
-import { lockShared, sharedPaths } from "../requirement/lock-shared.ts";
+import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
+import {
+  conditionOf,
+  conditionUpTo,
+  inTransaction,
+  isRequired,
+  type MutableOperation,
+  ONE_BY_ONE,
+} from "../operation/new-operation.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
-import { observe } from "../requirement/observe.ts";
-import { isWhere, meets } from "../requirement/passes.ts";
-import { missingOrDenied, unmatched, wanted } from "../requirement/unmatched.ts";
-import { whileUnchanged } from "../requirement/while-unchanged.ts";
+import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
+import { deniedError, missingOrDenied, recordDenied, unmatched, wanted } from "../requirement/unmatched.ts";
+import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
 import type { Driver } from "../statement/driver.ts";
-import { writeSeveral } from "./write-several.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -209,4 +208,38 @@ function touches(
   rule: Where | undefined = decision.predicate,
 ): boolean {
   return dependsOn(entity, compileWhere(scope.model, entity, rule), changed);
+}
+
+/**
+ * Changes or deletes several records in one statement that carries the rule, where that gives what one after the other
+ * would. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a condition may
+ * depend on records that were changed before.
+ */
+async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
+  const { entity, kind, scope, data, decision, requirements } = operation;
+  const changed = Object.keys(data);
+  const rule = compileWhere(scope.model, entity, decision.predicate);
+  if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
+  const conditions = compileWhere(scope.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
+  // Deleting changes records that refer to the deleted ones, too. What is asked of related records is asked again of each
+  // record once it is locked, where others write meanwhile; see `whileUnchanged`.
+  const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
+  if (looksAt(conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
+  const where = allOf({ id: { in: ids } }, conditions);
+  if (kind === "delete") {
+    operation.total = await scope.store.deleteMany(entity, where);
+  } else {
+    // Nothing is left to change when the caller may write none of it.
+    if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
+    operation.total = changed.length === 0 ? 0 : await scope.store.updateMany(entity, where, data);
+  }
+}
+
+function needsEach(operation: MutableOperation): boolean {
+  const { decision, requirements, heldListeners, writtenListeners } = operation;
+  const isSeen =
+    decision.guard !== undefined ||
+    heldListeners.length + writtenListeners.length > 0 ||
+    isRequired(requirements, "changed");
+  return isSeen || isRequired(requirements, "asked") || operation.apart || operation.transactional;
 }

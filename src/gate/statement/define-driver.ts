@@ -5,10 +5,24 @@ import {
   type EntityModel,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { BadRequestError, ConflictError, DatabaseError, NotStoredError } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  DatabaseError,
+  EntityNotFoundError,
+  NotStoredError,
+} from "../../kernel/index.ts";
 import { compileWhere } from "../condition/compile-where.ts";
-import { and, type Condition, compare, isAlways, soleId } from "../condition/condition.ts";
-import type { EntityRef, Row, Where } from "../condition/where.ts";
+import {
+  and,
+  type Condition,
+  compare,
+  type EntityRef,
+  isAlways,
+  type Row,
+  soleId,
+  type Where,
+} from "../condition/condition.ts";
 import type {
   CreateOptions,
   Driver,
@@ -21,7 +35,6 @@ import type {
   LinkOptions,
   TransactionOptions,
 } from "./driver.ts";
-import { findEntity } from "./find-entity.ts";
 import { streamByKeyset } from "./keyset.ts";
 import type { Execute, Pair } from "./statement.ts";
 
@@ -241,4 +254,24 @@ function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row
 
 function idOf({ columns }: AnyEntity): ColumnDefinition {
   return columns.id as ColumnDefinition;
+}
+
+/** The name an entity is known by. */
+export function entityName(entity: EntityRef): string {
+  if (typeof entity === "string") return entity;
+  return "name" in entity ? entity.name : entity.build().name;
+}
+
+/**
+ * The app's own definition. By name: a builder makes a new definition on every `build()`.
+ * @throws EntityNotFoundError
+ */
+function findEntity(model: EntityModel, entity: EntityRef): AnyEntity {
+  return foundEntity(entity, model.get(entityName(entity)));
+}
+
+/** @throws EntityNotFoundError when nothing was found */
+export function foundEntity<T>(entity: EntityRef, found: T | undefined): T {
+  if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
+  return found;
 }
