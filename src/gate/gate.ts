@@ -26,7 +26,7 @@ import type { Route } from "./operation/route.ts";
 import { compileRuntime, defaultIds, type IdGenerator, tracerOf } from "./operation/runtime.ts";
 import type { Plugin, PluginConfig, PluginContext } from "./plugin.ts";
 import { presentError, toJson } from "./record/serialize.ts";
-import { taggingDriver } from "./record/tagging-driver.ts";
+import { taggingDriver } from "./record/tag-record.ts";
 import { RequestScope } from "./run/request-scope.ts";
 import type { Driver } from "./statement/driver.ts";
 

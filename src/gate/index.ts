@@ -109,10 +109,8 @@ export type {
   SharedAnswers,
 } from "./ports/remote-service.ts";
 export type { ActionRun, WorkflowRunner } from "./ports/workflow-runner.ts";
-export { markShown, satisfiesAlone } from "./record/row-access.ts";
-export { present, presentSettled } from "./record/serialize.ts";
-export { entityOfRecord, knownOf, tagRecord } from "./record/tag-record.ts";
-export { taggingDriver } from "./record/tagging-driver.ts";
+export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
+export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";

@@ -65,11 +65,11 @@ export {
   type KernelResponseEvent,
   type KernelRouteAuthorization,
 } from "./hooks/kernel-hooks.ts";
-export { InFlight, type Place } from "./http/exchange.ts";
+export { baseHeaders, cancelBody, endWith, InFlight, type Place } from "./http/exchange.ts";
 export { type Answering, answerWeb, isWebResponse } from "./http/fetch.ts";
 export type { TrustedOrigins } from "./http/find-principal.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
-export { baseHeaders, type ErrorReply, type ErrorReplyOptions, handleError, refusal } from "./http/handle-error.ts";
+export { type ErrorReply, type ErrorReplyOptions, handleError, refusal } from "./http/handle-error.ts";
 export {
   consoleLogger,
   createPrefixedLogger,
@@ -104,7 +104,7 @@ export {
   tellable,
 } from "./request/present.ts";
 export { type QueryParameters, readParameters, shownName } from "./request/query-parameters.ts";
-export { boundedBody, cancelBody, endWith, jsonShapeProblem } from "./request/read-body.ts";
+export { boundedBody, jsonShapeProblem } from "./request/read-body.ts";
 export type { Clock, Scope, ScopeInit } from "./request/scope.ts";
 export { ANONYMOUS, type Principal, SYSTEM, type User } from "./request/scope.ts";
 export {

@@ -91,8 +91,12 @@ export function asReader(operation: Operation, where: Where): Where | Promise<Wh
   // Whether rules let the caller read all or some of several records does not depend on which.
   const id = operation.ids === undefined ? String(operation.id) : "";
   const decision = readDecisionOf(operation as MutableOperation, id);
-  return !(decision instanceof Promise) && readsAll(decision) ? where : narrowed(operation, where, decision);
+  return allowsAll(decision) ? where : narrowed(operation, where, decision);
 }
+
+/** Whether a decision that is there already lets the caller have any record. */
+export const allowsAll = (decision: Decision | Promise<Decision>): boolean =>
+  !(decision instanceof Promise) && readsAll(decision);
 
 const readsAll = ({ allowed, predicate, guard }: Decision): boolean =>
   allowed && predicate === undefined && guard === undefined;

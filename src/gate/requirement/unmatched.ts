@@ -5,8 +5,8 @@ import {
   InternalError,
   RecordChangedError,
 } from "../../kernel/index.ts";
-import { allOf, compileWhere } from "../condition/compile-where.ts";
-import type { Condition, Where } from "../condition/condition.ts";
+import { allOf } from "../condition/compile-where.ts";
+import type { Where } from "../condition/condition.ts";
 import {
   beyondReach,
   conditionUpTo,
@@ -15,11 +15,6 @@ import {
   type Otherwise,
 } from "../operation/new-operation.ts";
 import type { Operation } from "../operation/operation.ts";
-
-/** The record as the statement of a write must find it. */
-export function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
-  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
-}
 
 /**
  * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the record

@@ -11,7 +11,7 @@ import {
 } from "../operation/new-operation.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
-import { deniedError, missingOrDenied, recordDenied, unmatched, wanted } from "../requirement/unmatched.ts";
+import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
 import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
 import type { Driver } from "../statement/driver.ts";
 
@@ -131,6 +131,11 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
     });
   }
   if (!(await writeUpdate(operation, where))) throw await unmatched(operation);
+}
+
+/** The record as the statement of a write must find it. */
+function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
+  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
 }
 
 /**

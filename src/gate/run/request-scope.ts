@@ -23,7 +23,7 @@ import type {
 } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
 import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/runtime.ts";
-import { taggingDriver } from "../record/tagging-driver.ts";
+import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse, ReadDecisions } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver.ts";

@@ -6,7 +6,7 @@ import { authorize } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { tagRecords } from "../record/tag-record.ts";
 import { checkQuery, narrowQuery } from "../requirement/check-query.ts";
-import { readDecisionOf } from "../requirement/decisions.ts";
+import { allowsAll, readDecisionOf } from "../requirement/decisions.ts";
 import { asItPasses } from "../requirement/passes.ts";
 import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
@@ -182,13 +182,7 @@ function withholdUnreadable(operation: MutableOperation): Promise<void> | undefi
   const row = operation.records[0];
   if (row === undefined) return undefined;
   const decision = readDecisionOf(operation, String(row.id));
-  if (
-    !(decision instanceof Promise) &&
-    decision.allowed &&
-    decision.predicate === undefined &&
-    decision.guard === undefined
-  )
-    return undefined;
+  if (allowsAll(decision)) return undefined;
   return withholdUnless(operation, row, decision);
 }
 
@@ -198,14 +192,11 @@ async function withholdUnless(
   asked: Decision | Promise<Decision>,
 ): Promise<void> {
   const decision = await asked;
-  const {
-    entity,
-    scope: { model, store },
-  } = operation;
-  const readable = decision.allowed ? await asItPasses({ model, driver: store }, entity, decision, row) : undefined;
+  const { entity, scope } = operation;
+  const asking = { model: scope.model, driver: scope.store };
+  const readable = decision.allowed ? await asItPasses(asking, entity, decision, row) : undefined;
   operation.records = [readable ?? { id: row.id }];
-  if (readable !== undefined) return;
-  operation.query = { ...operation.query, include: undefined };
+  if (readable === undefined) operation.query = { ...operation.query, include: undefined };
 }
 
 /** Columns that were fetched for cursors and joins only are not part of the answer. */

@@ -1,7 +1,6 @@
 import { UnavailableError } from "../errors/errors.ts";
 import type { HttpExchange, KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { ErrorContent } from "../request/present.ts";
-import { endWith, isStream } from "../request/read-body.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
 
 /** Bytes of the large answers of an app that are under way. */
@@ -183,4 +182,53 @@ export class InFlight<T> implements Iterable<T> {
       place = after;
     }
   }
+}
+
+/** The headers of every answer. */
+export function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
+  return {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-store",
+    vary: "Authorization, Cookie, Origin",
+  };
+}
+
+export function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+/**
+ * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
+ * its end runs.
+ */
+export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
+  try {
+    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
+  } catch {
+    // It has nothing left to tell.
+  }
+}
+
+/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
+export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
+  let isOver = false;
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = body[Symbol.asyncIterator]();
+      const take = async (step: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> => {
+        let result: IteratorResult<T> = { done: true, value: undefined };
+        try {
+          result = (await step()) ?? result;
+        } finally {
+          if (result.done && !isOver) {
+            isOver = true;
+            await end();
+          }
+        }
+        return result;
+      };
+      return { next: () => take(() => iterator.next()), return: () => take(() => iterator.return?.()) };
+    },
+  };
 }

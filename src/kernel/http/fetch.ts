@@ -1,7 +1,7 @@
 import { InternalError } from "../errors/errors.ts";
 import { describeError, type Logger } from "../log/logger.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
-import { cancelBody } from "../request/read-body.ts";
+import { cancelBody } from "./exchange.ts";
 import { refusal } from "./handle-error.ts";
 
 /** What answers requests, as far as hosts need it. */

@@ -12,14 +12,14 @@ import type { KernelRouteCall } from "../hooks/kernel-hooks.ts";
 import { describeError, type Logger } from "../log/logger.ts";
 import type { Limits } from "../request/limits.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
-import { cancelBody, endWith, isStream, readJsonBody } from "../request/read-body.ts";
+import { readJsonBody } from "../request/read-body.ts";
 import { ANONYMOUS, type Scope, type Scopes } from "../request/scope.ts";
 import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/kernel-route.ts";
 import { canonicalize, decodeParams, type RouteRegistry } from "../routes/route-registry.ts";
-import { Exchange, InFlight, type LargeAnswers } from "./exchange.ts";
+import { baseHeaders, cancelBody, Exchange, endWith, InFlight, isStream, type LargeAnswers } from "./exchange.ts";
 import { fromWebResponse, isWebResponse } from "./fetch.ts";
 import { findPrincipal, type IdentityOptions, refuseForged, type TrustedOrigins } from "./find-principal.ts";
-import { baseHeaders, handleError } from "./handle-error.ts";
+import { errorResponse } from "./handle-error.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -193,13 +193,11 @@ export class RequestHandler {
     else log.debug("Request refused", { requestId, method: request.method, path, status });
     const accept = request.headers.accept;
     const problemJson = typeof accept === "string" && accept.includes("application/problem+json");
-    const { headers, body, ...reply } = handleError(error, {
-      requestId,
+    return errorResponse(error, requestId, {
       problemJson,
       instance: (request.base ?? "") + path,
       content: failure?.error === error ? failure?.content : undefined, // not when the deadline came in between
     });
-    return { status: reply.status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
   }
 
   /** One coarse timer for all requests: exact to a second, and nothing per request. */

@@ -1,6 +1,6 @@
 import { BadRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../errors/errors.ts";
 import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-import type { KernelBody, KernelRequest, KernelResponse } from "./messages.ts";
+import type { KernelBody, KernelRequest } from "./messages.ts";
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -117,43 +117,4 @@ export function jsonShapeProblem(
     level = next;
   }
   return undefined;
-}
-
-export function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-}
-
-/**
- * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
- * its end runs.
- */
-export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
-  try {
-    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
-  } catch {
-    // It has nothing left to tell.
-  }
-}
-
-/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
-export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
-  let isOver = false;
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = body[Symbol.asyncIterator]();
-      const take = async (step: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> => {
-        let result: IteratorResult<T> = { done: true, value: undefined };
-        try {
-          result = (await step()) ?? result;
-        } finally {
-          if (result.done && !isOver) {
-            isOver = true;
-            await end();
-          }
-        }
-        return result;
-      };
-      return { next: () => take(() => iterator.next()), return: () => take(() => iterator.return?.()) };
-    },
-  };
 }
