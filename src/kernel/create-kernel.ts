@@ -176,7 +176,9 @@ export function createKernel(options: KernelOptions): Kernel {
     started,
   });
   const tracer = container.has("kernel.tracer") ? container.resolve<RequestTracer>("kernel.tracer") : undefined;
-  const handle = tracedHandle((request) => handler.handle(request), tracer);
+  const answer = (request: KernelRequest): Promise<KernelResponse> => handler.handle(request);
+  const handle: typeof answer =
+    tracer === undefined ? answer : (request) => tracer.request(request, () => answer(request));
   const calls = createCallRunner({ limits, log, open: scopes.open, started });
   let closing: Promise<void> | undefined;
 
@@ -201,13 +203,6 @@ export function createKernel(options: KernelOptions): Kernel {
 export interface RequestTracer {
   /** A request, up to its answer. */
   request(request: KernelRequest, work: () => Promise<KernelResponse>): Promise<KernelResponse>;
-}
-
-type Handle = (request: KernelRequest) => Promise<KernelResponse>;
-
-/** Has requests seen by a tracer, where there is one. */
-function tracedHandle(handle: Handle, tracer: RequestTracer | undefined): Handle {
-  return tracer === undefined ? handle : (request) => tracer.request(request, () => handle(request));
 }
 
 /** Whether a raw URL is the app's: under its prefix, or a plugin's endpoint. */

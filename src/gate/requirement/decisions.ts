@@ -1,4 +1,3 @@
-import type { AnyEntity } from "../../entity/index.ts";
 import { passesRules, runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
@@ -38,25 +37,6 @@ function addReach({ decision, requirements }: MutableOperation): Decision {
   if (isRequired(requirements, "denied")) decision.forSome = true;
   const reach = conditionUpTo(requirements, "denied");
   return reach === undefined ? decision : Object.assign(decision, both(decision, { allowed: true, predicate: reach }));
-}
-
-/** What the rules say about one caller's reading of lists, each asked once. */
-export class ReadDecisions {
-  readonly #decisions = new Map<AnyEntity, Promise<Decision>>();
-  readonly #scope: GateScope;
-
-  constructor(scope: GateScope) {
-    this.#scope = scope;
-  }
-
-  of(entity: AnyEntity): Promise<Decision> {
-    let decision = this.#decisions.get(entity);
-    if (decision === undefined) {
-      decision = Promise.resolve(decide(this.#scope, { kind: "list", entity }));
-      this.#decisions.set(entity, decision);
-    }
-    return decision;
-  }
 }
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });

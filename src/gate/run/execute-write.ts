@@ -9,6 +9,7 @@ import {
   type MutableOperation,
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
+import type { Decision } from "../operation/operation.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
@@ -101,14 +102,19 @@ export async function recheck(
   if (!matters || row === undefined || kind !== "update") return;
   const meetsStill = async (where: Where): Promise<boolean> =>
     (await scope.store.findOne(entity, allOf({ id: row.id }, where), { select: ["id"] })) !== null;
-  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
-  const answer = await decision.guard?.(observe(entity, row).record);
-  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
-  throw noLongerYours();
+  await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
-function noLongerYours(): Error {
-  return new AuthorizationError("The record would no longer be yours to change");
+/** @throws AuthorizationError where neither the condition nor the guard of a decision lets a changed record through */
+async function refuseUnlessMet(
+  { predicate, guard }: Decision,
+  record: Row,
+  meetsStill: (where: Where) => Promise<boolean>,
+): Promise<void> {
+  if (predicate !== undefined && (await meetsStill(predicate))) return;
+  const answer = await guard?.(record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
+  throw new AuthorizationError("The record would no longer be yours to change");
 }
 
 /** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
@@ -149,10 +155,7 @@ async function refuseLeaving(operation: MutableOperation, where: Condition, held
   const changed = { ...row, ...data };
   const meetsStill = (rule: Where): Promise<boolean> =>
     meetsChanged(scope.store, compileWhere(scope.model, entity, rule), changed);
-  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
-  const answer = await decision.guard?.(observe(entity, changed).record);
-  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
-  throw noLongerYours();
+  await refuseUnlessMet(decision, observe(entity, changed).record, meetsStill);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {

@@ -24,7 +24,7 @@ import type {
 import type { Route } from "../operation/route.ts";
 import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/runtime.ts";
 import { taggingDriver } from "../record/tag-record.ts";
-import { decide, mayUse, ReadDecisions } from "../requirement/decisions.ts";
+import { decide, mayUse } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
@@ -64,7 +64,8 @@ export class RequestScope implements GateScope {
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
   readonly #masks = new ScopeMasks(this);
-  #decisions: ReadDecisions | undefined;
+  /** What the rules say about reading lists, each asked once. */
+  #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
 
   constructor(
     runtime: OperationRuntime,
@@ -128,10 +129,12 @@ export class RequestScope implements GateScope {
   }
 
   async readDecision(ref: EntityRef): Promise<Decision> {
-    const compiled = this.runtime.find(ref);
+    const { entity } = this.runtime.find(ref);
     await this.maskReady(ref);
-    this.#decisions ??= new ReadDecisions(this);
-    return this.#decisions.of(compiled.entity);
+    this.#decisions ??= new Map();
+    const decision = this.#decisions.get(entity) ?? Promise.resolve(decide(this, { kind: "list", entity }));
+    this.#decisions.set(entity, decision);
+    return decision;
   }
 
   listsPlainly(ref: EntityRef): boolean {
