@@ -56,7 +56,7 @@ const kinds: readonly PageKind[] = [
     title: "Inferred types and queries",
     intro: "Types of records and inputs, and what lists are asked with.",
     of: "keelson",
-    files: ["entity/infer", "entity/list-options.ts", "client/", "gate/condition/"],
+    files: ["entity/infer", "client/", "gate/condition/"],
   },
   {
     id: "rules",
@@ -91,7 +91,7 @@ const kinds: readonly PageKind[] = [
     title: "Callers",
     intro: "Who calls.",
     of: "keelson",
-    files: ["kernel/request/principal.ts"],
+    files: ["kernel/request/scope.ts"],
   },
   {
     id: "remote-joins",

@@ -1,7 +1,14 @@
 import type { ColumnDefinition } from "./entity-definition.ts";
-import type { FieldDefinition } from "./kinds/field-definition.ts";
-import { blindIndexKind, datetimeKind, encryptedKind, idKind, intKind, stringKind } from "./kinds/index.ts";
-import type { FieldKind } from "./kinds/kind.ts";
+import {
+  blindIndexKind,
+  datetimeKind,
+  encryptedKind,
+  idKind,
+  intKind,
+  isJsonValue,
+  stringKind,
+} from "./kinds/index.ts";
+import type { ColumnType, FieldDefinition, FieldKind } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
 
 /** Name of the column that a belongsTo relation owns. */
@@ -69,4 +76,56 @@ export function hiddenColumns(columns: Readonly<Record<string, ColumnDefinition>
     ({ role, field }) => role === "blindIndex" || field?.omit === true || field?.password !== undefined,
   );
   return Object.freeze(hidden.map(({ name }) => name));
+}
+
+const INT32 = 2 ** 31;
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
+}
+
+/** Half a surrogate pair, NaN or 1.5 in a whole number would be stored as something else; an object is not a number. */
+const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
+  String: isText,
+  Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
+  Float: (value) => Number.isFinite(value),
+  Boolean: (value) => typeof value === "boolean",
+  DateTime: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+  Json: isJsonValue,
+};
+
+/**
+ * Whether every database can store a value in a column and give back the same; `null` where the column is optional.
+ * Lengths and ranges of a field are checked long before. An encrypted field is stored as text.
+ */
+export function canHold({ kind, optional, field }: ColumnDefinition, value: unknown): boolean {
+  if (value === null) return optional;
+  return field?.encrypted ? isText(value) : HOLDS[kind.column.scalar](value);
+}
+
+/**
+ * A field's default for one new record: made by its function, or copied so that records never share an object;
+ * undefined when the field has none.
+ */
+export function newDefault({ default: given }: Pick<FieldDefinition, "default">): unknown {
+  if (given === undefined) return undefined;
+  if ("make" in given) return given.make();
+  const { value } = given;
+  return typeof value === "object" && value !== null ? structuredClone(value) : value;
+}
+
+type Fields = Readonly<Record<string, FieldDefinition>>;
+
+/**
+ * Fields as anyone may inspect them. A protected field's literal default is left out, because it is one of its values.
+ */
+export function publishedFields(fields: Fields): Fields {
+  return Object.freeze(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, published(field)])));
+}
+
+function published(field: FieldDefinition): FieldDefinition {
+  const isProtected = field.omit || field.password || field.encrypted || field.readable;
+  if (!isProtected || field.default === undefined || "make" in field.default) return field;
+  const { default: _, ...rest } = field;
+  return Object.freeze(rest);
 }

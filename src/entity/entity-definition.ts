@@ -1,6 +1,5 @@
 import type { AnyField, FieldFlag } from "./field.ts";
-import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
-import type { FieldKind } from "./kinds/kind.ts";
+import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
 /** The four kinds of access that rules are about. */

@@ -11,7 +11,7 @@ import type {
 } from "./entity-definition.ts";
 import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
-import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
+import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";

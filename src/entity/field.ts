@@ -1,5 +1,3 @@
-import type { Bound, FieldDefinition } from "./kinds/field-definition.ts";
-import { plainField } from "./kinds/field-definition.ts";
 import {
   boolKind,
   datetimeKind,
@@ -11,7 +9,7 @@ import {
   stringKind,
   textKind,
 } from "./kinds/index.ts";
-import type { FieldKind } from "./kinds/kind.ts";
+import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** What a modifier may have said about a field, as far as types are concerned. */

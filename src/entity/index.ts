@@ -10,8 +10,7 @@ export type {
   PlainAction,
   PlainActionContext,
 } from "./action.ts";
-export { canHold } from "./can-hold.ts";
-export { blindIndexOf, columnsOf, foreignKeyOf } from "./columns.ts";
+export { blindIndexOf, canHold, columnsOf, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
 export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
   Access,
@@ -57,26 +56,33 @@ export type {
   RelatedData,
   RelationNames,
 } from "./infer.ts";
-export type { InferInclude, InferRecord, InferSelect, InferSort, InferWhere } from "./infer-query.ts";
+export type {
+  ClientList,
+  InferInclude,
+  InferRecord,
+  InferSelect,
+  InferSort,
+  InferWhere,
+  ListOptions,
+} from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
-export type { RuleObject } from "./kinds/field-definition.ts";
-export { type Bound, type FieldDefinition, type FieldValidator, plainField } from "./kinds/field-definition.ts";
 export { isJsonValue } from "./kinds/index.ts";
+export type { RuleObject } from "./kinds/kind.ts";
 export {
+  type Bound,
   type Cell,
   type ColumnType,
+  type FieldDefinition,
   type FieldKind,
+  type FieldValidator,
   OPERATORS,
   type Operator,
   type Parsed,
   type Provider,
+  plainField,
 } from "./kinds/kind.ts";
-export type { ClientList, ListOptions } from "./list-options.ts";
-export { createModel, type EntityModel } from "./model.ts";
-export { newDefault } from "./new-default.ts";
-export { publishedFields } from "./published-fields.ts";
-export { reachesOwnKind } from "./reaches-own-kind.ts";
+export { createModel, type EntityModel, reachesOwnKind } from "./model.ts";
 export {
   type AnyRelation,
   belongsTo,

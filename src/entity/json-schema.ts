@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { type FieldDefinition, plainField } from "./kinds/field-definition.ts";
-import type { FieldKind } from "./kinds/kind.ts";
+import { type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 
 /** A JSON Schema of draft 2020-12, which is what OpenAPI 3.1 has. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { blindIndexOf, foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import type { FieldDefinition, RuleObject } from "./kinds/field-definition.ts";
+import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
 
 type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "./keelson-error.ts";
-import type { RuleObject } from "./kinds/field-definition.ts";
+import type { RuleObject } from "./kinds/kind.ts";
 
 /** A rule as definitions mention it: its name, or an object that has one. */
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];

@@ -2,12 +2,16 @@ import { type AnyEntity, createModel, type EntityLike, type EntityModel, type En
 import {
   type Base,
   type Clock,
+  createKernel,
   type Ground,
   type HookRegistry,
+  type Kernel,
+  type KernelOptions,
   type KernelPlugin,
   type KernelPluginOptions,
   makePlugin,
   type Principal,
+  routeSegment,
   SYSTEM,
   shapeProblems,
   type User,
@@ -15,22 +19,17 @@ import {
 import { createChangeSeam, type DeclaredListener } from "./change/change-seam.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
-import { layerDriver } from "./driver-layers.ts";
 import { entitiesOf } from "./entity-schema.ts";
-import { missingFeatures } from "./features.ts";
-import { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
+import { layerDriver, missingFeatures } from "./features.ts";
 import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { DeclaredPolicy } from "./operation/policy.ts";
 import type { Route } from "./operation/route.ts";
-import { compileRuntime } from "./operation/runtime.ts";
-import { tracerOf } from "./operation/tracer.ts";
+import { compileRuntime, defaultIds, type IdGenerator, tracerOf } from "./operation/runtime.ts";
 import type { Plugin, PluginConfig, PluginContext } from "./plugin.ts";
-import { presentError } from "./record/present-error.ts";
-import { taggingDriver } from "./record/tagging-driver.ts";
-import { toJson } from "./record/to-json.ts";
+import { presentError, toJson } from "./record/serialize.ts";
+import { taggingDriver } from "./record/tag-record.ts";
 import { RequestScope } from "./run/request-scope.ts";
-import { collidingSegments } from "./segments.ts";
 import type { Driver } from "./statement/driver.ts";
 
 /** What the gate guards, and where it is stored. */
@@ -181,4 +180,39 @@ export function recordsDoor(
 function rulesOf({ entity, access, obeys }: Route, defaultRules: EntityRules): readonly string[] {
   if (obeys !== undefined) return obeys;
   return entity === undefined || access === undefined ? [] : ((entity.rules ?? defaultRules)[access] ?? []);
+}
+
+/** Entities whose routes would be the same. */
+function collidingSegments(model: EntityModel): string[] {
+  const owners = new Map<string, string>();
+  const problems: string[] = [];
+  for (const entity of model.entities) {
+    if (entity.internal) continue;
+    const segment = routeSegment(entity);
+    const owner = owners.get(segment);
+    if (owner !== undefined)
+      problems.push(
+        `entities "${owner}" and "${entity.name}" share the path /${segment}; give one of them .plural("…")`,
+      );
+    owners.set(segment, entity.name);
+  }
+  return problems;
+}
+
+/** What an app is made of. `keelson()` fills in the default driver and plugins. */
+export interface AppOptions extends Omit<KernelOptions, "plugins">, GateOptions {
+  readonly plugins: Iterable<Plugin>;
+}
+
+/** A booted app, without types of its entities. */
+export interface App extends Kernel, Records {}
+
+/**
+ * Boots a kernel whose first plugin is the gate.
+ * @throws ConfigurationError with all that is wrong with the configuration
+ */
+export function createApp({ entities, driver, defaultRules, clock, ids, plugins, ...options }: AppOptions): App {
+  const first = gate({ entities, driver, defaultRules, clock, ids });
+  const kernel = createKernel({ ...options, plugins: [first, ...(plugins as Iterable<never>)] });
+  return Object.freeze({ ...kernel, ...kernel.container.resolve<Records>("gate.records") });
 }

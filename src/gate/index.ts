@@ -16,6 +16,7 @@ export {
   type SystemClient,
 } from "./client/in-process-client.ts";
 export { allOf, compileWhere } from "./condition/compile-where.ts";
+export type { EntityRef, Row, Where } from "./condition/condition.ts";
 export {
   ALWAYS,
   and,
@@ -35,13 +36,9 @@ export {
   type Test,
   visitCondition,
 } from "./condition/condition.ts";
-export { matches, type RelatedRows } from "./condition/matches.ts";
-export { forDecisions, noteUndecryptable } from "./condition/undecryptable.ts";
-export type { EntityRef, Row, Where } from "./condition/where.ts";
-export { type App, type AppOptions, createApp } from "./create-app.ts";
+export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
 export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./entity-schema.ts";
-export { type GateOptions, gate, type Records } from "./gate.ts";
-export { defaultIds, type IdGenerator } from "./operation/default-ids.ts";
+export { type App, type AppOptions, createApp, type GateOptions, gate, type Records } from "./gate.ts";
 export type {
   HookFunction,
   HookMap,
@@ -53,7 +50,15 @@ export type {
   RouteAuthorization,
   RouteCall,
 } from "./operation/hook-map.ts";
-export { baseMask, type FieldMask, type Guard, type RowAccess } from "./operation/mask.ts";
+export {
+  baseMask,
+  type FieldMask,
+  type Guard,
+  type RecordUse,
+  type RowAccess,
+  ShownRecords,
+} from "./operation/mask.ts";
+export type { Otherwise } from "./operation/new-operation.ts";
 export type {
   Decision,
   IncludeTree,
@@ -62,10 +67,14 @@ export type {
   OperationKind,
   OperationQuery,
 } from "./operation/operation.ts";
-export type { OperationScope, RouteAccess, ScopeTransactionOptions } from "./operation/operation-scope.ts";
+export type {
+  OperationScope,
+  Precondition,
+  RequestConditions,
+  RouteAccess,
+  ScopeTransactionOptions,
+} from "./operation/operation-scope.ts";
 export type { Policy, PolicyQuestion } from "./operation/policy.ts";
-export type { Precondition, RequestConditions } from "./operation/precondition.ts";
-export type { Otherwise } from "./operation/requirement.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
 export type {
   AnswerDescription,
@@ -77,8 +86,7 @@ export type {
   RouteNotes,
   RouteReader,
 } from "./operation/route-description.ts";
-export { type RecordUse, ShownRecords } from "./operation/shown-records.ts";
-export { type TracedStep, type Tracer, tracerOf } from "./operation/tracer.ts";
+export { defaultIds, type IdGenerator, type TracedStep, type Tracer, tracerOf } from "./operation/runtime.ts";
 export {
   createPlugin,
   createPluginFactory,
@@ -88,11 +96,18 @@ export {
   type Plugin,
   type PluginConfig,
   type PluginContext,
+  PluginList,
   type PluginOptions,
 } from "./plugin.ts";
-export { PluginList } from "./plugin-list.ts";
-export type { FieldChecks, FieldReader } from "./ports/field-checks.ts";
-export type { AskField, FieldQuestion, FieldRules } from "./ports/field-rules.ts";
+export type {
+  AskField,
+  FieldChecks,
+  FieldQuestion,
+  FieldReader,
+  FieldRules,
+  RouteRules,
+  RuleLists,
+} from "./ports/field-rules.ts";
 export type { ParseQuery, QueryParser, QueryPart } from "./ports/query-parser.ts";
 export type {
   RemoteCaller,
@@ -101,24 +116,17 @@ export type {
   RemoteService,
   SharedAnswers,
 } from "./ports/remote-service.ts";
-export type { RouteRules } from "./ports/route-rules.ts";
-export type { RuleLists } from "./ports/rule-lists.ts";
 export type { ActionRun, WorkflowRunner } from "./ports/workflow-runner.ts";
-export { markShown, satisfiesAlone } from "./record/row-access.ts";
-export { present, presentSettled } from "./record/serialize.ts";
-export { entityOfRecord, knownOf, tagRecord } from "./record/tag-record.ts";
-export { taggingDriver } from "./record/tagging-driver.ts";
-export { expectUnchanged } from "./requirement/expect-unchanged.ts";
-export { explainRemote } from "./requirement/explain-remote.ts";
-export { findsRecord } from "./requirement/finds-record.ts";
-export { isUsable, type Use } from "./requirement/is-usable.ts";
+export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
+export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
+export { explainRemote } from "./requirement/check-query.ts";
+export { asReader, storedRecord } from "./requirement/decisions.ts";
+export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
-export { type Observation, observe } from "./requirement/observe.ts";
-export { asItMeets, asItPasses, meets } from "./requirement/passes.ts";
-export { asReader, storedRecord } from "./requirement/stored-record.ts";
+export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { includedBytes } from "./run/execute-read.ts";
-export { ByteBudget } from "./statement/byte-budget.ts";
-export { defineDriver } from "./statement/define-driver.ts";
+export { ByteBudget, countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/byte-budget.ts";
+export { defineDriver, entityName } from "./statement/define-driver.ts";
 export type {
   CreateOptions,
   Driver,
@@ -132,9 +140,7 @@ export type {
   SortKey,
   TransactionOptions,
 } from "./statement/driver.ts";
-export { entityName } from "./statement/find-entity.ts";
 export { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
-export { countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/row-bytes.ts";
 export {
   type ChangePairs,
   type Count,

@@ -4,25 +4,25 @@ import { ServiceContainer, type ServiceFactory, type ServiceOptions } from "./co
 import { HookRegistry } from "./hooks/hook-registry.ts";
 import { KERNEL_HOOKS } from "./hooks/kernel-hooks.ts";
 import { answerWeb, fromWebRequest } from "./http/fetch.ts";
-import { defaultIsAdmin, type IdentityOptions, principalOf, toPrincipal } from "./http/find-principal.ts";
-import { ownsUrl } from "./http/owns-url.ts";
-import type { TrustedOrigins } from "./http/refuse-forged.ts";
+import {
+  defaultIsAdmin,
+  type IdentityOptions,
+  principalOf,
+  type TrustedOrigins,
+  toPrincipal,
+} from "./http/find-principal.ts";
 import { RequestHandler } from "./http/request-handler.ts";
-import { type RequestTracer, tracedHandle } from "./http/traced-handle.ts";
 import { getLogger, type Logger, safeLogger } from "./log/logger.ts";
-import { type Ground, plainBase } from "./plugin/base.ts";
-import { createCallRunner } from "./plugin/call-runner.ts";
-import { chooseGetUser } from "./plugin/choose-get-user.ts";
-import { createDeclarations } from "./plugin/declarations.ts";
+import { createCallRunner, type Ground, plainBase } from "./plugin/base.ts";
+import { chooseGetUser, createDeclarations } from "./plugin/declarations.ts";
 import { declarationShapes } from "./plugin/declared-problems.ts";
 import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin/kernel-plugin.ts";
-import { createLifecycle } from "./plugin/lifecycle.ts";
-import { orderPlugins } from "./plugin/order.ts";
+import { createLifecycle, orderPlugins } from "./plugin/lifecycle.ts";
 import { completeLimits, type Limits } from "./request/limits.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./request/messages.ts";
-import type { User } from "./request/principal.ts";
+import type { User } from "./request/scope.ts";
 import type { RouteListing } from "./routes/kernel-route.ts";
-import { RouteRegistry } from "./routes/route-registry.ts";
+import { canonicalize, RouteRegistry } from "./routes/route-registry.ts";
 
 /** What a kernel is made of. */
 export interface KernelOptions {
@@ -176,7 +176,9 @@ export function createKernel(options: KernelOptions): Kernel {
     started,
   });
   const tracer = container.has("kernel.tracer") ? container.resolve<RequestTracer>("kernel.tracer") : undefined;
-  const handle = tracedHandle((request) => handler.handle(request), tracer);
+  const answer = (request: KernelRequest): Promise<KernelResponse> => handler.handle(request);
+  const handle: typeof answer =
+    tracer === undefined ? answer : (request) => tracer.request(request, () => answer(request));
   const calls = createCallRunner({ limits, log, open: scopes.open, started });
   let closing: Promise<void> | undefined;
 
@@ -195,4 +197,21 @@ export function createKernel(options: KernelOptions): Kernel {
     // Requests go first: those in flight may use clients.
     close: () => (closing ??= handler.drain().then(calls.drain).then(lifecycle.stop)),
   });
+}
+
+/** What the kernel asks of the service `kernel.tracer`: it sees requests as they begin and end. */
+export interface RequestTracer {
+  /** A request, up to its answer. */
+  request(request: KernelRequest, work: () => Promise<KernelResponse>): Promise<KernelResponse>;
+}
+
+/** Whether a raw URL is the app's: under its prefix, or a plugin's endpoint. */
+function ownsUrl(registry: RouteRegistry, url: string, base: string | undefined, maxBytes: number): boolean {
+  if (base !== undefined) return true;
+  try {
+    return registry.owns(canonicalize(url, maxBytes).path, base);
+  } catch {
+    // Below the app's prefix a malformed path gets the app's 400; elsewhere another handler of the host may accept it.
+    return registry.owns(url.split(/[?#]/, 1)[0] ?? "", base);
+  }
 }

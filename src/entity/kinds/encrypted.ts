@@ -1,5 +1,5 @@
 import { EQUALITY_OPERATORS, type FieldKind } from "./kind.ts";
-import { compareText } from "./string-schema.ts";
+import { compareText } from "./string.ts";
 
 const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumText" } } as const;
 const DIGEST = { scalar: "String", native: { postgresql: "VarChar(64)", mysql: "VarChar(64)" } } as const;

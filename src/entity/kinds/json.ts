@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "./kind.ts";
-import { isStorableText } from "./string-schema.ts";
+import { isStorableText } from "./string.ts";
 
 /** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */
 const MAX_DEPTH = 20;

@@ -1,6 +1,6 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import type { Principal } from "../../kernel/index.ts";
-import type { Row } from "../condition/where.ts";
+import type { Row } from "../condition/condition.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Driver } from "../statement/driver.ts";
 

@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition, EntityModel } from "../../entity/index.ts";
 import { type Hook, runHooks } from "../../kernel/index.ts";
+import type { Row } from "../condition/condition.ts";
 import { and, type Condition, compare, soleId } from "../condition/condition.ts";
-import type { Row } from "../condition/where.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Driver } from "../statement/driver.ts";
 import type { ChangePairs, Delete, Insert, Update, Written } from "../statement/statement.ts";

@@ -13,7 +13,7 @@ import type {
   ListOptions,
 } from "../../entity/index.ts";
 import { AuthorizationError, BadRequestError, didYouMean, Reply } from "../../kernel/index.ts";
-import type { Row, Where } from "../condition/where.ts";
+import type { Row, Where } from "../condition/condition.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";

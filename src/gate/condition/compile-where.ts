@@ -1,7 +1,17 @@
 import type { AnyEntity, ColumnDefinition, EntityModel, Operator } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { ALWAYS, and, type Condition, compare, isCondition, not, or, related, type Test } from "./condition.ts";
-import type { Where } from "./where.ts";
+import {
+  ALWAYS,
+  and,
+  type Condition,
+  compare,
+  isCondition,
+  not,
+  or,
+  related,
+  type Test,
+  type Where,
+} from "./condition.ts";
 
 export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
 

@@ -1,12 +1,10 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { HttpExchange, Limits, Logger, Scope } from "../../kernel/index.ts";
-import type { EntityRef } from "../condition/where.ts";
+import type { HttpExchange, Limits, Logger, Reply, Scope } from "../../kernel/index.ts";
+import type { EntityRef, Where } from "../condition/condition.ts";
 import type { Driver } from "../statement/driver.ts";
-import type { FieldMask } from "./mask.ts";
+import type { FieldMask, ShownRecords } from "./mask.ts";
 import type { Decision, Operation, OperationInput } from "./operation.ts";
-import type { Precondition } from "./precondition.ts";
-import type { Route } from "./route.ts";
-import type { ShownRecords } from "./shown-records.ts";
+import type { Route, RouteContext } from "./route.ts";
 
 /** What the gate says about a caller's use of a route. */
 export interface RouteAccess {
@@ -81,4 +79,36 @@ export interface OperationScope extends Scope {
   asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
   /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
   transaction<T>(work: (scope: OperationScope) => Promise<T>, options?: ScopeTransactionOptions): Promise<T>;
+}
+
+/** What must be so of a record before it is changed or deleted (RFC 9110, section 13). */
+export interface Precondition {
+  readonly entity: AnyEntity;
+  readonly id: string;
+  /**
+   * Part of the statement itself. Asked once the rules have let the caller in; it holds of no record that the caller may
+   * not read.
+   * @throws BadRequestError for a request whose condition cannot be parsed
+   */
+  where(): Where;
+  /** What those are told who may change the record, when it does not hold. */
+  refusal(): Error;
+}
+
+/** The service `versions.requests`: what requests ask of the record that they are about. */
+export interface RequestConditions {
+  /** Has the first change of the record carry what the request asks of it. */
+  expect(context: RouteContext): void;
+  /**
+   * The same asked at once, after the rules: for what changes the record in ways of its own, or not at all.
+   * @param changes whether a request that asks nothing is refused where the entity requires it
+   * @throws BadRequestError, PreconditionFailedError, PreconditionRequiredError
+   */
+  check(context: RouteContext, changes: boolean): Promise<void> | undefined;
+  /**
+   * An answer that is one record, with its tag; without the record for a reader who has it.
+   * @param version of the record; undefined when it has none, or none that the caller sees
+   * @throws BadRequestError, PreconditionFailedError to readers
+   */
+  answer(context: RouteContext, reply: Reply, version: unknown): Reply | Promise<Reply>;
 }

@@ -1,13 +1,12 @@
 import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Principal } from "../../kernel/index.ts";
-import type { EntityRef, Row, Where } from "../condition/where.ts";
+import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import type { Guard } from "./mask.ts";
-import type { OperationScope } from "./operation-scope.ts";
-import type { Precondition } from "./precondition.ts";
-import type { Otherwise } from "./requirement.ts";
+import type { Otherwise } from "./new-operation.ts";
+import type { OperationScope, Precondition } from "./operation-scope.ts";
 
 /** The kinds of operations on records. */
 export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";

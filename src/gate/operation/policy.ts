@@ -1,7 +1,7 @@
 import type { AnyEntity } from "../../entity/index.ts";
 import { type Hook, InternalError, isPromiseLike, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent } from "../condition/compile-where.ts";
-import type { Row, Where } from "../condition/where.ts";
+import type { Row, Where } from "../condition/condition.ts";
 import type { Guard } from "./mask.ts";
 import type { Decision, Operation, OperationKind, OperationQuery } from "./operation.ts";
 
@@ -33,11 +33,6 @@ export interface Policy {
   visible?(question: PolicyQuestion): void | Promise<void>;
 }
 
-/** What decides about operations of one entity and kind. */
-interface Deciders {
-  readonly authorize: readonly Hook<Operation>[];
-}
-
 /** A policy and the plugin that declared it. */
 export interface DeclaredPolicy {
   readonly plugin: string;
@@ -63,7 +58,10 @@ export function policyHooks(
 }
 
 /** Asks policies, then hooks, whether an operation is allowed; a promise only where one of them waits. */
-export function authorize(plan: Deciders, operation: Operation): void | Promise<void> {
+export function authorize(
+  plan: { readonly authorize: readonly Hook<Operation>[] },
+  operation: Operation,
+): void | Promise<void> {
   const asked = runHooks(plan.authorize, operation);
   return asked === undefined ? refuseGuard(operation) : asked.then(() => refuseGuard(operation));
 }

@@ -1,15 +1,14 @@
+import { v7 } from "uuid";
 import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
-import type { Clock, Hook, HookRegistry, Limits, Logger, ServiceSource } from "../../kernel/index.ts";
-import type { EntityRef } from "../condition/where.ts";
+import type { Clock, Hook, HookRegistry, Limits, Logger, RequestTracer, ServiceSource } from "../../kernel/index.ts";
+import type { EntityRef } from "../condition/condition.ts";
+import { entityName, foundEntity } from "../statement/define-driver.ts";
 import type { Driver } from "../statement/driver.ts";
-import { entityName, foundEntity } from "../statement/find-entity.ts";
-import type { IdGenerator } from "./default-ids.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
-import { ACCESS, type Operation, type OperationKind } from "./operation.ts";
+import { ACCESS, type Operation, type OperationInput, type OperationKind } from "./operation.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";
-import type { Tracer } from "./tracer.ts";
 
 /** What runs at operations of one entity and kind, phase by phase; compiled at start, so that an empty phase costs nothing. */
 export interface OperationPlan {
@@ -192,3 +191,44 @@ function compilePlan(
     committed: changes ? hooks("operation:committed") : [],
   });
 }
+
+/** A step of a workflow, or its compensation, that is tried. */
+export interface TracedStep {
+  readonly step: string;
+  readonly phase: "execute" | "compensate";
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/**
+ * The service `kernel.tracer`: sees the parts of an app's work as they begin and end, each within the one that began it. Every
+ * method runs the work that it is given, once, and gives what that gives. An app without such a service pays nothing.
+ */
+export interface Tracer extends RequestTracer {
+  /** An operation, through all its phases. */
+  operation(input: OperationInput, work: () => Promise<Operation>): Promise<Operation>;
+  /** A function of a hook, at one operation. */
+  hook<T>(hook: { readonly name: string; readonly plugin: string }, work: () => T): T;
+  /** A call of a remote service. The headers tell the other side which trace it is part of. */
+  remote<T>(
+    call: { readonly service: string; readonly entity: string },
+    work: (headers: Readonly<Record<string, string>>) => Promise<T>,
+  ): Promise<T>;
+  /** A run of a workflow. */
+  workflow<T>(workflow: { readonly name: string; readonly runId: string }, work: () => Promise<T>): Promise<T>;
+  /** One try of a step. */
+  step<T>(step: TracedStep, work: () => Promise<T>): Promise<T>;
+}
+
+/** The app's tracer, if it has one. */
+export function tracerOf(services: { has(id: string): boolean; resolve(id: string): unknown }): Tracer | undefined {
+  return services.has("kernel.tracer") ? (services.resolve("kernel.tracer") as Tracer) : undefined;
+}
+
+/** Makes record ids: unique, opaque, at most 128 characters. The default makes UUIDs version 7. */
+export interface IdGenerator {
+  next(): string;
+}
+
+/** UUIDs version 7: unique without coordination, and in order of creation, which keeps indexes compact (RFC 9562). */
+export const defaultIds: IdGenerator = Object.freeze({ next: () => v7() });

@@ -1,5 +1,5 @@
+import type { RecordUse } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { RecordUse } from "../operation/shown-records.ts";
 
 /** A run of an action's workflow that has begun. */
 export interface ActionRun {

@@ -1,11 +1,10 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
 import { type AskingRights, checkWhereShape, compileWhere, LOGIC } from "../condition/compile-where.ts";
-import type { Condition } from "../condition/condition.ts";
-import type { Where } from "../condition/where.ts";
+import type { Condition, Where } from "../condition/condition.ts";
+import type { FieldMask } from "../operation/mask.ts";
 import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import { explainRemote } from "./explain-remote.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
@@ -195,4 +194,15 @@ function countConditions(condition: Condition, limits: Limits): number {
     default:
       return 1;
   }
+}
+
+/**
+ * Why nothing can be filtered or sorted by a remote relation, and by what it can instead: its records are fetched when
+ * the list is there.
+ * @returns undefined for other relations, and for callers who may not know of this one
+ */
+export function explainRemote(relation: ResolvedRelation | undefined, mask: FieldMask): string | undefined {
+  const { name, remote, foreignKey } = relation ?? {};
+  if (remote === undefined || foreignKey === undefined || !mask.filterable.has(foreignKey)) return undefined;
+  return `"${name}" is remote: it is fetched after the query, so nothing can be filtered or sorted by it. "${foreignKey}" can be.`;
 }

@@ -1,10 +1,13 @@
-import type { AnyEntity } from "../../entity/index.ts";
-import { runHooks } from "../../kernel/index.ts";
-import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
-import type { Decision, OperationInput } from "../operation/operation.ts";
+import { passesRules, runHooks } from "../../kernel/index.ts";
+import { allOf } from "../condition/compile-where.ts";
+import type { Row, Where } from "../condition/condition.ts";
+import { conditionUpTo, isRequired, type MutableOperation, newOperation } from "../operation/new-operation.ts";
+import type { Decision, Operation, OperationInput } from "../operation/operation.ts";
+import type { RouteAccess } from "../operation/operation-scope.ts";
 import { authorize, both } from "../operation/policy.ts";
-import { conditionUpTo, isRequired } from "../operation/requirement.ts";
+import type { Route } from "../operation/route.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
+import { asItPasses } from "./passes.ts";
 
 /**
  * What policies and hooks say about an operation, without running it. A promise only where one of them waits.
@@ -36,21 +39,84 @@ function addReach({ decision, requirements }: MutableOperation): Decision {
   return reach === undefined ? decision : Object.assign(decision, both(decision, { allowed: true, predicate: reach }));
 }
 
-/** What the rules say about one caller's reading of lists, each asked once. */
-export class ReadDecisions {
-  readonly #decisions = new Map<AnyEntity, Promise<Decision>>();
-  readonly #scope: GateScope;
+const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
-  constructor(scope: GateScope) {
-    this.#scope = scope;
-  }
+/**
+ * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
+ * operation, the rules let the caller change it, and it meets the request's precondition. A record that is to be left as it
+ * is is not missing. Nothing that depends on another record's values may be told; the statement refuses it. If the operation
+ * reaches it by then, it is asked again from what was submitted, because hooks have not seen it.
+ * @returns null where the operation does not reach the record
+ */
+export async function storedRecord(operation: Operation): Promise<Row | null> {
+  const record = await reachedRecord(operation as MutableOperation);
+  if (record === null) operation.require(NO_RECORD, "changed");
+  return record;
+}
 
-  of(entity: AnyEntity): Promise<Decision> {
-    let decision = this.#decisions.get(entity);
-    if (decision === undefined) {
-      decision = Promise.resolve(decide(this.#scope, { kind: "list", entity }));
-      this.#decisions.set(entity, decision);
-    }
-    return decision;
+async function reachedRecord({ entity, id, decision, scope, requirements }: MutableOperation): Promise<Row | null> {
+  const { predicate, guard } = decision;
+  const rule = guard === undefined ? predicate : undefined;
+  const row = await scope.store.findOne(entity, allOf({ id }, rule, conditionUpTo(requirements, "asked")));
+  if (row === null || guard === undefined) return row;
+  return (await asItPasses(asking(scope), entity, decision, row)) ?? null;
+}
+
+/**
+ * A condition on the stored record that comes from the caller, so that the response tells whether it holds: it holds of no
+ * record that they may not read. An operation on several records of which they may read some is done one by one.
+ */
+export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
+  if (operation.principal.kind === "system") return where;
+  // Whether rules let the caller read all or some of several records does not depend on which.
+  const id = operation.ids === undefined ? String(operation.id) : "";
+  const decision = readDecisionOf(operation as MutableOperation, id);
+  return allowsAll(decision) ? where : narrowed(operation, where, decision);
+}
+
+/** Whether a decision that is there already lets the caller have any record. */
+export const allowsAll = (decision: Decision | Promise<Decision>): boolean =>
+  !(decision instanceof Promise) && readsAll(decision);
+
+const readsAll = ({ allowed, predicate, guard }: Decision): boolean =>
+  allowed && predicate === undefined && guard === undefined;
+
+async function narrowed(operation: Operation, where: Where, asked: Decision | Promise<Decision>): Promise<Where> {
+  const { entity, scope } = operation as MutableOperation;
+  const decision = await asked;
+  if (readsAll(decision)) return where;
+  if (!decision.allowed) return NO_RECORD;
+  if (operation.ids !== undefined && decision.forSome) {
+    operation.apart = true;
+    return NO_RECORD;
   }
+  if (decision.guard === undefined) return allOf(where, decision.predicate);
+  const row = await scope.store.findOne(entity, { id: operation.id });
+  const passing = row && (await asItPasses(asking(scope), entity, decision, row));
+  return passing ? where : NO_RECORD;
+}
+
+/**
+ * What is said about reading the record of a write. Where code reaches deleted records, these are there for the write, and so
+ * for its answer and its precondition.
+ */
+export function readDecisionOf({ entity, scope, query }: MutableOperation, id: string): Decision | Promise<Decision> {
+  return decide(scope, { kind: "read", entity, id }, query.deleted === undefined);
+}
+
+const asking = ({ model, store }: GateScope) => ({ model, driver: store });
+
+const OPEN: RouteAccess = Object.freeze({ allowed: true, forAll: true, rules: undefined });
+
+/** What the gate says about a route: its own rules first, then the operation that it runs, as far as that is known. */
+export async function mayUse(scope: GateScope, route: Route): Promise<RouteAccess> {
+  const { entity, access, obeys, path, rules } = route;
+  const isSystem = scope.principal.kind === "system";
+  if (rules !== undefined && !isSystem && !(await passesRules(scope.runtime.hooks, route, rules, scope)))
+    return { allowed: false, forAll: false, rules };
+  if (entity === undefined || access === undefined)
+    return rules === undefined ? { ...OPEN, forAll: false } : { ...OPEN, rules };
+  const kind = access === "read" && !path.split("/").includes(":id") ? "list" : access;
+  const decision = await decide(scope, { kind, access, entity, rules: obeys });
+  return { allowed: decision.allowed, forAll: decision.allowed && decision.forSome !== true, rules: decision.rules };
 }

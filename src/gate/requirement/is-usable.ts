@@ -1,8 +1,8 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import type { EntityRef } from "../condition/where.ts";
+import type { EntityRef } from "../condition/condition.ts";
+import type { RecordUse } from "../operation/mask.ts";
+import type { OperationInput, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
-import type { RecordUse } from "../operation/shown-records.ts";
-import { findsRecord } from "./finds-record.ts";
 
 /** What an action was allowed for, as it is kept: its entity may be a name. */
 export type Use = Omit<RecordUse, "entity"> & { readonly entity: EntityRef };
@@ -17,6 +17,25 @@ export async function isUsable(scope: OperationScope, use: Use): Promise<boolean
     return forSome === true || decision.forSome !== true;
   } catch (error) {
     if (isKeelsonError(error) && (error.status === 401 || error.status === 403 || error.status === 404)) return false;
+    throw error;
+  }
+}
+
+/** Asks for one record, by a list or by its id. */
+interface Search extends OperationInput {
+  readonly kind: "list" | "read";
+  readonly query: OperationQuery;
+}
+
+const NOT_FOUND: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** Whether a record is there for the caller of a scope: one that is hidden answers exactly like one that is missing. */
+export async function findsRecord(scope: OperationScope, search: Search): Promise<boolean> {
+  const query = { ...search.query, select: ["id"], ...(search.kind === "list" ? { limit: 1 } : {}) };
+  try {
+    return (await scope.run({ ...search, query })).records.length > 0;
+  } catch (error) {
+    if (isKeelsonError(error) && NOT_FOUND.has(error.status)) return false;
     throw error;
   }
 }

@@ -1,8 +1,16 @@
 import { allOf } from "../condition/compile-where.ts";
-import { ALWAYS, and, type Condition, type Leaf, NEVER, or, type Related, related } from "../condition/condition.ts";
-import { matches } from "../condition/matches.ts";
-import { isUndecryptable } from "../condition/undecryptable.ts";
-import type { Row } from "../condition/where.ts";
+import {
+  ALWAYS,
+  and,
+  type Condition,
+  type Leaf,
+  NEVER,
+  or,
+  type Related,
+  type Row,
+  related,
+} from "../condition/condition.ts";
+import { isUndecryptable, matches } from "../condition/matches.ts";
 import type { Driver } from "../statement/driver.ts";
 
 /**

@@ -1,16 +1,20 @@
-import { EntityNotFoundError, RecordChangedError } from "../../kernel/index.ts";
-import { allOf, compileWhere } from "../condition/compile-where.ts";
-import type { Condition } from "../condition/condition.ts";
-import type { Where } from "../condition/where.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
-import { beyondReach, conditionUpTo, isRequired, type Otherwise } from "../operation/requirement.ts";
-import { recordDenied } from "./denied.ts";
-import { NOTHING_DONE } from "./nothing-done.ts";
-
-/** The record as the statement of a write must find it. */
-export function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
-  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
-}
+import {
+  AuthenticationError,
+  AuthorizationError,
+  EntityNotFoundError,
+  InternalError,
+  RecordChangedError,
+} from "../../kernel/index.ts";
+import { allOf } from "../condition/compile-where.ts";
+import type { Where } from "../condition/condition.ts";
+import {
+  beyondReach,
+  conditionUpTo,
+  isRequired,
+  type MutableOperation,
+  type Otherwise,
+} from "../operation/new-operation.ts";
+import type { Operation } from "../operation/operation.ts";
 
 /**
  * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the record
@@ -52,3 +56,27 @@ export async function missingOrDenied(operation: MutableOperation): Promise<Erro
   const exists = await scope.store.findOne(entity, there, { select: ["id"] });
   return exists === null ? new EntityNotFoundError() : recordDenied(operation);
 }
+
+/**
+ * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides what is
+ * forbidden. Outside production it names the rules that were asked.
+ */
+export function deniedError(operation: Operation, production: boolean): Error {
+  const { entity, principal, access, decision } = operation;
+  if (principal.kind === "anonymous") return new AuthenticationError();
+  if (entity.hideForbidden && (operation.ids ?? operation.id) !== undefined) return new EntityNotFoundError();
+  const { rules = [], reason } = decision;
+  const details = { entity: entity.name, access, rules, ...(reason === undefined ? {} : { reason }) };
+  return new AuthorizationError(undefined, production ? {} : { details });
+}
+
+/** The same when it is for the record that the operation is refused. */
+export function recordDenied(operation: MutableOperation): Error {
+  return operation.ifFound ? NOTHING_DONE : deniedError(operation, operation.scope.runtime.production);
+}
+
+/**
+ * Ends an operation that leaves its record alone where that is no error (`when`, `ifFound`), and its transaction, if it
+ * began one. Never leaves the gate. One object for all: its stack is not used, and is most of what an error costs.
+ */
+export const NOTHING_DONE: Error = new InternalError("Nothing was done");

@@ -1,10 +1,8 @@
+import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { RecordChangedError } from "../../kernel/index.ts";
-import { type Condition, looksAt } from "../condition/condition.ts";
-import type { Row } from "../condition/where.ts";
-import { inTransaction } from "../operation/in-transaction.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
-import { testsOf } from "../operation/requirement.ts";
-import { keysOf, lockShared, sharedPaths } from "./lock-shared.ts";
+import { type Condition, looksAt, type Row, visitCondition } from "../condition/condition.ts";
+import { inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
+import type { Driver } from "../statement/driver.ts";
 
 /**
  * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values that
@@ -43,4 +41,78 @@ export async function whileUnchanged(
     for (const listener of heldListeners) await listener(row);
     return write(row);
   });
+}
+
+// “Another administrator of the same group is left”: two administrators who go at the same time would each find the other.
+// Where transactions run concurrently, such writes wait for each other at the records that both lead to: the group, its owner.
+
+/** A belongsTo relation on which a condition comes back to the entity that is written, and those that follow on its way. */
+interface SharedPath {
+  readonly relation: ResolvedRelation;
+  readonly further: readonly SharedPath[];
+}
+
+/** The ways on which a condition on records of an entity comes back to the entity, as far as they are belongsTo relations. */
+export function sharedPaths(condition: Condition, entity: AnyEntity): readonly SharedPath[] {
+  const paths: SharedPath[] = [];
+  visitCondition(condition, (leaf) => {
+    if (leaf.op !== "related" || leaf.relation.type !== "belongsTo") return false;
+    const { relation, matches } = leaf;
+    if (relation.target === entity || looksAt(matches, entity))
+      paths.push({ relation, further: sharedPaths(matches, entity) });
+    return false;
+  });
+  return paths;
+}
+
+interface SharedRecord {
+  readonly entity: AnyEntity;
+  readonly id: string;
+}
+
+type SharedRecords = Map<string, SharedRecord>;
+
+const keyOf = ({ entity, id }: SharedRecord): string => `${entity.name} ${id}`;
+
+async function collect(store: Driver, paths: readonly SharedPath[], row: Row, found: SharedRecords): Promise<void> {
+  for (const { relation, further } of paths) {
+    const id = row[relation.foreignKey as string];
+    if (typeof id !== "string") continue;
+    const shared = { entity: relation.target, id };
+    found.set(keyOf(shared), shared);
+    const next =
+      further.length === 0 ? null : await store.findOne(relation.target, { id }, { select: keysOf(further) });
+    if (next !== null) await collect(store, further, next, found);
+  }
+}
+
+/** The columns of a record that paths begin with. */
+function keysOf(paths: readonly SharedPath[]): readonly string[] {
+  return paths.map(({ relation }) => relation.foreignKey as string);
+}
+
+/**
+ * Locks the records that paths lead to, all in one order, so that requests do not lock each other out.
+ * @param store of a transaction
+ * @param rows the record as it is stored and as it will be, or what is to be stored
+ * @param own the record itself, which is locked among the others where they are of its entity
+ * @returns a function that looks, once the record is locked, whether it still leads to what was locked
+ */
+export async function lockShared(
+  store: Driver,
+  paths: readonly SharedPath[],
+  rows: readonly Row[],
+  own?: SharedRecord,
+): Promise<(rows: readonly Row[]) => Promise<void>> {
+  const shared: SharedRecords = new Map();
+  for (const row of rows) await collect(store, paths, row, shared);
+  if (own !== undefined && [...shared.values()].some(({ entity }) => entity === own.entity))
+    shared.set(keyOf(own), own);
+  const inOrder = [...shared].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [, { entity, id }] of inOrder) await store.findOne(entity, { id }, { select: ["id"], lock: true });
+  return async (held) => {
+    const now: SharedRecords = new Map();
+    for (const row of held) await collect(store, paths, row, now);
+    if (![...now.keys()].every((key) => shared.has(key))) throw new RecordChangedError();
+  };
 }

@@ -1,16 +1,15 @@
+import type { AnyEntity } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
-import type { Row } from "../condition/where.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
-import type { Operation } from "../operation/operation.ts";
-import { conditionUpTo } from "../operation/requirement.ts";
-import { columnsToFetch } from "../record/columns-to-fetch.ts";
-import { joinsOf } from "../record/tag-records.ts";
-import { recordDenied } from "../requirement/denied.ts";
-import { observe } from "../requirement/observe.ts";
-import { isWhere } from "../requirement/passes.ts";
-import { missingOrDenied } from "../requirement/unmatched.ts";
-import { ByteBudget } from "../statement/byte-budget.ts";
+import type { Row } from "../condition/condition.ts";
+import type { FieldMask } from "../operation/mask.ts";
+import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
+import type { Operation, OperationQuery } from "../operation/operation.ts";
+import { joinsOf } from "../record/tag-record.ts";
+import { isWhere, observe } from "../requirement/passes.ts";
+import { missingOrDenied, recordDenied } from "../requirement/unmatched.ts";
+import { ByteBudget, mostBytes } from "../statement/byte-budget.ts";
+import type { SortKey } from "../statement/driver.ts";
 import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
 
 /** One page, and the number of all matching records at the same time when it is asked for. */
@@ -107,4 +106,32 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
   if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
   return again;
+}
+
+/** Values that may have more bytes are not read for callers whom no record shows them. */
+const LONG = 4_096;
+
+/**
+ * Selected columns and those that cursors and included relations need; undefined = all.
+ * @param mask of callers whose answer is counted in bytes: long columns that it never lets out are not read
+ */
+function columnsToFetch(
+  entity: AnyEntity,
+  query: OperationQuery,
+  order: readonly SortKey[],
+  mask?: FieldMask,
+): readonly string[] | undefined {
+  if (query.select === undefined) return mask && withoutUnseen(entity, mask);
+  const columns = new Set(["id", ...query.select, ...order.map((key) => key.field)]);
+  for (const name of Object.keys(query.include ?? {})) {
+    const key = Object.values(entity.columns).find((column) => column.relation === name);
+    if (key !== undefined) columns.add(key.name);
+  }
+  return [...columns];
+}
+
+function withoutUnseen({ columns }: AnyEntity, { readable }: FieldMask): readonly string[] | undefined {
+  const all = Object.values(columns);
+  const kept = all.filter((column) => readable.has(column.name) || mostBytes(column) <= LONG);
+  return kept.length === all.length ? undefined : kept.map(({ name }) => name);
 }

@@ -1,20 +1,20 @@
 import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
-import { ALWAYS, type Condition, dependsOn, NEVER } from "../condition/condition.ts";
-import type { Row, Where } from "../condition/where.ts";
-import { inTransaction } from "../operation/in-transaction.ts";
-import type { MutableOperation } from "../operation/new-operation.ts";
-import { conditionOf, conditionUpTo, isRequired } from "../operation/requirement.ts";
-import { deniedError, recordDenied } from "../requirement/denied.ts";
-import { expectUnchanged } from "../requirement/expect-unchanged.ts";
-import { lockShared, sharedPaths } from "../requirement/lock-shared.ts";
+import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
+import {
+  conditionOf,
+  conditionUpTo,
+  inTransaction,
+  isRequired,
+  type MutableOperation,
+  ONE_BY_ONE,
+} from "../operation/new-operation.ts";
+import type { Decision } from "../operation/operation.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
-import { observe } from "../requirement/observe.ts";
-import { isWhere, meets } from "../requirement/passes.ts";
-import { missingOrDenied, unmatched, wanted } from "../requirement/unmatched.ts";
-import { whileUnchanged } from "../requirement/while-unchanged.ts";
+import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
+import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
+import { lockShared, sharedPaths, whileUnchanged } from "../requirement/while-unchanged.ts";
 import type { Driver } from "../statement/driver.ts";
-import { writeSeveral } from "./write-several.ts";
 
 /** A statement on the one record; whether it matched. */
 type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolean>;
@@ -102,14 +102,19 @@ export async function recheck(
   if (!matters || row === undefined || kind !== "update") return;
   const meetsStill = async (where: Where): Promise<boolean> =>
     (await scope.store.findOne(entity, allOf({ id: row.id }, where), { select: ["id"] })) !== null;
-  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
-  const answer = await decision.guard?.(observe(entity, row).record);
-  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
-  throw noLongerYours();
+  await refuseUnlessMet(decision, observe(entity, row).record, meetsStill);
 }
 
-function noLongerYours(): Error {
-  return new AuthorizationError("The record would no longer be yours to change");
+/** @throws AuthorizationError where neither the condition nor the guard of a decision lets a changed record through */
+async function refuseUnlessMet(
+  { predicate, guard }: Decision,
+  record: Row,
+  meetsStill: (where: Where) => Promise<boolean>,
+): Promise<void> {
+  if (predicate !== undefined && (await meetsStill(predicate))) return;
+  const answer = await guard?.(record);
+  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
+  throw new AuthorizationError("The record would no longer be yours to change");
 }
 
 /** Changes one record in a statement that carries the rule; afterwards the row must still satisfy the rule. */
@@ -134,6 +139,11 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (!(await writeUpdate(operation, where))) throw await unmatched(operation);
 }
 
+/** The record as the statement of a write must find it. */
+function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
+  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
+}
+
 /**
  * Before an update that may carry the record out of the rules: with its new values it must pass in the database as it is
  * without them, so that it cannot vouch for itself, and so that a taken unique value tells nothing about records out of reach.
@@ -145,10 +155,7 @@ async function refuseLeaving(operation: MutableOperation, where: Condition, held
   const changed = { ...row, ...data };
   const meetsStill = (rule: Where): Promise<boolean> =>
     meetsChanged(scope.store, compileWhere(scope.model, entity, rule), changed);
-  if (decision.predicate !== undefined && (await meetsStill(decision.predicate))) return;
-  const answer = await decision.guard?.(observe(entity, changed).record);
-  if (isWhere(answer) ? await meetsStill(answer) : answer === true) return;
-  throw noLongerYours();
+  await refuseUnlessMet(decision, observe(entity, changed).record, meetsStill);
 }
 
 function writeUpdate(operation: MutableOperation, where: Condition, before?: typeof refuseLeaving): Promise<boolean> {
@@ -209,4 +216,38 @@ function touches(
   rule: Where | undefined = decision.predicate,
 ): boolean {
   return dependsOn(entity, compileWhere(scope.model, entity, rule), changed);
+}
+
+/**
+ * Changes or deletes several records in one statement that carries the rule, where that gives what one after the other
+ * would. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a condition may
+ * depend on records that were changed before.
+ */
+async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
+  const { entity, kind, scope, data, decision, requirements } = operation;
+  const changed = Object.keys(data);
+  const rule = compileWhere(scope.model, entity, decision.predicate);
+  if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
+  const conditions = compileWhere(scope.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
+  // Deleting changes records that refer to the deleted ones, too. What is asked of related records is asked again of each
+  // record once it is locked, where others write meanwhile; see `whileUnchanged`.
+  const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
+  if (looksAt(conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
+  const where = allOf({ id: { in: ids } }, conditions);
+  if (kind === "delete") {
+    operation.total = await scope.store.deleteMany(entity, where);
+  } else {
+    // Nothing is left to change when the caller may write none of it.
+    if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
+    operation.total = changed.length === 0 ? 0 : await scope.store.updateMany(entity, where, data);
+  }
+}
+
+function needsEach(operation: MutableOperation): boolean {
+  const { decision, requirements, heldListeners, writtenListeners } = operation;
+  const isSeen =
+    decision.guard !== undefined ||
+    heldListeners.length + writtenListeners.length > 0 ||
+    isRequired(requirements, "changed");
+  return isSeen || isRequired(requirements, "asked") || operation.apart || operation.transactional;
 }

@@ -5,29 +5,31 @@ import {
   type Limits,
   type Logger,
   type Principal,
+  runHooks,
   ScopedContainer,
   type ScopeInit,
   SYSTEM,
 } from "../../kernel/index.ts";
-import type { EntityRef } from "../condition/where.ts";
-import type { FieldMask } from "../operation/mask.ts";
+import type { EntityRef } from "../condition/condition.ts";
+import type { MaskDraft } from "../operation/hook-map.ts";
+import type { FieldMask, ShownRecords } from "../operation/mask.ts";
 import { newOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation, OperationInput } from "../operation/operation.ts";
-import type { OperationScope, RouteAccess, ScopeTransactionOptions } from "../operation/operation-scope.ts";
-import type { Precondition } from "../operation/precondition.ts";
+import type {
+  OperationScope,
+  Precondition,
+  RouteAccess,
+  ScopeTransactionOptions,
+} from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
-import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
-import type { ShownRecords } from "../operation/shown-records.ts";
-import { taggingDriver } from "../record/tagging-driver.ts";
-import { decide, ReadDecisions } from "../requirement/decisions.ts";
-import { deniedError } from "../requirement/denied.ts";
+import type { CompiledEntity, GateScope, OperationRuntime } from "../operation/runtime.ts";
+import { taggingDriver } from "../record/tag-record.ts";
+import { decide, mayUse } from "../requirement/decisions.ts";
+import { deniedError } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver.ts";
-import { lateTransaction } from "../statement/late-transaction.ts";
-import { OpenTransaction } from "../statement/open-transaction.ts";
-import { mayUse } from "./may-use.ts";
+import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
-import { ScopeMasks } from "./scope-masks.ts";
 
 /** What services of a request find by name. Made when asked for: a signal, say, costs more than most requests. */
 class RequestValues {
@@ -64,7 +66,8 @@ export class RequestScope implements GateScope {
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
   readonly #masks = new ScopeMasks(this);
-  #decisions: ReadDecisions | undefined;
+  /** What the rules say about reading lists, each asked once. */
+  #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
 
   constructor(
     runtime: OperationRuntime,
@@ -129,10 +132,12 @@ export class RequestScope implements GateScope {
   }
 
   async readDecision(ref: EntityRef): Promise<Decision> {
-    const compiled = this.runtime.find(ref);
+    const { entity } = this.runtime.find(ref);
     await this.maskReady(ref);
-    this.#decisions ??= new ReadDecisions(this);
-    return this.#decisions.of(compiled.entity);
+    this.#decisions ??= new Map();
+    const decision = this.#decisions.get(entity) ?? Promise.resolve(decide(this, { kind: "list", entity }));
+    this.#decisions.set(entity, decision);
+    return decision;
   }
 
   listsPlainly(ref: EntityRef): boolean {
@@ -215,5 +220,67 @@ export class RequestScope implements GateScope {
   async whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void> {
     if (this.#open === undefined) await task(this);
     else this.#open.afterCommit.push(task);
+  }
+}
+
+interface Entry {
+  readonly draft: MaskDraft;
+  /** Until this is settled the mask is narrower than it may turn out to be. */
+  pending: Promise<void> | undefined;
+}
+
+/** The field masks of one caller, each worked out when it is first asked for. */
+class ScopeMasks {
+  /** Made on first use: most callers' masks are those of everybody. */
+  #entries: Map<AnyEntity, Entry> | undefined;
+  readonly #scope: OperationScope;
+
+  constructor(scope: OperationScope) {
+    this.#scope = scope;
+  }
+
+  of(compiled: CompiledEntity): FieldMask {
+    return compiled.maskHooks.length === 0 ? compiled.mask : this.#entry(compiled).draft.mask;
+  }
+
+  /** Entities whose mask was asked for, where hooks narrow it. */
+  get known(): readonly AnyEntity[] {
+    return [...(this.#entries?.keys() ?? [])];
+  }
+
+  /** Resolves when the mask is final; undefined when it is. */
+  ready(compiled: CompiledEntity): Promise<void> | undefined {
+    return compiled.maskHooks.length === 0 ? undefined : this.#entry(compiled).pending;
+  }
+
+  /** The same for all masks that were asked for. */
+  allReady(): Promise<void> | undefined {
+    const pending = [...(this.#entries?.values() ?? [])].flatMap((entry) => entry.pending ?? []);
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
+  }
+
+  #entry({ entity, mask, maskHooks }: CompiledEntity): Entry {
+    this.#entries ??= new Map();
+    const entries = this.#entries;
+    const known = entries.get(entity);
+    if (known !== undefined) return known;
+    const entry: Entry = {
+      draft: { entity, principal: this.#scope.principal, scope: this.#scope, mask },
+      pending: undefined,
+    };
+    entries.set(entity, entry); // before the hooks run: their rules may ask for records, and so for this mask
+    const forget = (error: unknown): never => {
+      entries.delete(entity); // not all of its hooks have narrowed it: the next call runs them again
+      throw error;
+    };
+    try {
+      entry.pending = runHooks(maskHooks, entry.draft)?.then(() => {
+        entry.pending = undefined;
+      }, forget);
+    } catch (error) {
+      forget(error);
+    }
+    entry.pending?.catch(() => {}); // callers of `ready` get the error; without any it would end the process
+    return entry;
   }
 }

@@ -1,21 +1,24 @@
 import { ConflictError, describeError, RecordChangedError, runHooks, UnavailableError } from "../../kernel/index.ts";
-import { inTransaction } from "../operation/in-transaction.ts";
-import { type MutableOperation, newOperation } from "../operation/new-operation.ts";
-import type { Operation, OperationInput, OperationKind } from "../operation/operation.ts";
+import type { Row } from "../condition/condition.ts";
+import { inTransaction, type MutableOperation, newOperation } from "../operation/new-operation.ts";
+import type { Decision, Operation, OperationInput, OperationKind } from "../operation/operation.ts";
 import { authorize } from "../operation/policy.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
-import { includesOwn } from "../record/includes-own.ts";
-import { stripUnselected } from "../record/strip-unselected.ts";
-import { tagRecords } from "../record/tag-records.ts";
+import { tagRecords } from "../record/tag-record.ts";
 import { checkQuery, narrowQuery } from "../requirement/check-query.ts";
-import { deniedError } from "../requirement/denied.ts";
-import { NOTHING_DONE } from "../requirement/nothing-done.ts";
+import { allowsAll, readDecisionOf } from "../requirement/decisions.ts";
+import { asItPasses } from "../requirement/passes.ts";
+import { deniedError, NOTHING_DONE } from "../requirement/unmatched.ts";
 import { runCount, runList, runRead } from "./execute-read.ts";
 import { recheck, runCreate, runDelete, runUpdate } from "./execute-write.ts";
-import { onlyWhatIsTold, type ToldOfConflicts } from "./only-what-is-told.ts";
-import { refuseDropped, setValues } from "./set-values.ts";
-import { isAskedOf, takePrecondition } from "./take-precondition.ts";
-import { withholdUnreadable } from "./withhold-unreadable.ts";
+import {
+  isAskedOf,
+  onlyWhatIsTold,
+  refuseDropped,
+  setValues,
+  type ToldOfConflicts,
+  takePrecondition,
+} from "./take-precondition.ts";
 
 const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) => Promise<void>>> = {
   create: runCreate,
@@ -169,4 +172,46 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
       });
     }
   }
+}
+
+/**
+ * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
+ * nothing of what is related to it.
+ */
+function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
+  const row = operation.records[0];
+  if (row === undefined) return undefined;
+  const decision = readDecisionOf(operation, String(row.id));
+  if (allowsAll(decision)) return undefined;
+  return withholdUnless(operation, row, decision);
+}
+
+async function withholdUnless(
+  operation: MutableOperation,
+  row: Row,
+  asked: Decision | Promise<Decision>,
+): Promise<void> {
+  const decision = await asked;
+  const { entity, scope } = operation;
+  const asking = { model: scope.model, driver: scope.store };
+  const readable = decision.allowed ? await asItPasses(asking, entity, decision, row) : undefined;
+  operation.records = [readable ?? { id: row.id }];
+  if (readable === undefined) operation.query = { ...operation.query, include: undefined };
+}
+
+/** Columns that were fetched for cursors and joins only are not part of the answer. */
+function stripUnselected({ query, records, entity }: Pick<Operation, "query" | "records" | "entity">): void {
+  if (query.select === undefined) return;
+  const keep = new Set([...query.select, "id"]);
+  for (const record of records)
+    for (const name of Object.keys(record))
+      if (Object.hasOwn(entity.columns, name) && !keep.has(name)) delete record[name];
+}
+
+/**
+ * Whether an answer brings related records of the app's own, which may be refused for being too many. Records of remote
+ * services are null at worst, and no transaction should stay open while they are fetched.
+ */
+function includesOwn({ entity, query }: Pick<Operation, "entity" | "query">): boolean {
+  return Object.keys(query.include ?? {}).some((name) => entity.relations[name]?.remote?.service === undefined);
 }

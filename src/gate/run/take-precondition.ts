@@ -1,8 +1,10 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { BadRequestError, PreconditionFailedError } from "../../kernel/index.ts";
+import { AuthorizationError, BadRequestError, ConflictError, PreconditionFailedError } from "../../kernel/index.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
-import type { Precondition } from "../operation/precondition.ts";
-import { asReader } from "../requirement/stored-record.ts";
+import type { Operation, OperationInput } from "../operation/operation.ts";
+import type { Precondition } from "../operation/operation-scope.ts";
+import { asReader, storedRecord } from "../requirement/decisions.ts";
+import { missingOrDenied } from "../requirement/unmatched.ts";
 
 /**
  * Has an operation that changes a record carry what was asked of it, by its own caller or of its scope: trying one version
@@ -26,4 +28,53 @@ export function versionIs(entity: AnyEntity, id: string, version: number | undef
   if (entity.versioned === undefined || !Number.isInteger(version))
     throw new BadRequestError(`ifVersion is a whole number, for entities that are .versioned(): ${entity.name}`);
   return { entity, id, where: () => ({ version }), refusal: () => new PreconditionFailedError() };
+}
+
+type Values = NonNullable<OperationInput["set"]>;
+
+/**
+ * Adds what a surface stores by itself to what the caller sent. What rules keep from the caller stays so on this way, too.
+ * @throws AuthorizationError
+ */
+export function setValues(operation: MutableOperation, values: Values): void {
+  const { entity, principal, scope } = operation;
+  const { writable } = scope.mask(entity);
+  const isOpen = (name: string): boolean =>
+    principal.kind === "system" || writable.has(name) || entity.fields[name]?.readonly === true;
+  if (!Object.keys(values).every(isOpen)) throw new AuthorizationError();
+  operation.data = { ...operation.data, ...values };
+}
+
+/**
+ * A hook has left out one of these values, because this record does not take it from the caller.
+ * @throws AuthorizationError; EntityNotFoundError when there is no such record
+ */
+export async function refuseDropped(operation: MutableOperation, values: Values): Promise<void> {
+  if (!operation.ignored.some((name) => Object.hasOwn(values, name))) return;
+  throw (await storedRecord(operation)) === null ? await missingOrDenied(operation) : new AuthorizationError();
+}
+
+/** What a conflict may tell a caller of. */
+export interface ToldOfConflicts {
+  /** Values before any were filled in or dropped. */
+  readonly submitted: Readonly<Record<string, unknown>>;
+  /** Fields that the caller may read. */
+  readonly readable: ReadonlySet<string>;
+}
+
+/**
+ * A conflict names the fields that the caller sent, or that were filled in and that they may read. Other names would tell
+ * about records or fields that they cannot see.
+ */
+export function onlyWhatIsTold(
+  error: ConflictError,
+  { data, ignored }: Operation,
+  { submitted, readable }: ToldOfConflicts,
+): ConflictError {
+  const isTold = (field: string): boolean =>
+    Object.hasOwn(submitted, field) ? !ignored.includes(field) : Object.hasOwn(data, field) && readable.has(field);
+  const fields = error.fields.filter(isTold);
+  return fields.length === error.fields.length
+    ? error
+    : new ConflictError(error.message, { fields, code: error.code, cause: error });
 }

@@ -1,4 +1,6 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import type { ByteHolder } from "../../kernel/index.ts";
+import type { Row } from "../condition/condition.ts";
 
 /** Answers up to this size are not counted among the large ones that are under way at once. */
 const LARGE = 1_048_576;
@@ -48,4 +50,44 @@ export class ByteBudget {
     }
     return count;
   }
+}
+
+/** What numbers, Booleans and datetimes take at most, as text. */
+const SHORT = 32;
+/** Code points of texts that are not long ones. */
+const SHORT_TEXT = 255;
+
+/** Bytes that a value of a column has at most; infinite for texts and JSON without a limit of their own. */
+export function mostBytes({ kind, field }: ColumnDefinition): number {
+  if (kind.column.scalar === "Json") return Number.POSITIVE_INFINITY;
+  if (kind.column.scalar !== "String") return SHORT;
+  const isLong = kind.name === "text" || kind.name === "json";
+  const said = (field?.length ?? field?.max)?.value ?? (isLong ? Number.POSITIVE_INFINITY : 0);
+  const most = Math.max(said, SHORT_TEXT);
+  // Four bytes for a code point; encryption adds a third, and its own 100 bytes.
+  return field?.encrypted ? Math.ceil((most * 16) / 3) + 128 : most * 4;
+}
+
+/** Bytes that a record has at most. */
+export function mostRowBytes({ columns }: AnyEntity): number {
+  return Object.values(columns).reduce((sum, column) => sum + mostBytes(column), 0);
+}
+
+/** About how many bytes a record has, for drivers that have it in memory. */
+export function rowBytes(row: Row): number {
+  return countedBytes(row, undefined);
+}
+
+/** The same of some columns, or of all. */
+export function countedBytes(row: Row, counted: ReadonlySet<string> | undefined): number {
+  let bytes = 0;
+  for (const name of Object.keys(row)) {
+    if (counted?.has(name) === false) continue;
+    const value = row[name];
+    if (typeof value === "string") bytes += value.length;
+    else if (typeof value === "object" && value !== null && !(value instanceof Date))
+      bytes += JSON.stringify(value).length;
+    else bytes += SHORT;
+  }
+  return bytes;
 }

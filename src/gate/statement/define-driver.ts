@@ -5,10 +5,24 @@ import {
   type EntityModel,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { BadRequestError, ConflictError, DatabaseError, NotStoredError } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  ConflictError,
+  DatabaseError,
+  EntityNotFoundError,
+  NotStoredError,
+} from "../../kernel/index.ts";
 import { compileWhere } from "../condition/compile-where.ts";
-import { and, type Condition, compare, isAlways, soleId } from "../condition/condition.ts";
-import type { EntityRef, Row, Where } from "../condition/where.ts";
+import {
+  and,
+  type Condition,
+  compare,
+  type EntityRef,
+  isAlways,
+  type Row,
+  soleId,
+  type Where,
+} from "../condition/condition.ts";
 import type {
   CreateOptions,
   Driver,
@@ -21,7 +35,6 @@ import type {
   LinkOptions,
   TransactionOptions,
 } from "./driver.ts";
-import { findEntity } from "./find-entity.ts";
 import { streamByKeyset } from "./keyset.ts";
 import type { Execute, Pair } from "./statement.ts";
 
@@ -72,7 +85,7 @@ class PortDriver implements Driver {
   }
 
   async findOne(ref: EntityRef, where: Where, { select, lock }: FindOptions = {}): Promise<Row | null> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const condition = this.#compile(entity, where);
     if (lock === true && soleId(condition) === undefined)
       throw new BadRequestError(`where on ${entity.name}: locking a record takes its id`);
@@ -81,18 +94,18 @@ class PortDriver implements Driver {
   }
 
   async findMany(ref: EntityRef, { where, select, sort, limit, offset }: FindManyQuery = {}): Promise<Row[]> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const condition = this.#compile(entity, where);
     return this.#port.execute({ kind: "find", entity, where: condition, select, sort, limit, offset });
   }
 
   async count(ref: EntityRef, where?: Where): Promise<number> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     return this.#port.execute({ kind: "count", entity, where: this.#compile(entity, where) });
   }
 
   async create(ref: EntityRef, data: Row, { where }: CreateOptions = {}): Promise<Row> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const condition = where && this.#compile(entity, where);
     const insert = { kind: "insert", entity, rows: [data], where: condition, returning: true } as const;
     const [row] = (await this.#port.execute(insert)).rows;
@@ -101,12 +114,12 @@ class PortDriver implements Driver {
   }
 
   async createMany(ref: EntityRef, rows: readonly Row[]): Promise<number> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     return (await this.#port.execute({ kind: "insert", entity, rows })).count;
   }
 
   async update(ref: EntityRef, where: Where, data: Row): Promise<Row | null> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     let given = data;
     // Nothing waits where the id is named: statements of a transaction keep the order in which they were asked for.
@@ -121,14 +134,14 @@ class PortDriver implements Driver {
   }
 
   async updateMany(ref: EntityRef, where: Where, data: Row): Promise<number> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const condition = this.#ofSome(entity, where);
     const changes = withoutId(entity, data, undefined);
     return (await this.#port.execute({ kind: "update", entity, where: condition, data: changes })).count;
   }
 
   async delete(ref: EntityRef, where: Where): Promise<boolean> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     if (soleId(condition) === undefined) condition = await this.#ofOne(entity, condition);
     return (
@@ -137,12 +150,12 @@ class PortDriver implements Driver {
   }
 
   async deleteMany(ref: EntityRef, where: Where): Promise<number> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     return (await this.#port.execute({ kind: "delete", entity, where: this.#ofSome(entity, where) })).count;
   }
 
   async *stream(ref: EntityRef, { where, ...query }: FindManyQuery = {}, batchSize?: number): AsyncIterable<Row[]> {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const find = { ...query, kind: "find", entity, where: this.#compile(entity, where) } as const;
     yield* streamByKeyset(this.#port.execute, find, batchSize);
   }
@@ -188,6 +201,14 @@ class PortDriver implements Driver {
     return new PortDriver(port, () => this.model);
   }
 
+  /**
+   * The app's own definition. By name: a builder makes a new definition on every `build()`.
+   * @throws EntityNotFoundError
+   */
+  #find(ref: EntityRef): AnyEntity {
+    return foundEntity(ref, this.model.get(entityName(ref)));
+  }
+
   #compile(entity: AnyEntity, where: Where | undefined): Condition {
     return compileWhere(this.model, entity, where);
   }
@@ -208,7 +229,7 @@ class PortDriver implements Driver {
       throw new ConflictError(
         `Several records of ${entity.name} match; use updateMany or deleteMany to change all of them`,
       );
-    return first && and([compare(idOf(entity), "eq", first.id), condition]);
+    return first && and([compare(entity.columns.id as ColumnDefinition, "eq", first.id), condition]);
   }
 
   /** @throws BadRequestError for a condition that holds for every record */
@@ -221,7 +242,7 @@ class PortDriver implements Driver {
 
   /** @throws BadRequestError for what is no manyToMany relation */
   #pairsOf(ref: EntityRef, name: string): ResolvedRelation {
-    const entity = findEntity(this.model, ref);
+    const entity = this.#find(ref);
     const relation = this.model.relation(entity, name);
     if (relation?.type !== "manyToMany") throw new BadRequestError(`${entity.name}.${name} is no manyToMany relation`);
     return relation;
@@ -239,6 +260,14 @@ function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row
   return changes;
 }
 
-function idOf({ columns }: AnyEntity): ColumnDefinition {
-  return columns.id as ColumnDefinition;
+/** The name an entity is known by. */
+export function entityName(entity: EntityRef): string {
+  if (typeof entity === "string") return entity;
+  return "name" in entity ? entity.name : entity.build().name;
+}
+
+/** @throws EntityNotFoundError when nothing was found */
+export function foundEntity<T>(entity: EntityRef, found: T | undefined): T {
+  if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
+  return found;
 }

@@ -1,6 +1,6 @@
 import type { EntityModel } from "../../entity/index.ts";
 import type { Logger } from "../../kernel/index.ts";
-import type { EntityRef, Row, Where } from "../condition/where.ts";
+import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { Execute, Pair, ResultOf, Statement } from "./statement.ts";
 
 /** One key of an order; `null` sorts as the smallest value. */

@@ -1,7 +1,6 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { and, type Condition, compare, NEVER, not, or } from "../condition/condition.ts";
-import type { Row } from "../condition/where.ts";
+import { and, type Condition, compare, NEVER, not, or, type Row } from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 import type { Execute, Find } from "./statement.ts";

@@ -1,6 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
-import type { Condition } from "../condition/condition.ts";
-import type { Row } from "../condition/where.ts";
+import type { Condition, Row } from "../condition/condition.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 

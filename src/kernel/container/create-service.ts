@@ -1,6 +1,10 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
-import { getGlobalContainer } from "./global-container.ts";
-import type { ServiceContext, ServiceFactory, ServiceOptions } from "./service-container.ts";
+import {
+  ServiceContainer,
+  type ServiceContext,
+  type ServiceFactory,
+  type ServiceOptions,
+} from "./service-container.ts";
 
 /** A service as data, for `container.register(definition)`. */
 export interface ServiceDefinition<T> {
@@ -60,4 +64,22 @@ export function lazyService<T>(idOrFactory: string | ServiceFactory<T>): LazySer
     get: () => getGlobalContainer().resolve<T>(idOrFactory),
     getAsync: () => getGlobalContainer().resolveAsync<T>(idOrFactory),
   });
+}
+
+let current: ServiceContainer | undefined;
+
+/** The process-wide container, made on first use. Apps have containers of their own. */
+export function getGlobalContainer(): ServiceContainer {
+  current ??= new ServiceContainer();
+  return current;
+}
+
+/** Replaces the process-wide container. */
+export function setGlobalContainer(container: ServiceContainer): void {
+  current = container;
+}
+
+/** Forgets the process-wide container without closing it. */
+export function clearGlobalContainer(): void {
+  current = undefined;
 }

@@ -1,5 +1,4 @@
-import { closeAll } from "./close-all.ts";
-import type { ServiceContainer, ServiceContext, ServiceScope } from "./service-container.ts";
+import { closeAll, type ServiceContainer, type ServiceContext, type ServiceScope } from "./service-container.ts";
 
 /** What a scope needs of its parent. */
 export interface ServiceSource {

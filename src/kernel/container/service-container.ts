@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
-import { isPromiseLike } from "../async/promise-like.ts";
-import { closeAll } from "./close-all.ts";
+import { isPromiseLike } from "../async/promises.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 
 /** A service that is being made, and those whose factories asked for it. */
@@ -165,3 +164,23 @@ export type ServiceContainer = Container;
 export const ServiceContainer: typeof Container & (() => Container) = new Proxy(Container, {
   apply: (target) => new target(),
 }) as typeof Container & (() => Container);
+
+/** Something a container made and closes again. */
+type Closable = { [K in "dispose" | "close" | typeof Symbol.asyncDispose | typeof Symbol.dispose]?: () => unknown };
+
+/** Closes instances, last in, first out; all are attempted. A factory that failed has left nothing to close. */
+export async function closeAll(instances: Map<string, unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const made of [...new Set(instances.values())].reverse()) {
+    const instance = await Promise.resolve(made).catch(() => undefined);
+    await closeInstance(instance).catch((error: unknown) => failures.push(error));
+  }
+  instances.clear();
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} services failed to close`);
+}
+
+async function closeInstance(instance: unknown): Promise<void> {
+  const closable = (instance ?? {}) as Closable;
+  const end = closable[Symbol.asyncDispose] ?? closable[Symbol.dispose] ?? closable.dispose ?? closable.close;
+  if (typeof end === "function") await end.call(instance);
+}

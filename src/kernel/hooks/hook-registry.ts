@@ -1,8 +1,9 @@
 import { isKeelsonError } from "../../entity/keelson-error.ts";
-import { withDeadline } from "../async/deadline.ts";
-import { isPromiseLike } from "../async/promise-like.ts";
-import { noteOrigin } from "../log/describe-error.ts";
-import type { KernelHookOptions, KernelHooks } from "./kernel-hooks.ts";
+import { isPromiseLike, withDeadline } from "../async/promises.ts";
+import { noteOrigin } from "../log/logger.ts";
+import type { Scope } from "../request/scope.ts";
+import type { KernelRoute } from "../routes/kernel-route.ts";
+import type { KernelHookOptions, KernelHooks, KernelRouteAuthorization } from "./kernel-hooks.ts";
 
 /** A registered hook function with the plugin that owns it. */
 export interface Hook<P> {
@@ -79,4 +80,16 @@ function blamed(hook: Hook<never>, error: unknown): unknown {
 
 function bounded<P>(hook: Hook<P>, pending: PromiseLike<void>): Promise<void> {
   return withDeadline(pending, hook.timeout, `Hook ${hook.name} of plugin "${hook.plugin}"`);
+}
+
+/** Whether plugins let the caller of a scope use a route that has rules of its own. */
+export async function passesRules(
+  hooks: Pick<HookRegistry, "list">,
+  route: KernelRoute,
+  rules: readonly string[],
+  scope: Scope,
+): Promise<boolean> {
+  const payload: KernelRouteAuthorization = { route, rules, scope, allowed: false };
+  await runHooks(hooks.list("route:authorize"), payload);
+  return payload.allowed;
 }

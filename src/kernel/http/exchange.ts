@@ -1,7 +1,4 @@
-import type { Place } from "../async/in-flight.ts";
 import { UnavailableError } from "../errors/errors.ts";
-import { isStream } from "../request/cancel-body.ts";
-import { endWith } from "../request/end-with.ts";
 import type { HttpExchange, KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { ErrorContent } from "../request/present.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
@@ -132,4 +129,106 @@ const PIECE = 65_536;
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += PIECE) yield bytes.subarray(start, start + PIECE);
+}
+
+/** A place in the list; it has no neighbours any more once it was left. */
+export interface Place<T> {
+  readonly item: T;
+  before: Place<T> | undefined;
+  after: Place<T> | undefined;
+}
+
+/**
+ * What is under way, oldest first. A `Set` would do, but for this: as a set is used, V8 replaces its table again and again, and
+ * once it is old it leaves old tables behind, which keep everything that was under way from being collected until the
+ * next collection of all memory.
+ */
+export class InFlight<T> implements Iterable<T> {
+  #first: Place<T> | undefined;
+  #last: Place<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @returns what `leave` takes */
+  enter(item: T): Place<T> {
+    const place: Place<T> = { item, before: this.#last, after: undefined };
+    if (this.#last === undefined) this.#first = place;
+    else this.#last.after = place;
+    this.#last = place;
+    this.#size++;
+    return place;
+  }
+
+  /** @param place which must not have been left before */
+  leave(place: Place<T>): void {
+    const { before, after } = place;
+    if (before === undefined) this.#first = after;
+    else before.after = after;
+    if (after === undefined) this.#last = before;
+    else after.before = before;
+    place.before = undefined;
+    place.after = undefined;
+    this.#size--;
+  }
+
+  /** Oldest first. The body of the loop may `leave` the place of the current item, and no other one. */
+  *[Symbol.iterator](): Generator<T> {
+    for (let place = this.#first; place !== undefined; ) {
+      const { item, after } = place;
+      yield item;
+      place = after;
+    }
+  }
+}
+
+/** The headers of every answer. */
+export function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
+  return {
+    "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-store",
+    vary: "Authorization, Cookie, Origin",
+  };
+}
+
+export function isStream(value: unknown): value is AsyncIterable<Uint8Array | string> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+/**
+ * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
+ * its end runs.
+ */
+export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
+  try {
+    if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
+  } catch {
+    // It has nothing left to tell.
+  }
+}
+
+/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
+export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
+  let isOver = false;
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = body[Symbol.asyncIterator]();
+      const take = async (step: () => Promise<IteratorResult<T>> | undefined): Promise<IteratorResult<T>> => {
+        let result: IteratorResult<T> = { done: true, value: undefined };
+        try {
+          result = (await step()) ?? result;
+        } finally {
+          if (result.done && !isOver) {
+            isOver = true;
+            await end();
+          }
+        }
+        return result;
+      };
+      return { next: () => take(() => iterator.next()), return: () => take(() => iterator.return?.()) };
+    },
+  };
 }

@@ -1,9 +1,8 @@
 import { InternalError } from "../errors/errors.ts";
-import { describeError } from "../log/describe-error.ts";
-import type { Logger } from "../log/logger.ts";
-import { cancelBody } from "../request/cancel-body.ts";
+import { describeError, type Logger } from "../log/logger.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
-import { refusal } from "./refusal.ts";
+import { cancelBody } from "./exchange.ts";
+import { refusal } from "./handle-error.ts";
 
 /** What answers requests, as far as hosts need it. */
 export interface Answering {

@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { isKeelsonError, type KeelsonError } from "../../entity/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
+import type { KernelResponse } from "../request/messages.ts";
 import { type ErrorContent, errorContent } from "../request/present.ts";
+import { baseHeaders } from "./exchange.ts";
 
 /** An error as status, headers and body. */
 export interface ErrorReply {
@@ -46,3 +49,16 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
     : shared;
   return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
 }
+
+/** An error as an answer. */
+export function errorResponse(error: unknown, requestId: string, options?: ErrorReplyOptions): TextResponse {
+  const { status, headers, body } = handleError(error, { ...options, requestId });
+  return { status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
+}
+
+/** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape. */
+export function refusal(error: unknown): TextResponse {
+  return errorResponse(error, randomUUID());
+}
+
+type TextResponse = KernelResponse & { body: string };

@@ -1,5 +1,4 @@
 import { isKeelsonError } from "../../entity/keelson-error.ts";
-import { InFlight } from "../async/in-flight.ts";
 import {
   AuthenticationError,
   AuthorizationError,
@@ -8,27 +7,19 @@ import {
   MethodNotAllowedError,
   UnavailableError,
 } from "../errors/errors.ts";
-import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
+import { type HookRegistry, passesRules, runHooks } from "../hooks/hook-registry.ts";
 import type { KernelRouteCall } from "../hooks/kernel-hooks.ts";
-import { passesRules } from "../hooks/passes-rules.ts";
-import { describeError } from "../log/describe-error.ts";
-import type { Logger } from "../log/logger.ts";
-import { baseHeaders } from "../request/base-headers.ts";
-import { cancelBody, isStream } from "../request/cancel-body.ts";
-import { endWith } from "../request/end-with.ts";
+import { describeError, type Logger } from "../log/logger.ts";
 import type { Limits } from "../request/limits.ts";
 import type { KernelRequest, KernelResponse } from "../request/messages.ts";
-import { ANONYMOUS } from "../request/principal.ts";
 import { readJsonBody } from "../request/read-body.ts";
-import type { Scope, Scopes } from "../request/scope.ts";
-import { canonicalize, decodeParams } from "../routes/canonicalize.ts";
+import { ANONYMOUS, type Scope, type Scopes } from "../request/scope.ts";
 import { type KernelRoute, type KernelRouteContext, Reply } from "../routes/kernel-route.ts";
-import type { RouteRegistry } from "../routes/route-registry.ts";
-import { Exchange, type LargeAnswers } from "./exchange.ts";
+import { canonicalize, decodeParams, type RouteRegistry } from "../routes/route-registry.ts";
+import { baseHeaders, cancelBody, Exchange, endWith, InFlight, isStream, type LargeAnswers } from "./exchange.ts";
 import { fromWebResponse, isWebResponse } from "./fetch.ts";
-import { findPrincipal, type IdentityOptions } from "./find-principal.ts";
-import { handleError } from "./handle-error.ts";
-import { refuseForged, type TrustedOrigins } from "./refuse-forged.ts";
+import { findPrincipal, type IdentityOptions, refuseForged, type TrustedOrigins } from "./find-principal.ts";
+import { errorResponse } from "./handle-error.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -202,13 +193,11 @@ export class RequestHandler {
     else log.debug("Request refused", { requestId, method: request.method, path, status });
     const accept = request.headers.accept;
     const problemJson = typeof accept === "string" && accept.includes("application/problem+json");
-    const { headers, body, ...reply } = handleError(error, {
-      requestId,
+    return errorResponse(error, requestId, {
       problemJson,
       instance: (request.base ?? "") + path,
       content: failure?.error === error ? failure?.content : undefined, // not when the deadline came in between
     });
-    return { status: reply.status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
   }
 
   /** One coarse timer for all requests: exact to a second, and nothing per request. */

@@ -1,13 +1,14 @@
 import { isKeelsonError } from "../../entity/keelson-error.ts";
+import { withDeadline } from "../async/promises.ts";
 import { ScopedContainer } from "../container/scoped-container.ts";
 import type { ServiceContainer } from "../container/service-container.ts";
+import { UnavailableError } from "../errors/errors.ts";
 import type { HookRegistry } from "../hooks/hook-registry.ts";
-import type { Logger } from "../log/logger.ts";
+import { describeError, type Logger } from "../log/logger.ts";
+import type { Limits } from "../request/limits.ts";
 import { errorContent, presentPlain } from "../request/present.ts";
-import type { Principal } from "../request/principal.ts";
-import type { Scopes } from "../request/scope.ts";
+import type { OpenScope, Principal, Scope, ScopeInit, Scopes } from "../request/scope.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
-import type { CallRunner } from "./call-runner.ts";
 import type { DeclarationShapes } from "./declared-problems.ts";
 import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
@@ -76,5 +77,57 @@ export function plainBase({ container }: Ground): Base {
     hookNames: [],
     shapes: NO_SHAPES,
     complete: () => ({ scopes, rulesOf: () => [], connect: async () => {}, disconnect: async () => {} }),
+  };
+}
+
+/** Runs the calls of clients in the process, as RequestHandler answers requests. */
+interface CallRunner {
+  /**
+   * Runs a call in a scope of its own, which ends with it. It waits until the app has started, unless it is `early`.
+   * @throws UnavailableError after `drain`; what keeps the app from starting
+   */
+  run<T>(
+    principal: () => Principal,
+    work: (scope: Scope) => Promise<T>,
+    options?: { readonly early?: boolean },
+  ): Promise<T>;
+  /** Refuses new calls; resolves when those in flight have ended, or after the time that a request may take. */
+  drain(): Promise<void>;
+}
+
+/** What calls in the process need of the kernel. */
+interface CallRunnerParts {
+  readonly limits: Limits;
+  readonly log: Logger;
+  open(init: ScopeInit): OpenScope;
+  started(): Promise<void> | undefined;
+}
+
+export function createCallRunner({ limits, log, open, started }: CallRunnerParts): CallRunner {
+  let active = 0;
+  let isClosing = false;
+  let onIdle: (() => void) | undefined;
+
+  return {
+    async run(principal, work, { early = false } = {}) {
+      if (!early) await started();
+      if (isClosing) throw new UnavailableError("The app is closed");
+      const scope = open({ principal: principal(), requestId: crypto.randomUUID() });
+      active += 1;
+      try {
+        return await work(scope);
+      } finally {
+        await scope.close();
+        active -= 1;
+        if (active === 0) onIdle?.();
+      }
+    },
+    async drain() {
+      isClosing = true;
+      if (active === 0) return;
+      const idle = new Promise<void>((resolve) => (onIdle = resolve));
+      const failed = (error: unknown): void => log.error("Stopping failed: calls in flight", describeError(error));
+      await withDeadline(idle, limits.requestMs + limits.hookMs, "calls in flight").catch(failed);
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
-import { isPromiseLike } from "../async/promise-like.ts";
+import { isPromiseLike } from "../async/promises.ts";
 import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
+import type { IdentityOptions } from "../http/find-principal.ts";
 import type { KernelRouteInput } from "../routes/kernel-route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import {
@@ -156,4 +157,25 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
 
 function oneOf(first: string): string {
   return `leave one of them out, or put yours in the place of the other with defaults.replace("${first}", yours)`;
+}
+
+type GetUser = IdentityOptions["getUser"];
+
+/**
+ * The one function that recognises callers: the configuration's, or a plugin's. With two, one would be there for
+ * nothing while its author believes that it protects the app, so that is a problem of the configuration.
+ */
+export function chooseGetUser(
+  own: GetUser,
+  contexts: ReadonlyMap<KernelPlugin, KernelPluginContext>,
+  problem: (sentence: string) => void,
+): GetUser {
+  const found = [...contexts].filter(([plugin]) => plugin.getUser !== undefined);
+  const names = found.map(([{ id }]) => `plugin "${id}"`);
+  if (own !== undefined) names.unshift("`getUser` of the configuration");
+  if (names.length > 1) problem(`Callers are recognised by ${names.join(" and ")}; only one of them can do that`);
+  const [first] = found;
+  if (first === undefined) return own;
+  const [plugin, context] = first;
+  return (request) => plugin.getUser?.(request, context);
 }

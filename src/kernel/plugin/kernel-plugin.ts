@@ -3,8 +3,7 @@ import type { KernelHookOptions } from "../hooks/kernel-hooks.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Limits } from "../request/limits.ts";
 import type { RequestInfo } from "../request/messages.ts";
-import type { User } from "../request/principal.ts";
-import type { Scope } from "../request/scope.ts";
+import type { Scope, User } from "../request/scope.ts";
 import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
 import type { Base, Ground } from "./base.ts";
 

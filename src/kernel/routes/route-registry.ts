@@ -1,6 +1,6 @@
 import { addRoute, createRouter, findRoute } from "rou3";
-import { kebabCase } from "../text/case.ts";
-import { pluralize, routeSegment } from "../text/plural.ts";
+import { BadRequestError } from "../errors/errors.ts";
+import { kebabCase, pluralize, routeSegment } from "../text/names.ts";
 import type { KernelRoute, KernelRouteInput, RouteListing } from "./kernel-route.ts";
 
 /** What a look-up found: a route, other methods on the same path, or nothing. */
@@ -115,3 +115,82 @@ export class RouteRegistry {
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** A request's address after the one canonicalisation that all adapters share. */
+export interface CanonicalUrl {
+  /** Path with raw, still escaped segments that are safe to match, without a trailing slash. */
+  readonly path: string;
+  /** Raw query string without `?`. */
+  readonly search: string;
+}
+
+const PLAIN = /^(?:\/[A-Za-z0-9_~-]+)+$/;
+
+/**
+ * Splits a raw URL once, on raw slashes. Empty, `.` and `..` segments, broken escapes, NUL, control characters and
+ * slashes hidden in a segment are refused, so that no two layers can read one path differently.
+ * @throws BadRequestError
+ */
+export function canonicalize(url: string, maxBytes: number): CanonicalUrl {
+  if (url.length > maxBytes) throw new BadRequestError(`The URL is longer than ${maxBytes} bytes`);
+  const hash = url.indexOf("#");
+  const whole = hash === -1 ? url : url.slice(0, hash);
+  const mark = whole.indexOf("?");
+  let path = mark === -1 ? whole : whole.slice(0, mark);
+  const search = mark === -1 ? "" : whole.slice(mark + 1);
+  if (path.length > 1 && path.endsWith("/")) path = path.slice(0, -1);
+  if (PLAIN.test(path) || path === "/" || path === "") return { path: path === "" ? "/" : path, search };
+  if (!path.startsWith("/")) throw new BadRequestError("The path must begin with a slash");
+  for (const segment of path.slice(1).split("/"))
+    if (decodeSegment(segment) === undefined)
+      throw new BadRequestError("The path contains a segment that is not allowed");
+  return { path, search };
+}
+
+/** Decodes the parameters of a matched route; segments were checked by `canonicalize`. */
+export function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const decoded: Record<string, string> = {};
+  for (const name in params) {
+    const value = decodeSegment(params[name] as string);
+    if (value === undefined) throw new BadRequestError("The path contains a segment that is not allowed");
+    decoded[name] = value;
+  }
+  return decoded;
+}
+
+/** Decodes one path segment; undefined when its escapes are broken or hide what a segment must not contain. */
+function decodeSegment(raw: string): string | undefined {
+  let text = raw;
+  if (raw.includes("%")) {
+    try {
+      text = decodeURIComponent(raw);
+    } catch {
+      return undefined;
+    }
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return text === "" || text === "." || text === ".." || /[\u0000-\u001f\u007f/\\]/.test(text) ? undefined : text;
+}
+
+/**
+ * Matches a path against a pattern with `:name` parameters. A trailing slash is tolerated.
+ * @returns the decoded parameters, or null when it does not match
+ */
+export function matchRoute(path: string, pattern: string): Record<string, string> | null {
+  const have = path.replace(/\/$/, "").split("/");
+  const want = pattern.replace(/\/$/, "").split("/");
+  if (have.length !== want.length) return null;
+  const params: Record<string, string> = {};
+  for (let i = 0; i < want.length; i++) {
+    const part = want[i] as string;
+    const raw = have[i] as string;
+    if (!part.startsWith(":")) {
+      if (part !== raw) return null;
+      continue;
+    }
+    const value = decodeSegment(raw);
+    if (value === undefined) return null;
+    params[part.slice(1)] = value;
+  }
+  return params;
+}

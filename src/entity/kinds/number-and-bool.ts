@@ -1,6 +1,12 @@
 import * as z from "zod";
-import type { FieldDefinition } from "./field-definition.ts";
-import { type FieldKind, ORDER_OPERATORS, parsed, unreadable } from "./kind.ts";
+import {
+  EQUALITY_OPERATORS,
+  type FieldDefinition,
+  type FieldKind,
+  ORDER_OPERATORS,
+  parsed,
+  unreadable,
+} from "./kind.ts";
 
 const INT32_MIN = -2_147_483_648;
 const INT32_MAX = 2_147_483_647;
@@ -52,5 +58,22 @@ export const floatKind: FieldKind<number> = Object.freeze<FieldKind<number>>({
   accepts: (value): value is number => Number.isFinite(value),
   schema: (field) => bounded(z.number(FLOAT_MESSAGE), field),
   compare: (a, b) => a - b,
+  toCell: (value) => value,
+});
+
+const MESSAGE = "must be true or false";
+
+/** true or false; BOOLEAN. Spec 2.2. Only the two JSON literals, no `1`, `"yes"` or `"TRUE"`. */
+export const boolKind: FieldKind<boolean> = Object.freeze<FieldKind<boolean>>({
+  name: "bool",
+  column: { scalar: "Boolean" },
+  operators: EQUALITY_OPERATORS,
+  sortable: true,
+  values: Object.freeze([false, true]),
+  searchable: false,
+  parse: (text) => (text === "true" ? parsed(true) : text === "false" ? parsed(false) : unreadable(MESSAGE)),
+  accepts: (value): value is boolean => typeof value === "boolean",
+  schema: () => z.boolean(MESSAGE),
+  compare: (a, b) => Number(a) - Number(b),
   toCell: (value) => value,
 });

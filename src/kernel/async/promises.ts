@@ -26,3 +26,21 @@ export function withDeadline<T>(promise: PromiseLike<T>, ms: number, what: strin
     );
   });
 }
+
+/** Whether a value can be waited for. ORMs' promises (PrismaPromise, for one) are no instances of Promise. */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
+}
+
+/** Runs pieces of work one after the other, in the order they were asked for; a failure does not hold up the next. */
+export type SerialQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
+
+/** A new, empty queue. */
+export function createSerialQueue(): SerialQueue {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => T | Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined); // the caller of `next` sees the failure
+    return next;
+  };
+}

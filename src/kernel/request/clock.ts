@@ -1,4 +1,0 @@
-/** Tells the time; replaced in tests. */
-export interface Clock {
-  now(): Date;
-}
