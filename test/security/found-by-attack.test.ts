@@ -9,7 +9,6 @@ import {
   entity,
   hasMany,
   idempotency,
-  importAction,
   json,
   manyToMany,
   noopLogger,
@@ -33,25 +32,6 @@ const start: typeof createTestApp = (config) => {
 };
 const policy = (given: Policy): Plugin =>
   createPlugin({ id: "acme/policy", setup: ({ records }) => records.policy(given) });
-
-describe("an import by a unique field", () => {
-  const member = defineRule("fbaMember", ({ user }) => (user ? { shop: { members: { userId: user.id } } } : false));
-  const shop = entity("shop", { name: string, members: hasMany(() => seat) }).rules({ read: ["everyone"] });
-  const seat = entity("seat", { userId: string, shop: belongsTo(() => shop) }).rules({ read: [] });
-  const product = entity("product", { sku: string.unique(), title: string, shop: belongsTo(() => shop) })
-    .rules({ read: [member], create: [member], update: ["admin"] })
-    .actions({ import: importAction({ upsertBy: "sku" }) });
-
-  it("tells callers who may neither create nor change a record nothing of the values that are taken", async () => {
-    const app = start({ entities: [shop, seat, product] });
-    const system = app.api.asSystem();
-    await system.shop.create({ id: "s", name: "s" });
-    await system.product.create({ sku: "taken", title: "t", shopId: "s" });
-    const answer = async (sku: string): Promise<unknown> =>
-      (await app.as({ id: "mallory" }).request("POST", "/api/products/import", [{ sku, shopId: "s" }])).body;
-    expect(await answer("taken")).toEqual(await answer("free"));
-  });
-});
 
 describe("a pair, and a hook that decides about each record of the other side", () => {
   const post = entity("post", { title: string, tags: manyToMany(() => tag) }).rules(open);
