@@ -3,17 +3,13 @@ import {
   type AnyEntity,
   action,
   belongsTo,
-  bulkUpdateAction,
   createPlugin,
   defineRule,
   entity,
   hasMany,
   idempotency,
   json,
-  manyToMany,
   noopLogger,
-  type Operation,
-  type OperationKind,
   type Plugin,
   type Policy,
   string,
@@ -32,36 +28,6 @@ const start: typeof createTestApp = (config) => {
 };
 const policy = (given: Policy): Plugin =>
   createPlugin({ id: "acme/policy", setup: ({ records }) => records.policy(given) });
-
-describe("a pair, and a hook that decides about each record of the other side", () => {
-  const post = entity("post", { title: string, tags: manyToMany(() => tag) }).rules(open);
-  const tag = entity("tag", { name: string, posts: manyToMany(() => post) }).rules(open);
-  const frozen = (decide: (operation: Operation) => void): Plugin =>
-    createPlugin({
-      id: "acme/frozen",
-      setup: ({ hooks }) =>
-        hooks.on("operation:authorize", decide, {
-          appliesTo: ({ name }: AnyEntity, kind: OperationKind) => name === "tag" && kind === "update",
-        }),
-    });
-  const refuse = (operation: Operation): void => {
-    if (operation.id === "frozen") operation.decision.allowed = false;
-  };
-  it.each<[string, (operation: Operation) => void]>([
-    ["sets apart", (operation) => void (operation.ids === undefined ? refuse(operation) : (operation.apart = true))],
-    ["asks for the id", refuse],
-  ])("where it %s", async (_, decide) => {
-    const app = start({ entities: [post, tag], plugins: [frozen(decide)] });
-    const system = app.api.asSystem();
-    await system.post.create({ id: "p", title: "p" });
-    for (const id of ["frozen", "free"]) await system.tag.create({ id, name: id });
-    const patch = async (path: string, body: object): Promise<number> =>
-      (await app.as({ id: "u" }).request("PATCH", `/api/${path}`, body)).status;
-    expect(await patch("tags/frozen", { postsIds: ["p"] })).toBe(403);
-    expect.soft(await patch("posts/p", { tagsIds: ["frozen"] })).toBe(403);
-    expect.soft(await patch("posts/p", { tagsIds: ["free"] })).toBe(200);
-  });
-});
 
 describe("a policy", () => {
   const doc = entity("doc", { title: string, tenantId: string.optional() }).rules(open);
@@ -154,36 +120,6 @@ describe("idempotency", () => {
     isHidden = true;
     expect((await tally()).status).toBe(403);
   });
-});
-
-it("sending an owner along to several records does not tell who owns one that a hook hides by its id", async () => {
-  const user = entity("user", { name: string }).rules({ read: ["everyone"] });
-  const doc = entity("doc", { title: string, owner: belongsTo(() => user).optional() })
-    .ownedBy("owner")
-    .rules({ read: ["everyone"], update: ["everyone"] })
-    .actions({ bulkUpdate: bulkUpdateAction });
-  const hiding = createPlugin({
-    id: "acme/hiding",
-    setup: ({ hooks }) =>
-      hooks.on(
-        "operation:authorize",
-        (operation) => {
-          if (operation.id === "hidden") operation.decision.allowed = false;
-        },
-        { appliesTo: ({ name }: AnyEntity, kind: OperationKind) => name === "doc" && kind === "read" },
-      ),
-  });
-  const app = start({ entities: [user, doc], plugins: [hiding] });
-  const system = app.api.asSystem();
-  for (const id of ["ann", "bob"]) await system.user.create({ id, name: id });
-  await system.doc.create({ id: "hidden", title: "t", ownerId: "bob" });
-  const guess = async (ownerId: string): Promise<unknown> =>
-    (
-      await app
-        .as({ id: "u" })
-        .request("PUT", "/api/docs/bulk", { ids: ["hidden", "other"], data: { title: "t", ownerId } })
-    ).body;
-  expect(await guess("bob")).toEqual(await guess("ann"));
 });
 
 it("an operation that is refused leaves a transaction alone that another one writes in at the same time", async () => {

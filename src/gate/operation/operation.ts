@@ -90,7 +90,7 @@ export interface Operation {
    * operation of its own; one that can do with `ids` asks for these first.
    */
   readonly id?: string | undefined;
-  /** The records in place of it, where one operation changes several. */
+  /** The records in place of it, where one operation changes several, or is asked about before several are changed. */
   readonly ids?: readonly string[] | undefined;
   readonly query: OperationQuery;
   readonly decision: Decision;

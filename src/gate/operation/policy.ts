@@ -117,16 +117,16 @@ export function both(one: Decision, other: Decision): Decision {
 
 function guardOf(one: Decision, other: Decision): Guard {
   return async (record) => {
-    const left = await conditionOf(one, record);
+    const left = await allowsOf(one, record);
     if (left === false) return false;
-    const right = await conditionOf(other, record);
+    const right = await allowsOf(other, record);
     if (left === true || right === false) return right;
     return right === true ? left : allOf(left, right);
   };
 }
 
 /** What a decision says of a record: yes, no, or where it meets a condition. */
-async function conditionOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
+export async function allowsOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
   if (guard === undefined) return predicate ?? true;
   const answer = await guard(record);
   if (answer === true || predicate === undefined) return answer;

@@ -1,7 +1,7 @@
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/where.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
-import type { Decision, Operation } from "../operation/operation.ts";
+import type { Decision, Operation, OperationInput } from "../operation/operation.ts";
 import { conditionUpTo } from "../operation/requirement.ts";
 import type { GateScope } from "../operation/runtime.ts";
 import { decide } from "./decisions.ts";
@@ -36,9 +36,11 @@ async function reachedRecord({ entity, id, decision, scope, requirements }: Muta
  */
 export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
   if (operation.principal.kind === "system") return where;
-  // Whether rules let the caller read all or some of several records does not depend on which.
-  const id = operation.ids === undefined ? String(operation.id) : "";
-  const decision = readDecisionOf(operation as MutableOperation, id);
+  const { ids } = operation;
+  const decision = readDecisionOf(
+    operation as MutableOperation,
+    ids === undefined ? { id: String(operation.id) } : { ids },
+  );
   return !(decision instanceof Promise) && readsAll(decision) ? where : narrowed(operation, where, decision);
 }
 
@@ -49,11 +51,11 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
   const { entity, scope } = operation as MutableOperation;
   const decision = await asked;
   if (readsAll(decision)) return where;
-  if (!decision.allowed) return NO_RECORD;
   if (operation.ids !== undefined && decision.forSome) {
     operation.apart = true;
     return NO_RECORD;
   }
+  if (!decision.allowed) return NO_RECORD;
   if (decision.guard === undefined) return allOf(where, decision.predicate);
   const row = await scope.store.findOne(entity, { id: operation.id });
   const passing = row && (await asItPasses(asking(scope), entity, decision, row));
@@ -64,8 +66,11 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
  * What is said about reading the record of a write. Where code reaches deleted records, these are there for the write, and so
  * for its answer and its precondition.
  */
-export function readDecisionOf({ entity, scope, query }: MutableOperation, id: string): Decision | Promise<Decision> {
-  return decide(scope, { kind: "read", entity, id }, query.deleted === undefined);
+export function readDecisionOf(
+  { entity, scope, query }: MutableOperation,
+  which: Pick<OperationInput, "id" | "ids">,
+): Decision | Promise<Decision> {
+  return decide(scope, { kind: "read", entity, ...which }, query.deleted === undefined);
 }
 
 const asking = ({ model, store }: GateScope) => ({ model, driver: store });

@@ -11,7 +11,7 @@ import { readDecisionOf } from "../requirement/stored-record.ts";
 export function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];
   if (row === undefined) return undefined;
-  const decision = readDecisionOf(operation, String(row.id));
+  const decision = readDecisionOf(operation, { id: String(row.id) });
   if (
     !(decision instanceof Promise) &&
     decision.allowed &&
