@@ -100,6 +100,7 @@ export { markShown, satisfiesAlone } from "./record/row-access.ts";
 export { present, presentSettled } from "./record/serialize.ts";
 export { entityOfRecord, knownOf, tagRecord } from "./record/tag-record.ts";
 export { taggingDriver } from "./record/tagging-driver.ts";
+export { seesRelation } from "./requirement/check-query.ts";
 export { expectUnchanged } from "./requirement/expect-unchanged.ts";
 export { explainRemote } from "./requirement/explain-remote.ts";
 export { findsRecord } from "./requirement/finds-record.ts";
