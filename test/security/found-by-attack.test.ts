@@ -26,41 +26,6 @@ const start: typeof createTestApp = (config) => {
 const policy = (given: Policy): Plugin =>
   createPlugin({ id: "acme/policy", setup: ({ records }) => records.policy(given) });
 
-describe("a policy", () => {
-  const doc = entity("doc", { title: string, tenantId: string.optional() }).rules(open);
-
-  it("whose `visible` returns a condition in place of requiring it hides nothing, and must not start or answer", async () => {
-    const visible = (() => ({ tenantId: "a" })) as unknown as NonNullable<Policy["visible"]>;
-    const app = start({ entities: [doc], plugins: [policy({ name: "mistaken", visible })] });
-    await app.api.ready;
-    await app.api.driver.create("doc", {
-      id: "b",
-      title: "b",
-      tenantId: "b",
-      createdAt: new Date(),
-      updatedAt: new Date(),
-    });
-    expect((await app.as({ id: "u" }).request("GET", "/api/docs")).status).toBe(500);
-  });
-
-  it("that requires something of records when it allows a create is not passed by", async () => {
-    const app = start({
-      entities: [doc],
-      plugins: [
-        policy({
-          name: "requires",
-          allows(question) {
-            question.decision.allowed = true;
-            question.require({ tenantId: "a" }, "denied");
-          },
-        }),
-      ],
-    });
-    const { status } = await app.as({ id: "u" }).request("POST", "/api/docs", { title: "t", tenantId: "b" });
-    expect([403, 500]).toContain(status);
-  });
-});
-
 describe("idempotency", () => {
   const order = entity("order", { item: string, meta: json.optional() })
     .rules(open)

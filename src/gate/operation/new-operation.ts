@@ -94,10 +94,17 @@ class GateOperation implements MutableOperation {
     throw ONE_BY_ONE;
   }
 
-  /** @throws InternalError for a function where no record is loaded for it: anything but an update or a delete */
+  /**
+   * @throws InternalError for a function where no record is loaded for it: anything but an update or a delete; for an error of
+   * one's own or `"leave"` where nothing is stored yet: a create
+   */
   require(test: RecordTest, otherwise: Otherwise = "missing"): void {
     if (typeof test === "function" && this.kind !== "update" && this.kind !== "delete")
       throw new InternalError(`A requirement of ${this.kind} is a condition; functions are for update and delete`);
+    if (this.kind === "create" && (typeof otherwise === "function" || otherwise === "leave"))
+      throw new InternalError(
+        'A requirement of create says "missing", "denied" or "changed"; throw an error of its own in `operation:validate`',
+      );
     this.requirements.push({ test, otherwise });
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {

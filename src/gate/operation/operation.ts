@@ -98,9 +98,10 @@ export interface Operation {
   data: Record<string, unknown>;
   /**
    * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and where the
-   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create only what may
-   * have `"changed"` counts: it is asked of the new record, and of the database without it.
-   * @param otherwise @default "missing"
+   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create it is asked of the
+   * new record, and of the database without it, and refuses like a rule. What `operation:authorize` requires with `"denied"`
+   * is part of the decision: a changed record has to meet it still.
+   * @param otherwise of a create neither a function nor `"leave"` @default "missing"
    */
   require(where: Where, otherwise?: Otherwise): void;
   /** The same for what no condition can say, such as JSON: the record is locked until the statement has run. */

@@ -37,14 +37,6 @@ export function conditionUpTo(requirements: readonly Requirement[], last: Stage)
   return allPresent(...wheres);
 }
 
-/** The conditions of one stage; undefined without any. */
-export function conditionOf(requirements: readonly Requirement[], stage: Stage): Where | undefined {
-  return conditionUpTo(
-    requirements.filter((one) => stageOf(one) === stage),
-    stage,
-  );
-}
-
 /** Requirements beyond those that say whether the caller reaches the record, in the order in which they are told. */
 export function beyondReach(requirements: readonly Requirement[]): readonly Requirement[] {
   const beyond = requirements.filter((one) => STAGES.indexOf(stageOf(one)) > STAGES.indexOf("denied"));

@@ -4,7 +4,7 @@ import { ALWAYS, type Condition, dependsOn, NEVER } from "../condition/condition
 import type { Row, Where } from "../condition/where.ts";
 import { inTransaction } from "../operation/in-transaction.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
-import { conditionOf, conditionUpTo, isRequired } from "../operation/requirement.ts";
+import { conditionUpTo } from "../operation/requirement.ts";
 import { deniedError, recordDenied } from "../requirement/denied.ts";
 import { expectUnchanged } from "../requirement/expect-unchanged.ts";
 import { lockShared, sharedPaths } from "../requirement/lock-shared.ts";
@@ -30,7 +30,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     data.updatedAt ??= now;
   }
   const { predicate, guard } = decision;
-  const isDecided = predicate === undefined && guard === undefined && !isRequired(operation.requirements, "changed");
+  const isDecided = predicate === undefined && guard === undefined && operation.requirements.length === 0;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
   if (operation.heldListeners.length > 0) {
     // Who may not create the record learns nothing of what else the write needs.
@@ -57,7 +57,7 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
     else if (answer === true) rule = undefined;
     else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
   }
-  const where = compiled(allOf(rule, conditionOf(requirements, "changed")));
+  const where = compiled(allOf(rule, conditionUpTo(requirements, "changed")));
   const left = askedOfStored(where, data);
   if (left === NEVER) throw deniedError(operation, scope.runtime.production);
   return left === ALWAYS ? undefined : where;
