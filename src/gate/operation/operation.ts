@@ -60,6 +60,8 @@ export interface Decision {
    * which records are there at all.
    */
   forSome?: boolean | undefined;
+  /** Of `predicate`, what says which records are there at all; what `scope.decide` gives has it. */
+  reach?: Where | undefined;
   /**
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
    * statement's `where`, so that a record that changed since does not slip through.

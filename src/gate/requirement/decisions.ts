@@ -72,7 +72,9 @@ function withReach(plan: OperationPlan, operation: MutableOperation): Decision |
 function addReach({ decision, requirements }: MutableOperation): Decision {
   if (isRequired(requirements, "denied")) decision.forSome = true;
   const reach = conditionUpTo(requirements, "denied");
-  return reach === undefined ? decision : Object.assign(decision, both(decision, { allowed: true, predicate: reach }));
+  return reach === undefined
+    ? decision
+    : Object.assign(decision, both(decision, { allowed: true, predicate: reach }), { reach });
 }
 
 /** What the rules say about one caller's reading of lists, each asked once. */
