@@ -57,7 +57,7 @@ export type { AuditOptions } from "./audit-options.ts";
 // Hooks: operation:protect and operation:narrow (what is replaced is kept), operation:execute (the entry); around drivers:
 // entries only grow, and what handlers write leaves entries, too. Entity: auditEntry. No services.
 
-const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "keepDays"];
+const KNOWN: Readonly<Record<keyof AuditOptions, true>> = { read: true, entities: true, except: true, keepDays: true };
 
 /**
  * Keeps who did what to which record, as records of the entity `auditEntry`.
@@ -75,7 +75,7 @@ export function audit(options: AuditOptions = {}): Plugin {
     schema: schemaFromEntities([auditEntry(read)]),
     setup(context) {
       const { entities: model, problem } = context;
-      for (const sentence of unknownKeys(options, KNOWN)) problem(`audit: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
       audited = auditedEntities(model, options, problem);
