@@ -119,7 +119,7 @@ export type {
 export type { ActionRun, WorkflowRunner } from "./ports/workflow-runner.ts";
 export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
-export { explainRemote } from "./requirement/check-query.ts";
+export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";

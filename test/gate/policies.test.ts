@@ -182,6 +182,65 @@ describe("a policy", () => {
     await app.close();
   });
 
+  it.each<[string, Policy]>([
+    ["`visible` that returns a condition", { name: "mistaken", visible: (() => ({ tenantId: "a" })) as never }],
+    ["`visible` that promises one", { name: "mistaken", visible: (async () => ({ tenantId: "a" })) as never }],
+    ["`allows` that returns its decision", { name: "mistaken", allows: (() => ({ allowed: true })) as never }],
+    ["`allows` that promises it", { name: "mistaken", allows: (async () => false) as never }],
+  ])("with %s ends in 500", async (_, given) => {
+    const app = createTestApp({ entities: [project, task], plugins: [policy(given)] });
+    expect((await app.as({ id: "u" }).request("GET", "/api/projects")).status).toBe(500);
+    await app.close();
+  });
+
+  const requiring = (otherwise?: "missing" | "denied"): Policy => ({
+    name: "requires",
+    appliesTo: ({ name }, kind) => name === "project" && (kind === "create" || kind === "update"),
+    allows(question) {
+      question.decision.allowed = true;
+      question.require({ tenantId: "a" }, otherwise);
+    },
+  });
+  it.each([undefined, "missing", "denied"] as const)(
+    "that requires something (%s) is asked of creates",
+    async (otherwise) => {
+      const { app, ask } = await withPolicy(requiring(otherwise));
+      expect((await ask("POST", "projects", { name: "n", tenantId: "b" })).status).toBe(403);
+      expect((await ask("POST", "projects", { name: "n", tenantId: "a" })).status).toBe(201);
+      await app.close();
+    },
+  );
+
+  it.each<[string, Policy[]]>([
+    ["alone", [requiring("denied")]],
+    ["besides a guard", [requiring("denied"), guarded]],
+  ])("that denies what does not meet a requirement, %s, is asked again after an update", async (_, policies) => {
+    const { app, ask } = await withPolicy(...policies);
+    const statuses: number[] = [];
+    for (const [id, change] of [
+      ["b", { name: "n" }],
+      ["a", { tenantId: "b" }],
+      ["a", { name: "n" }],
+    ] as const)
+      statuses.push((await ask("PATCH", `projects/${id}`, change)).status);
+    expect(statuses).toEqual([403, 403, 200]);
+    await app.close();
+  });
+
+  it("cannot require of a create what only a stored record can have", async () => {
+    for (const otherwise of ["leave", () => new KeelsonError("LOCKED", 423, "It is locked")] as const) {
+      const { app, ask } = await withPolicy({
+        name: "requires",
+        allows(question) {
+          question.decision.allowed = true;
+          question.require({ tenantId: "a" }, otherwise);
+        },
+      });
+      expect((await ask("POST", "projects", { name: "n", tenantId: "a" })).status).toBe(500);
+      await app.close();
+    }
+  });
+
   it("that hides a record by now keeps its response from being repeated", async () => {
     const byTenant = policy({
       name: "tenant",

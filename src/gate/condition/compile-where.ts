@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, Operator } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, Operator, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import {
   ALWAYS,
@@ -26,10 +26,13 @@ export interface AskingRights {
    */
   column(entity: AnyEntity, name: string): Condition | undefined;
   /**
-   * @returns what a related record must meet besides; undefined for nothing
+   * @returns what the record itself and a related record must meet besides; undefined for nothing
    * @throws for names that are no column, and relations that the caller may not follow
    */
-  relation(entity: AnyEntity, name: string): Condition | undefined;
+  relation(
+    entity: AnyEntity,
+    name: string,
+  ): { readonly own: Condition | undefined; readonly related: Condition | undefined } | undefined;
 }
 
 /**
@@ -92,9 +95,20 @@ function compileMember(context: Context, entity: AnyEntity, key: string, value: 
     const condition = compileColumn(entity, entity.columns[key] as ColumnDefinition, value);
     return besides === undefined ? condition : and([condition, besides]);
   }
-  const besides = rights?.relation(entity, key);
+  const { own, related: besides } = rights?.relation(entity, key) ?? {};
   const relation = Object.hasOwn(entity.relations, key) ? model.relation(entity, key) : undefined;
   if (relation === undefined || relation.remote) refuse(entity, `there is no field "${key}"`);
+  const condition = compileRelation(context, relation, value, besides, depth);
+  return own === undefined ? condition : and([condition, own]);
+}
+
+function compileRelation(
+  context: Context,
+  relation: ResolvedRelation,
+  value: unknown,
+  besides: Condition | undefined,
+  depth: number,
+): Condition {
   // A to-one relation compared with null asks whether there is a related record at all.
   if (value === null) return not(related(relation, besides ?? ALWAYS));
   const inner = compileObject(context, relation.target, value, depth);

@@ -93,10 +93,17 @@ class GateOperation implements MutableOperation {
     throw ONE_BY_ONE;
   }
 
-  /** @throws InternalError for a function where no record is loaded for it: anything but an update or a delete */
+  /**
+   * @throws InternalError for a function where no record is loaded for it: anything but an update or a delete; for an error of
+   * one's own or `"leave"` where nothing is stored yet: a create
+   */
   require(test: RecordTest, otherwise: Otherwise = "missing"): void {
     if (typeof test === "function" && this.kind !== "update" && this.kind !== "delete")
       throw new InternalError(`A requirement of ${this.kind} is a condition; functions are for update and delete`);
+    if (this.kind === "create" && (typeof otherwise === "function" || otherwise === "leave"))
+      throw new InternalError(
+        'A requirement of create says "missing", "denied" or "changed"; throw an error of its own in `operation:validate`',
+      );
     this.requirements.push({ test, otherwise });
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {
@@ -143,7 +150,7 @@ export type Otherwise = "missing" | "denied" | "leave" | "changed" | (() => Erro
 type RecordTest = Where | ((record: Row) => boolean);
 
 /** A test, and what it means where it fails. */
-interface Requirement {
+export interface Requirement {
   readonly test: RecordTest;
   readonly otherwise: Otherwise;
 }
@@ -162,14 +169,6 @@ export function conditionUpTo(requirements: readonly Requirement[], last: Stage)
     .map(({ test }) => test)
     .filter(isCondition);
   return allPresent(...wheres);
-}
-
-/** The conditions of one stage; undefined without any. */
-export function conditionOf(requirements: readonly Requirement[], stage: Stage): Where | undefined {
-  return conditionUpTo(
-    requirements.filter((one) => stageOf(one) === stage),
-    stage,
-  );
 }
 
 /** Requirements beyond those that say whether the caller reaches the record, in the order in which they are told. */

@@ -59,6 +59,8 @@ export interface Decision {
    * which records are there at all.
    */
   forSome?: boolean | undefined;
+  /** Of `predicate`, what says which records are there at all; what `scope.decide` gives has it. */
+  reach?: Where | undefined;
   /**
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
    * statement's `where`, so that a record that changed since does not slip through.
@@ -89,7 +91,7 @@ export interface Operation {
    * operation of its own; one that can do with `ids` asks for these first.
    */
   readonly id?: string | undefined;
-  /** The records in place of it, where one operation changes several. */
+  /** The records in place of it, where one operation changes several, or is asked about before several are changed. */
   readonly ids?: readonly string[] | undefined;
   readonly query: OperationQuery;
   readonly decision: Decision;
@@ -97,9 +99,10 @@ export interface Operation {
   data: Record<string, unknown>;
   /**
    * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and where the
-   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create only what may
-   * have `"changed"` counts: it is asked of the new record, and of the database without it.
-   * @param otherwise @default "missing"
+   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create it is asked of the
+   * new record, and of the database without it, and refuses like a rule. What `operation:authorize` requires with `"denied"`
+   * is part of the decision: a changed record has to meet it still.
+   * @param otherwise of a create neither a function nor `"leave"` @default "missing"
    */
   require(where: Where, otherwise?: Otherwise): void;
   /** The same for what no condition can say, such as JSON: the record is locked until the statement has run. */

@@ -3,6 +3,7 @@ import { type Hook, InternalError, isPromiseLike, runHooks } from "../../kernel/
 import { allOf, allPresent } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
 import type { Guard } from "./mask.ts";
+import { conditionUpTo, type MutableOperation, type Requirement } from "./new-operation.ts";
 import type { Decision, Operation, OperationKind, OperationQuery } from "./operation.ts";
 
 /** What a policy is asked about: who does what to which entity. It sees neither conditions nor data. */
@@ -49,7 +50,7 @@ export function policyHooks(
     .filter(({ policy }) => policy[says] !== undefined)
     .map(({ plugin, policy }, index) => ({
       run: (operation) =>
-        says === "visible" ? policy.visible?.(operation) : askAllowed(policy, operation, index === 0),
+        says === "visible" ? askVisible(policy, operation) : askAllowed(policy, operation, index === 0),
       plugin,
       name: `policy:${policy.name}`,
       timeout,
@@ -60,10 +61,34 @@ export function policyHooks(
 /** Asks policies, then hooks, whether an operation is allowed; a promise only where one of them waits. */
 export function authorize(
   plan: { readonly authorize: readonly Hook<Operation>[] },
-  operation: Operation,
+  operation: MutableOperation,
 ): void | Promise<void> {
   const asked = runHooks(plan.authorize, operation);
-  return asked === undefined ? refuseGuard(operation) : asked.then(() => refuseGuard(operation));
+  return asked === undefined ? conclude(operation) : asked.then(() => conclude(operation));
+}
+
+function conclude(operation: MutableOperation): void {
+  refuseGuard(operation);
+  if (operation.requirements.length > 0) takeRequired(operation);
+}
+
+/**
+ * What policies and hooks require of this caller's records while they decide is part of the decision: of new records, and of
+ * changed ones, too. A new record has nothing else that it could be missing from.
+ */
+function takeRequired({ kind, decision, requirements }: MutableOperation): void {
+  const isRule = ({ otherwise }: Requirement): boolean =>
+    otherwise === "denied" || (kind === "create" && otherwise === "missing");
+  const predicate = conditionUpTo(requirements.filter(isRule), "denied");
+  if (predicate === undefined || !decision.allowed) return;
+  Object.assign(decision, both(decision, { allowed: true, predicate }));
+  requirements.splice(0, requirements.length, ...requirements.filter((one) => !isRule(one)));
+}
+
+function askVisible(policy: Policy, operation: Operation): void | Promise<void> {
+  const asked: unknown = policy.visible?.(operation);
+  if (isPromiseLike(asked)) return Promise.resolve(asked).then((answer) => refuseAnswer(policy, "visible", answer));
+  refuseAnswer(policy, "visible", asked);
 }
 
 /** The first policy decides; each further one makes a decision of its own, which is combined with what was decided. */
@@ -73,7 +98,8 @@ function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): voi
   const own: Decision = isFirst ? decision : { allowed: false };
   const question: PolicyQuestion = isFirst ? operation : Object.create(operation, { decision: { value: own } });
   const asked: unknown = policy.allows?.(question);
-  const conclude = (): void => {
+  const finish = (answer: unknown): void => {
+    refuseAnswer(policy, "allows", answer);
     refuseMistakes(policy, own);
     if (isFirst) return;
     refuseGuard(operation);
@@ -81,7 +107,16 @@ function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): voi
     if (question.apart) operation.apart = true;
     Object.assign(decision, both(decision, own));
   };
-  return isPromiseLike(asked) ? Promise.resolve(asked).then(conclude) : conclude();
+  return isPromiseLike(asked) ? Promise.resolve(asked).then(finish) : finish(asked);
+}
+
+/** @throws InternalError for an answer, which would decide nothing */
+function refuseAnswer({ name }: Policy, says: "allows" | "visible", answer: unknown): void {
+  if (answer === undefined) return;
+  const instead = says === "visible" ? "call `question.require(where)`" : "set `question.decision`";
+  throw new InternalError(
+    `Policy "${name}" returned something from "${says}", which has no effect; ${instead} instead`,
+  );
 }
 
 /** @throws InternalError for what would let more through than was meant */
@@ -115,16 +150,16 @@ export function both(one: Decision, other: Decision): Decision {
 
 function guardOf(one: Decision, other: Decision): Guard {
   return async (record) => {
-    const left = await conditionOf(one, record);
+    const left = await allowsOf(one, record);
     if (left === false) return false;
-    const right = await conditionOf(other, record);
+    const right = await allowsOf(other, record);
     if (left === true || right === false) return right;
     return right === true ? left : allOf(left, right);
   };
 }
 
 /** What a decision says of a record: yes, no, or where it meets a condition. */
-async function conditionOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
+export async function allowsOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
   if (guard === undefined) return predicate ?? true;
   const answer = await guard(record);
   if (answer === true || predicate === undefined) return answer;

@@ -1,6 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
-import { type AskingRights, checkWhereShape, compileWhere, LOGIC } from "../condition/compile-where.ts";
+import { type AskingRights, allPresent, checkWhereShape, compileWhere, LOGIC } from "../condition/compile-where.ts";
 import type { Condition, Where } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
@@ -69,8 +69,8 @@ function checkedWhere(
       return undefined;
     },
     relation(at, name) {
-      const target = targetOf(scope, at, name);
-      if (target === undefined || decisions.get(target)?.allowed !== true)
+      const relation = relationOf(scope, at, name);
+      if (relation === undefined || !seesRelation(scope, relation) || decisions.get(relation.target)?.allowed !== true)
         throw unaskable(scope, at, name, scope.mask(at).filterable);
       isOpen = false;
       return undefined;
@@ -82,14 +82,31 @@ function checkedWhere(
   return compileWhere(model, entity, where, narrowing(scope, decisions));
 }
 
-/** Adds the rules' own conditions to what is asked of related records, and of fields that some records do not show. */
+/** Whether the caller may know who is related to whom: the key that says so must be theirs to filter on. */
+export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
+  const { type, source, target, foreignKey, remote } = relation;
+  if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
+  return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
+}
+
+/** Adds the rules' own conditions to what is asked of related records, and of fields and keys that some records do not show. */
 function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
   const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.model, at, where);
+  const shownBy = (at: AnyEntity, name: string) => scope.mask(at).readablePerRow?.get(name)?.predicate;
   return {
-    column: (at, name) => compiled(at, scope.mask(at).readablePerRow?.get(name)?.predicate),
+    column: (at, name) => compiled(at, shownBy(at, name)),
     relation(at, name) {
-      const target = targetOf(scope, at, name);
-      return target && compiled(target, decisions.get(target)?.predicate);
+      const relation = relationOf(scope, at, name);
+      if (relation === undefined) return undefined;
+      const { type, target, foreignKey = "" } = relation;
+      const isOwnKey = type === "belongsTo";
+      return {
+        own: isOwnKey ? compiled(at, shownBy(at, foreignKey)) : undefined,
+        related: compiled(
+          target,
+          allPresent(decisions.get(target)?.predicate, isOwnKey ? undefined : shownBy(target, foreignKey)),
+        ),
+      };
     },
   };
 }
@@ -131,11 +148,11 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
   }
 }
 
-/** The entity behind a name that is no column; undefined when nothing here can be asked for under that name. */
-function targetOf(scope: OperationScope, entity: AnyEntity, name: string): AnyEntity | undefined {
+/** The relation behind a name that is no column; undefined when nothing here can be asked for under that name. */
+function relationOf(scope: OperationScope, entity: AnyEntity, name: string): ResolvedRelation | undefined {
   if (Object.hasOwn(entity.columns, name)) return undefined;
   const relation = scope.model.relation(entity, name);
-  return relation?.remote === undefined ? relation?.target : undefined;
+  return relation?.remote === undefined ? relation : undefined;
 }
 
 /** Entities that a where looks at besides its own; what is no condition looks at none. */
@@ -146,7 +163,7 @@ function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown
       for (const part of Array.isArray(value) ? value : [value]) collectTargets(scope, entity, part, targets);
       continue;
     }
-    const target = targetOf(scope, entity, name);
+    const target = relationOf(scope, entity, name)?.target;
     if (target === undefined) continue;
     targets.add(target);
     collectTargets(scope, target, value, targets);

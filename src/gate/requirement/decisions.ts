@@ -1,28 +1,73 @@
 import { passesRules, runHooks } from "../../kernel/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
-import { conditionUpTo, isRequired, type MutableOperation, newOperation } from "../operation/new-operation.ts";
+import type { Guard } from "../operation/mask.ts";
+import {
+  conditionUpTo,
+  isRequired,
+  type MutableOperation,
+  newOperation,
+  ONE_BY_ONE,
+} from "../operation/new-operation.ts";
 import type { Decision, Operation, OperationInput } from "../operation/operation.ts";
 import type { RouteAccess } from "../operation/operation-scope.ts";
-import { authorize, both } from "../operation/policy.ts";
+import { allowsOf, authorize, both } from "../operation/policy.ts";
 import type { Route } from "../operation/route.ts";
 import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { asItPasses } from "./passes.ts";
 
 /**
- * What policies and hooks say about an operation, without running it. A promise only where one of them waits.
+ * What policies and hooks say about an operation, without running it. A promise only where one of them waits, or for several
+ * records.
  * @param includesReach whether the decision includes all that is required of a record for the caller to reach it
  */
 export function decide(scope: GateScope, input: OperationInput, includesReach = true): Decision | Promise<Decision> {
-  const { entity, planOf } = scope.runtime.find(input.entity);
-  const operation = newOperation(scope, entity, input);
-  const plan = planOf(operation.kind, operation.access);
+  if (input.ids !== undefined) return decideSeveral(scope, input, input.ids, includesReach);
+  const { entity } = scope.runtime.find(input.entity);
+  return decideAbout(newOperation(scope, entity, input), includesReach);
+}
+
+function decideAbout(operation: MutableOperation, includesReach: boolean): Decision | Promise<Decision> {
+  const { entity, kind, access, scope } = operation;
+  const plan = scope.runtime.find(entity).planOf(kind, access);
   const conclude = (): Decision | Promise<Decision> =>
     includesReach ? withReach(plan, operation) : operation.decision;
   const isSystem = scope.principal.kind === "system";
   if (isSystem) operation.decision.allowed = true;
   const asked = isSystem ? undefined : authorize(plan, operation);
   return asked === undefined ? conclude() : asked.then(conclude);
+}
+
+/** One decision about all of them, or one about each where a rule or a hook has to look at each: as for the operations themselves. */
+async function decideSeveral(
+  scope: GateScope,
+  input: OperationInput,
+  ids: readonly string[],
+  includesReach: boolean,
+): Promise<Decision> {
+  const { entity } = scope.runtime.find(input.entity);
+  const together = newOperation(scope, entity, input);
+  try {
+    const decision = await decideAbout(together, includesReach);
+    if (!together.apart) return decision;
+  } catch (error) {
+    if (error !== ONE_BY_ONE) throw error;
+  }
+  const each = new Map<unknown, Decision>();
+  for (const id of ids) {
+    const decision = await decide(scope, { ...input, ids: undefined, id }, includesReach);
+    if (!decision.allowed) return { ...decision, forSome: true };
+    each.set(id, decision);
+  }
+  const decisions = [...each.values()];
+  const rules = decisions[0]?.rules;
+  if (decisions.every(({ predicate, guard }) => predicate === undefined && guard === undefined))
+    return { allowed: true, forSome: decisions.some(({ forSome }) => forSome), rules };
+  const guard: Guard = (record) => {
+    const decision = each.get(record.id);
+    return decision !== undefined && allowsOf(decision, record);
+  };
+  return { allowed: true, forSome: true, guard, rules };
 }
 
 function withReach(plan: OperationPlan, operation: MutableOperation): Decision | Promise<Decision> {
@@ -36,7 +81,9 @@ function withReach(plan: OperationPlan, operation: MutableOperation): Decision |
 function addReach({ decision, requirements }: MutableOperation): Decision {
   if (isRequired(requirements, "denied")) decision.forSome = true;
   const reach = conditionUpTo(requirements, "denied");
-  return reach === undefined ? decision : Object.assign(decision, both(decision, { allowed: true, predicate: reach }));
+  return reach === undefined
+    ? decision
+    : Object.assign(decision, both(decision, { allowed: true, predicate: reach }), { reach });
 }
 
 const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
@@ -68,9 +115,9 @@ async function reachedRecord({ entity, id, decision, scope, requirements }: Muta
  */
 export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
   if (operation.principal.kind === "system") return where;
-  // Whether rules let the caller read all or some of several records does not depend on which.
-  const id = operation.ids === undefined ? String(operation.id) : "";
-  const decision = readDecisionOf(operation as MutableOperation, id);
+  const { ids } = operation;
+  const which = ids === undefined ? { id: String(operation.id) } : { ids };
+  const decision = readDecisionOf(operation as MutableOperation, which);
   return allowsAll(decision) ? where : narrowed(operation, where, decision);
 }
 
@@ -85,11 +132,11 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
   const { entity, scope } = operation as MutableOperation;
   const decision = await asked;
   if (readsAll(decision)) return where;
-  if (!decision.allowed) return NO_RECORD;
   if (operation.ids !== undefined && decision.forSome) {
     operation.apart = true;
     return NO_RECORD;
   }
+  if (!decision.allowed) return NO_RECORD;
   if (decision.guard === undefined) return allOf(where, decision.predicate);
   const row = await scope.store.findOne(entity, { id: operation.id });
   const passing = row && (await asItPasses(asking(scope), entity, decision, row));
@@ -100,8 +147,11 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
  * What is said about reading the record of a write. Where code reaches deleted records, these are there for the write, and so
  * for its answer and its precondition.
  */
-export function readDecisionOf({ entity, scope, query }: MutableOperation, id: string): Decision | Promise<Decision> {
-  return decide(scope, { kind: "read", entity, id }, query.deleted === undefined);
+export function readDecisionOf(
+  { entity, scope, query }: MutableOperation,
+  which: Pick<OperationInput, "id" | "ids">,
+): Decision | Promise<Decision> {
+  return decide(scope, { kind: "read", entity, ...which }, query.deleted === undefined);
 }
 
 const asking = ({ model, store }: GateScope) => ({ model, driver: store });

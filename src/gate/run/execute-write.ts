@@ -2,7 +2,6 @@ import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
 import {
-  conditionOf,
   conditionUpTo,
   inTransaction,
   isRequired,
@@ -30,7 +29,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     data.updatedAt ??= now;
   }
   const { predicate, guard } = decision;
-  const isDecided = predicate === undefined && guard === undefined && !isRequired(operation.requirements, "changed");
+  const isDecided = predicate === undefined && guard === undefined && operation.requirements.length === 0;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
   if (operation.heldListeners.length > 0) {
     // Who may not create the record learns nothing of what else the write needs.
@@ -57,7 +56,7 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
     else if (answer === true) rule = undefined;
     else if (predicate === undefined) throw deniedError(operation, scope.runtime.production);
   }
-  const where = compiled(allOf(rule, conditionOf(requirements, "changed")));
+  const where = compiled(allOf(rule, conditionUpTo(requirements, "changed")));
   const left = askedOfStored(where, data);
   if (left === NEVER) throw deniedError(operation, scope.runtime.production);
   return left === ALWAYS ? undefined : where;

@@ -181,7 +181,7 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
 function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];
   if (row === undefined) return undefined;
-  const decision = readDecisionOf(operation, String(row.id));
+  const decision = readDecisionOf(operation, { id: String(row.id) });
   if (allowsAll(decision)) return undefined;
   return withholdUnless(operation, row, decision);
 }

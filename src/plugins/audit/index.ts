@@ -31,7 +31,7 @@ const EVERY_MS = 3_600_000;
 /** Entries of one statement: others have to have their turn. */
 const PORTION = 1_000;
 
-const KNOWN: readonly (keyof AuditOptions)[] = ["read", "entities", "except", "keepDays"];
+const KNOWN: Readonly<Record<keyof AuditOptions, true>> = { read: true, entities: true, except: true, keepDays: true };
 
 /**
  * Keeps who did what to which record, as records of the entity `auditEntry`.
@@ -47,7 +47,7 @@ export function audit(options: AuditOptions = {}): Plugin {
     version: "1.0.0",
     schema: schemaFromEntities([auditEntry(read)]),
     setup({ entities: model, records, problem }) {
-      for (const sentence of unknownKeys(options, KNOWN)) problem(`audit: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`audit: ${sentence}`);
       if (keepDays !== undefined && !(Number.isFinite(keepDays) && keepDays > 0))
         problem("audit({ keepDays }) takes a number of days above 0");
       const audited = auditedEntities(model, options, problem);

@@ -10,9 +10,9 @@ import {
   type OperationKind,
   type OperationScope,
   type Row,
+  seesRelation,
 } from "../../gate/index.ts";
 import { BadRequestError, routeSegment } from "../../kernel/index.ts";
-import { seesRelation } from "./query/query-table.ts";
 
 /**
  * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules

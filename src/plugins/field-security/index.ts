@@ -55,7 +55,12 @@ export interface FieldSecurityOptions {
   readonly passwords?: PasswordHasherOptions | undefined;
 }
 
-const KNOWN: readonly (keyof FieldSecurityOptions)[] = ["encryption", "onDecryptError", "allowPlaintext", "passwords"];
+const KNOWN: Readonly<Record<keyof FieldSecurityOptions, true>> = {
+  encryption: true,
+  onDecryptError: true,
+  allowPlaintext: true,
+  passwords: true,
+};
 
 /** Service: `PasswordHasher`, the app's own. */
 const PASSWORDS_SERVICE = "field-security.passwords";
@@ -70,7 +75,7 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["password", "omit", "encrypted", "field-rules"],
     setup(context) {
-      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`field-security: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`field-security: ${sentence}`);
       encryption = setUpEncryption(context, options);
       passwords = setUpPasswords(context, hasher);
       setUpFieldRules(context);

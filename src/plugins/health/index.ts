@@ -13,6 +13,8 @@ export interface HealthOptions {
   readonly timeoutMs?: number;
 }
 
+const KNOWN: Readonly<Record<keyof HealthOptions, true>> = { cacheMs: true, timeoutMs: true };
+
 /** `GET /health/live` and `GET /health/ready`, open to everyone. */
 export function health(options: HealthOptions = {}): Plugin {
   const ready = createReadiness(options.cacheMs ?? 1_000, options.timeoutMs ?? 2_000);
@@ -21,7 +23,7 @@ export function health(options: HealthOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     setup({ problem }) {
-      for (const sentence of unknownKeys(options, ["cacheMs", "timeoutMs"])) problem(`health: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`health: ${sentence}`);
     },
     endpoints: {
       live: endpoint("/health/live", {

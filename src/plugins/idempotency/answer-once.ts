@@ -47,15 +47,18 @@ async function fingerprintOf(context: RouteContext, key: string): Promise<string
   if (hasBody && route.readsBody === "raw")
     throw new BadRequestError("This request cannot have an Idempotency-Key: its body is not kept. Send it without");
   const conditions = CONDITIONS.map((name) => request.headers[name] ?? null);
-  const body = hasBody ? [await context.body()] : [];
-  const said = canonical([route.method, route.path, params, search, conditions, body]);
+  const body = hasBody ? [canonical(await context.body())] : [];
+  const said = [route.method, route.path, canonical(params), search, conditions, body];
   return createHmac("sha256", key).update(JSON.stringify(said)).digest("base64url");
 }
 
-/** The same data in one order of members: a client may write them down in another one when it tries again. */
+/**
+ * The same data in one order of members: a client may write them down in another one when it tries again. Objects are lists
+ * of their members, so an empty list is an object, which no other data is without a member.
+ */
 function canonical(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(canonical);
+  if (Array.isArray(value)) return value.length === 0 ? {} : value.map(canonical);
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => ({ [name]: canonical(member) }));

@@ -44,15 +44,16 @@ export interface IdempotencyOptions {
 }
 
 /** The names of the options. */
-export const KNOWN: readonly (keyof IdempotencyOptions)[] = [
-  "required",
-  "withoutTransaction",
-  "guestOf",
-  "encrypted",
-  "ttlMs",
-  "answerBytes",
-  "leaseMs",
-];
+export const KNOWN: Readonly<Record<keyof IdempotencyOptions, true>> = {
+  required: true,
+  withoutTransaction: true,
+  guestOf: true,
+  encrypted: true,
+  ttlMs: true,
+  answerBytes: true,
+  transactions: true,
+  leaseMs: true,
+};
 
 /** The options in whole. */
 export interface IdempotencySettings {

@@ -56,7 +56,7 @@ export function idempotency(options: IdempotencyOptions = {}): Plugin {
     requires: ["rules"],
     schema: schemaFromEntities([keyEntity(settings.encrypted)], { internal: true }),
     setup(context) {
-      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`idempotency: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`idempotency: ${sentence}`);
       if (!settings.encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so kept answers have to be, too: idempotency({ encrypted: true })");
       context.hooks.on(

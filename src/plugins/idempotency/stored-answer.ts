@@ -57,7 +57,9 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
   const now = await rightsOf(scope, rights.entities, new Map(Object.entries(rights.records ?? {})));
   const uses = await usesNow(scope, rights.uses ?? []);
   const isLost = uses.some(({ allowed }, index) => !allowed && rights.uses?.[index]?.allowed === true);
-  if (isLost || now.digest !== rights.digest || (rights.records !== undefined && now.seen !== rights.seen))
+  const isOtherReach = rights.reach !== undefined && now.reach !== rights.reach;
+  const isOtherRecord = rights.records !== undefined && now.seen !== rights.seen;
+  if (isLost || now.digest !== rights.digest || isOtherReach || isOtherRecord)
     throw new AuthorizationError(
       "The request was carried out before; what you may see has changed since, so its answer is not repeated",
     );
@@ -73,6 +75,8 @@ interface Rights {
   readonly entities: readonly string[];
   /** Of each entity: whether all, some or none of its records, and which fields. */
   readonly digest: string;
+  /** Of each entity without records below: which there are at all for the caller. Answers of earlier versions have none. */
+  readonly reach?: string | undefined;
   /** Ids by entity; a caller who may see all of them may be one who sees some of them later. */
   readonly records?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Of each of these records: whether it may be read, and which fields it shows. */
@@ -101,11 +105,14 @@ export async function rightsOf(
   const told: unknown[] = [];
   const records: Record<string, readonly string[]> = {};
   const seen: unknown[] = [];
+  const reaches: unknown[] = [];
   for (const name of names) {
-    const { allowed, forSome, predicate, guard } = await scope.readDecision(name);
+    const { allowed, forSome, predicate, guard, reach } = await scope.readDecision(name);
     const { readable, readablePerRow } = scope.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
+    // Records that are shown are asked for one by one; what was counted, say, is not.
+    if (ids.length === 0) reaches.push(name, reach ?? null);
     const isForeign = scope.model.get(name) === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
@@ -118,12 +125,18 @@ export async function rightsOf(
     const known = ids.filter((id) => id !== "");
     seen.push(name, await seenOf(scope, name, known));
   }
-  const rights = { entities: names, digest: digestOf(told), ...(Object.keys(records).length > 0 && { records }) };
+  const digests = { digest: digestOf(told), reach: digestOf(reaches, timeless) };
+  const rights = { entities: names, ...digests, ...(Object.keys(records).length > 0 && { records }) };
   return seen.length === 0 ? rights : { ...rights, seen: digestOf(seen) };
 }
 
-function digestOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+/** Which records there are may depend on the time: that it has gone on alone is no other reach. */
+function timeless(this: unknown, key: string, value: unknown): unknown {
+  return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : value;
+}
+
+function digestOf(value: unknown, replacer?: typeof timeless): string {
+  return createHash("sha256").update(JSON.stringify(value, replacer)).digest("base64url");
 }
 
 /** Of each record the fields that it shows the caller; null for one that may not be read, or is not there. */

@@ -134,7 +134,16 @@ const RANGES = {
   jwksCooldownMs: [0, 86_400_000],
   jwksMaxAgeMs: [0, 86_400_000],
 } as const;
-const KNOWN = ["secret", "jwks", "issuer", "audience", "algorithms", "typ", "user", ...Object.keys(RANGES)];
+const KNOWN: Readonly<Record<keyof JwtAuthOptions, unknown>> = {
+  secret: true,
+  jwks: true,
+  issuer: true,
+  audience: true,
+  algorithms: true,
+  typ: true,
+  user: true,
+  ...RANGES,
+};
 
 /** What is wrong with the options. One that is misspelt would protect nothing, so it is wrong, too. */
 export function checkOptions(options: JwtAuthOptions): string[] {
@@ -153,7 +162,7 @@ export function checkOptions(options: JwtAuthOptions): string[] {
     if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
       problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
   }
-  return [...problems, ...unknownKeys(options, KNOWN)];
+  return [...problems, ...unknownKeys(options, Object.keys(KNOWN))];
 }
 
 function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): string[] {

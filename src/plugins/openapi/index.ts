@@ -25,15 +25,15 @@ export { openapiDocument } from "./openapi-document.ts";
 /** Service: {@link RouteNotes}, for plugins whose hooks answer in place of routes. */
 const NOTES_SERVICE = "openapi.routes";
 
-const KNOWN: readonly (keyof OpenApiOptions)[] = [
-  "info",
-  "served",
-  "path",
-  "docs",
-  "rules",
-  "servers",
-  "securitySchemes",
-];
+const KNOWN: Readonly<Record<keyof OpenApiOptions, true>> = {
+  info: true,
+  served: true,
+  path: true,
+  docs: true,
+  rules: true,
+  servers: true,
+  securitySchemes: true,
+};
 
 /** `GET /openapi.json`, and `GET /docs` to read it. */
 export function openapi(options: OpenApiOptions = {}): Plugin {
@@ -42,7 +42,7 @@ export function openapi(options: OpenApiOptions = {}): Plugin {
     version: "1.0.0",
     requires: ["rules"],
     setup(context) {
-      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`openapi: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`openapi: ${sentence}`);
       const notes: Parameters<RouteNotes["add"]>[0][] = [];
       const source: DocumentSource = { context, options, notes };
       context.services.register(NOTES_SERVICE, () => ({ add: (note) => void notes.push(note) }) satisfies RouteNotes);

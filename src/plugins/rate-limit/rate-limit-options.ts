@@ -67,9 +67,23 @@ export interface RateLimitOptions {
   readonly storeTimeoutMs?: number | undefined;
 }
 
-const KNOWN = ["policies", "store", "trustedProxies", "onStoreFailure", "storeTimeoutMs"];
-const KNOWN_OF_POLICY = ["name", "limit", "window", "by", "for", "each"];
-const KNOWN_OF_ROUTES = ["entity", "action", "method"];
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+const KNOWN: Names<RateLimitOptions> = {
+  policies: true,
+  store: true,
+  trustedProxies: true,
+  onStoreFailure: true,
+  storeTimeoutMs: true,
+};
+const KNOWN_OF_POLICY: Names<RateLimitPolicy> = {
+  name: true,
+  limit: true,
+  window: true,
+  by: true,
+  for: true,
+  each: true,
+};
+const KNOWN_OF_ROUTES: Names<RateLimitRoutes> = { entity: true, action: true, method: true };
 /** A key of a structured field that needs no quoting anywhere. */
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const LONGEST = { limit: 1_000_000_000, window: 86_400 };
@@ -122,8 +136,8 @@ function routeProblems(routes: unknown, at: string): string[] {
   return problems;
 }
 
-function unknownNames(given: object, known: readonly string[], at: string): string[] {
-  return unknownKeys(given, known).map((problem) => at + problem);
+function unknownNames(given: object, known: object, at: string): string[] {
+  return unknownKeys(given, Object.keys(known)).map((problem) => at + problem);
 }
 
 function isWhole(value: unknown, most: number): boolean {

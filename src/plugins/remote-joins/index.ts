@@ -35,14 +35,14 @@ export type { ServiceLookup } from "./stitch/stitch-context.ts";
 
 // Hooks: operation:join (records of remote relations).
 
-const KNOWN: readonly (keyof RemoteJoinsOptions)[] = [
-  "batchSize",
-  "timeout",
-  "cache",
-  "concurrency",
-  "breaker",
-  "maxRecordBytes",
-];
+const KNOWN: Readonly<Record<keyof RemoteJoinsOptions, true>> = {
+  batchSize: true,
+  timeout: true,
+  cache: true,
+  concurrency: true,
+  breaker: true,
+  maxRecordBytes: true,
+};
 
 /** Joins the records of `.remote()` relations that `include` asks for. Without it, an app that has some does not start. */
 export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
@@ -53,7 +53,7 @@ export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["remote-relations"],
     setup({ hooks, problem }) {
-      for (const sentence of unknownKeys(options, KNOWN)) problem(`remoteJoins: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`remoteJoins: ${sentence}`);
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
         timeout: 0, // a stitch has a deadline of its own

@@ -42,6 +42,8 @@ export interface RulesOptions {
   readonly rules?: readonly Rule[] | undefined;
 }
 
+const KNOWN: Readonly<Record<keyof RulesOptions, true>> = { rules: true };
+
 /** Service: `FieldRules`, for whoever guards single fields. */
 const FIELDS_SERVICE = "rules.fields";
 /** Service: `RuleLists`, for surfaces with rules of their own. */
@@ -58,7 +60,7 @@ export function rules(options: RulesOptions = {}): Plugin {
     setup(context) {
       const { hooks, log, problem, records, services } = context;
       refuseSharedIds(context);
-      for (const sentence of unknownKeys(options, ["rules"])) problem(`rules: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
       const fieldRules = createFieldRules(context, table);
       const plans = compilePlans(context, table);

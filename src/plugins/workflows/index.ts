@@ -68,7 +68,13 @@ export interface WorkflowsOptions {
   readonly engine?: WorkflowEngine | undefined;
 }
 
-const KNOWN: readonly (keyof WorkflowsOptions)[] = ["workflows", "journal", "encrypted", "userOf", "engine"];
+const KNOWN: Readonly<Record<keyof WorkflowsOptions, true>> = {
+  workflows: true,
+  journal: true,
+  encrypted: true,
+  userOf: true,
+  engine: true,
+};
 
 /** Service: a `WorkflowRunner`, for actions. */
 const RUNNER_SERVICE = "workflows.runner";
@@ -86,7 +92,7 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
     version: "1.0.0",
     ...(keepsJournal ? { schema: schemaFromEntities([...journalEntities(encrypted)], { internal: true }) } : {}),
     setup(context) {
-      for (const sentence of unknownKeys(options, KNOWN)) context.problem(`workflows: ${sentence}`);
+      for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`workflows: ${sentence}`);
       if (keepsJournal && !encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so the journal has to be, too: workflows({ encrypted: true })");
       const outputs = registerWorkflows(context, options.workflows ?? [], known);

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { AuthorizationError, createPlugin, entity, int, memoryDriver, noopLogger, string } from "../../../src/index.ts";
+import {
+  AuthorizationError,
+  belongsTo,
+  createPlugin,
+  entity,
+  hasMany,
+  int,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../../src/index.ts";
 import type { FieldMask, HookFunction, OperationScope } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
@@ -94,6 +104,56 @@ describe("a field mask that cannot be worked out", () => {
       return { fine: true };
     });
     expect(await app.as(null).request("GET", "/run")).toMatchObject({ status: 200, body: { fine: true } });
+    await app.close();
+  });
+});
+
+describe("a mask that hides the key of a relation", () => {
+  const open = { read: ["everyone"], update: ["everyone"] };
+  const project = entity("project", { name: string, tasks: hasMany(() => task) }).rules(open);
+  const task = entity("task", { title: string, project: belongsTo(() => project) }).rules(open);
+  const startWith = async (narrow: (mask: FieldMask) => FieldMask) => {
+    const masking = createPlugin({
+      id: "acme/mask",
+      setup: ({ hooks }) =>
+        hooks.on("access:mask", (draft) => void (draft.mask = narrow(draft.mask)), {
+          appliesTo: ({ name }) => name === "task",
+        }),
+    });
+    const app = createTestApp({ entities: [project, task], plugins: [masking], logger: noopLogger });
+    const system = app.api.asSystem();
+    for (const id of ["p", "q"]) {
+      await system.project.create({ id, name: id });
+      await system.task.create({ id, title: id === "p" ? "shown" : "hidden", projectId: id });
+    }
+    return { app, as: app.api.as({ id: "u" }) };
+  };
+  const without = (names: ReadonlySet<string>) => new Set([...names].filter((name) => name !== "projectId"));
+
+  it("keeps conditions of every surface from following the relation, from either side", async () => {
+    const { app, as } = await startWith((mask) => ({
+      ...mask,
+      readable: without(mask.readable),
+      filterable: without(mask.filterable),
+    }));
+    for (const path of ["tasks?project.name=p", "projects?tasks.title=shown"])
+      expect((await app.as({ id: "u" }).request("GET", `/api/${path}`)).status).toBe(400);
+    await expect(as.task.count({ project: { name: "p" } })).rejects.toThrow('no field "project"');
+    await expect(as.project.count({ tasks: { title: "shown" } })).rejects.toThrow('no field "tasks"');
+    await app.close();
+  });
+
+  it("for some records lets conditions follow the relation of the others only", async () => {
+    const shown = { predicate: { title: "shown" }, guard: undefined };
+    const { app, as } = await startWith((mask) => ({ ...mask, readablePerRow: new Map([["projectId", shown]]) }));
+    for (const [name, count] of [
+      ["p", 1],
+      ["q", 0],
+    ] as const) {
+      expect(await as.task.count({ project: { name } })).toBe(count);
+      expect(await as.project.count({ name, tasks: {} })).toBe(count);
+    }
+    expect(await as.task.count({ project: null })).toBe(0);
     await app.close();
   });
 });

@@ -17,6 +17,7 @@ import {
 } from "../../../src/index.ts";
 import { idempotency } from "../../../src/plugins/idempotency/index.ts";
 import type { RunOptions } from "../../../src/plugins/workflows/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 // What is refused after it was stored is taken back, also where the error is caught in a transaction that goes on.
@@ -138,4 +139,25 @@ describe.each(ALL_DATABASES)("what is refused after it was stored, on %s", (_, o
     expect(await post("tryOut", hasKey)).toEqual([200, "VALIDATION_FAILED"]);
     expect(await stored()).toEqual([true, "after", 2]);
   });
+});
+
+it("fails a transaction also for what another operation writes at the same time", async () => {
+  const isOpen = defineRule("isOpenJob", () => ({ state: "open" }));
+  const job = entity("job", { state: string, note: string.optional() })
+    .rules({ read: everyone, update: [isOpen] })
+    .actions({
+      both: action()
+        .rules("everyone")
+        .handler(({ transaction }) =>
+          transaction(async ({ client }) => {
+            const jobs = client("job");
+            const both = [jobs.update("b", { note: "written" }), jobs.update("a", { state: "closed" })];
+            return { result: await Promise.all(both.map(caught)) };
+          }),
+        ),
+    });
+  const app = createTestApp({ entities: [job], logger: noopLogger });
+  for (const id of ["a", "b"]) await app.api.asSystem().job.create({ id, state: "open" });
+  expect((await app.as({ id: "u" }).request("POST", "/api/jobs/both", {})).status).toBe(403);
+  await app.close();
 });

@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defineRule, entity, importAction, keelson, memoryDriver, noopLogger, string } from "../../../src/index.ts";
+import {
+  belongsTo,
+  defineRule,
+  entity,
+  hasMany,
+  importAction,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 
 const signedIn = ["authenticated"] as const;
 const boss = defineRule("boss", ({ user }) => ({ boss: user?.id ?? "" }));
@@ -64,6 +75,35 @@ describe("an import that changes the records with its values", () => {
     for (const path of ["people", "members"]) {
       expect(await imported(path, "ann", "taken")).toMatchObject({ created: 0, updated: 1 });
       expect(await imported(path, "ann", "free")).toMatchObject({ created: 1, updated: 0 });
+    }
+  });
+});
+
+describe("an import for a caller who may neither create, read nor change a record", () => {
+  const isMember = defineRule("memberOfShop", ({ user }) => ({ shop: { members: { userId: user?.id ?? "" } } }));
+  const shop = entity("shop", { name: string, members: hasMany(() => seat) }).rules({ read: ["everyone"] });
+  const seat = entity("seat", { userId: string, shop: belongsTo(() => shop) }).rules({ read: [] });
+  const product = entity("product", { code: string.unique(), note: string, shop: belongsTo(() => shop) })
+    .rules({ read: [isMember], create: [isMember], update: ["admin"] })
+    .actions(upsert);
+  const app = createTestApp({ entities: [shop, seat, product], logger: noopLogger });
+  beforeAll(async () => {
+    const system = app.api.asSystem();
+    await system.shop.create({ id: "s", name: "s" });
+    await system.product.create({ code: "taken", note: "n", shopId: "s" });
+  });
+  afterAll(() => app.close());
+
+  it.each<[string, object]>([
+    ["a row that lacks a field", {}],
+    ["a complete row", { note: "m" }],
+  ])("tells nothing of the values that are taken, for %s", async (_, rest) => {
+    for (const query of ["", "?dryRun=true"]) {
+      const send = async (code: string): Promise<unknown> => {
+        const row = { code, shopId: "s", ...rest };
+        return (await app.as({ id: "eve" }).request("POST", `/api/products/import${query}`, [row])).body;
+      };
+      expect(await send("taken")).toEqual(await send("free"));
     }
   });
 });

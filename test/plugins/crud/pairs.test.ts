@@ -15,6 +15,8 @@ import {
   noopLogger,
   string,
 } from "../../../src/index.ts";
+import type { Operation } from "../../../src/plugin.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 import { ALL_DATABASES } from "../../support/sql-databases.ts";
 
 const everyone = ["everyone"] as const;
@@ -286,4 +288,42 @@ it("is decided by the gate also where another plugin waits for the record to be 
   expect(held).toEqual(["Gold", "Ann"]);
   expect(await driver.links("user", "badges", ["ann"])).toEqual([{ source: "ann", target: "gold" }]);
   await api.close();
+});
+
+describe("a hook that decides about each record of the other side", () => {
+  const post = entity("post", { tags: manyToMany(() => tag) }).rules({ read: everyone, update: everyone });
+  const tag = entity("tag", { posts: manyToMany(() => post) }).rules({ read: everyone, update: everyone });
+  const refuse = (operation: Operation): void => {
+    if (operation.id === "frozen") operation.decision.allowed = false;
+  };
+  const guard = (operation: Operation): void => {
+    if (operation.id === "frozen") operation.decision.guard = () => false;
+  };
+  it.each<[string, (operation: Operation) => void]>([
+    [
+      "it sets `apart`",
+      (operation) => void (operation.ids === undefined ? refuse(operation) : (operation.apart = true)),
+    ],
+    ["it asks for the id", refuse],
+    ["it sets a guard for one of them", guard],
+  ])("is asked about each of them where %s", async (_, decide) => {
+    const frozen = createPlugin({
+      id: "acme/frozen",
+      setup: ({ hooks }) =>
+        hooks.on("operation:authorize", decide, {
+          appliesTo: ({ name }, kind) => name === "tag" && kind === "update",
+        }),
+    });
+    const app = createTestApp({ entities: [post, tag], plugins: [frozen], logger: noopLogger });
+    const system = app.api.asSystem();
+    await system.post.create({ id: "p" });
+    for (const id of ["frozen", "free", "other"]) await system.tag.create({ id });
+    const patch = async (path: string, body: object): Promise<number> =>
+      (await app.as({ id: "u" }).request("PATCH", `/api/${path}`, body)).status;
+    expect(await patch("tags/frozen", { postsIds: ["p"] })).toBe(403);
+    expect(await patch("posts/p", { tagsIds: ["frozen"] })).toBe(403);
+    expect(await patch("posts/p", { tagsIds: ["free", "frozen"] })).toBe(403);
+    expect(await patch("posts/p", { tagsIds: ["free", "other"] })).toBe(200);
+    await app.close();
+  });
 });

@@ -1,5 +1,5 @@
 import { entity, keelson, memoryDriver, noopLogger, string } from "keelson";
-import { idempotency } from "keelson/idempotency";
+import { type IdempotencyOptions, idempotency } from "keelson/idempotency";
 import { openapiDocument } from "keelson/openapi";
 import { describe, expect, it } from "vitest";
 
@@ -43,6 +43,22 @@ describe("idempotency()", () => {
   it.each(["ttlMs", "answerBytes", "leaseMs"])("refuses a %s below 1", (name) => {
     for (const value of [0, -1, 1.5, Number.NaN])
       expect(() => idempotency({ [name]: value })).toThrow(`idempotency: ${name} must be a whole number from 1`);
+  });
+
+  it("takes all of its options", async () => {
+    const all: Required<IdempotencyOptions> = {
+      required: true,
+      withoutTransaction: ["note.create"],
+      guestOf: () => "guest",
+      encrypted: false,
+      ttlMs: 60_000,
+      answerBytes: 1_000,
+      transactions: 3,
+      leaseMs: 1_000,
+    };
+    const api = boot(all);
+    await api.ready;
+    await api.close();
   });
 
   it.each(["required", "withoutTransaction"])("refuses a name in %s that no route has", async (name) => {

@@ -1,4 +1,6 @@
-import { memoryDriver } from "keelson";
+import { entity, json, memoryDriver, noopLogger } from "keelson";
+import { idempotency } from "keelson/idempotency";
+import { createTestApp } from "keelson/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { orderApp, sameAnswer } from "./order-app.ts";
 
@@ -96,6 +98,18 @@ describe("a request that is sent again", () => {
     const first = await app.create(key, { item: "rope", pieces: 2 });
     const second = await app.create(`"${key}"`, { pieces: 2, item: "rope" });
     expect(sameAnswer(second)).toEqual(sameAnswer(first));
+  });
+
+  it("is another request with an empty list in place of an empty object", async () => {
+    const note = entity("note", { meta: json.optional() }).rules({ read: ["everyone"], create: ["everyone"] });
+    const notes = createTestApp({ entities: [note], plugins: [idempotency()], logger: noopLogger });
+    const send = async (meta: object): Promise<number> =>
+      (await notes.as({ id: "u" }).request("POST", "/api/notes", { meta }, { "idempotency-key": "k" })).status;
+    expect(await send({})).toBe(201);
+    expect(await send([])).toBe(422);
+    expect(await send([[]])).toBe(422);
+    expect(await send({})).toBe(201);
+    await notes.close();
   });
 
   it("is carried out again when the key has expired", async () => {

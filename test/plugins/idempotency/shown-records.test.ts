@@ -3,6 +3,7 @@ import {
   action,
   belongsTo,
   bool,
+  createPlugin,
   datetime,
   defineRule,
   entity,
@@ -12,8 +13,10 @@ import {
   noopLogger,
   step,
   string,
+  type Where,
 } from "../../../src/index.ts";
 import { idempotency } from "../../../src/plugins/idempotency/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 
 const everyone = ["everyone"] as const;
 const member = defineRule("member", ({ user }) => ({ members: { userId: user?.id ?? "" } }));
@@ -179,5 +182,48 @@ describe("a response that is repeated", () => {
     expect(await (await send()).json()).toEqual([{ name: "Org" }]);
     await api.asSystem().membership.delete("m");
     expect((await send()).status).toBe(403);
+  });
+});
+
+describe("a count that is repeated", () => {
+  const order = entity("order", { item: string, due: datetime.optional() })
+    .rules({ read: ["everyone"], create: ["everyone"] })
+    .actions({
+      tally: action().handler(async ({ client }) => ({ n: await client("order").count({}) })),
+    });
+  const openWith = async (where: () => Where | undefined) => {
+    const hiding = createPlugin({
+      id: "acme/hiding",
+      setup: ({ records }) =>
+        records.policy({
+          name: "hiding",
+          visible(question) {
+            const condition = question.entity.name === "order" ? where() : undefined;
+            if (condition !== undefined) question.require(condition);
+          },
+        }),
+    });
+    const app = createTestApp({ entities: [order], plugins: [hiding, idempotency()], logger: noopLogger });
+    await app.api.asSystem().order.create({ item: "x", due: new Date(0) });
+    const tally = () => app.as({ id: "u" }).request("POST", "/api/orders/tally", {}, { "idempotency-key": "k" });
+    return { app, tally };
+  };
+
+  it("is refused once a policy says that there are other records", async () => {
+    let where: Where | undefined;
+    const { app, tally } = await openWith(() => where);
+    for (const hidden of [undefined, { id: { in: [] } }]) {
+      where = hidden;
+      expect(await tally()).toMatchObject(hidden === undefined ? { status: 200, body: { n: 1 } } : { status: 403 });
+    }
+    await app.close();
+  });
+
+  it("is given again where only the time of the policy's condition has gone on", async () => {
+    let time = 1;
+    const { app, tally } = await openWith(() => ({ due: { lt: new Date(time++) } }));
+    expect((await tally()).body).toEqual({ n: 1 });
+    expect(await tally()).toMatchObject({ status: 200, body: { n: 1 } });
+    await app.close();
   });
 });

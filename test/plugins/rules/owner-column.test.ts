@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { belongsTo, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
-import { createApp } from "../../../src/gate/index.ts";
-import type { User } from "../../../src/kernel/index.ts";
+import { createApp, createPlugin } from "../../../src/gate/index.ts";
+import { noopLogger, type User } from "../../../src/kernel/index.ts";
+import { bulkUpdateAction } from "../../../src/plugins/actions/index.ts";
 import { rules } from "../../../src/plugins/rules/index.ts";
 import { validation } from "../../../src/plugins/validation/index.ts";
 import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 
 const everybody = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
@@ -102,4 +104,33 @@ describe("the owner's column and the system", () => {
     await expect(notes?.update("a1", { authorId: "bob" } as never)).resolves.toMatchObject({ authorId: "bob" });
     await kernel.close();
   });
+});
+
+it("tells nothing of a record that a hook hides by its id, also where several are updated", async () => {
+  const open = { read: ["everyone"], update: ["everyone"] };
+  const memo = entity("memo", { text: string, author: belongsTo(() => account).optional() })
+    .ownedBy("author")
+    .rules(open)
+    .actions({ bulkUpdate: bulkUpdateAction });
+  const hiding = createPlugin({
+    id: "acme/hiding",
+    setup: ({ hooks }) =>
+      hooks.on(
+        "operation:authorize",
+        (operation) => {
+          if (operation.id === "hidden") operation.decision.allowed = false;
+        },
+        { appliesTo: ({ name }, kind) => name === "memo" && kind === "read" },
+      ),
+  });
+  const app = createTestApp({ entities: [account, memo], plugins: [hiding], logger: noopLogger });
+  const system = app.api.asSystem();
+  for (const id of ["ann", "bob"]) await system.account.create({ id, name: id });
+  for (const id of ["hidden", "shown"]) await system.memo.create({ id, text: "t", authorId: "bob" });
+  const count = async (ids: readonly string[], authorId: string): Promise<unknown> =>
+    (await app.as(ann).request("PUT", "/api/memos/bulk", { ids, data: { text: "t", authorId } })).body;
+  expect(await count(["hidden", "other"], "bob")).toEqual({ count: 0 });
+  expect(await count(["hidden", "other"], "ann")).toEqual({ count: 0 });
+  expect(await count(["hidden", "shown"], "bob")).toEqual({ count: 1 });
+  await app.close();
 });

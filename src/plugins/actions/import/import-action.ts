@@ -27,7 +27,12 @@ export interface ImportOptions {
   readonly timeout?: number | undefined;
 }
 
-const OPTIONS: readonly (keyof ImportOptions)[] = ["upsertBy", "dryRun", "batch", "timeout"];
+const OPTIONS: Readonly<Record<keyof ImportOptions, true>> = {
+  upsertBy: true,
+  dryRun: true,
+  batch: true,
+  timeout: true,
+};
 
 /** Records in the process: an array, or what gives one after the other. */
 export type ImportedRows = Iterable<object> | AsyncIterable<object>;
@@ -52,7 +57,7 @@ export function importAction(
     timeout,
     describe: ({ record }, { entity }) => describeImport(record(entity, "create")),
     check(entity) {
-      const [unknown] = unknownKeys(options, OPTIONS);
+      const [unknown] = unknownKeys(options, Object.keys(OPTIONS));
       if (unknown !== undefined) return unknown;
       if (!Number.isSafeInteger(batch) || batch < 1) return "batch must be a whole number, 1 or more";
       return key && upsertProblem(entity, key);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AnyEntity, isKeelsonError } from "../../../entity/index.ts";
-import type { OperationScope } from "../../../gate/index.ts";
+import { findsRecord, type OperationScope } from "../../../gate/index.ts";
 import { ConflictError, type FieldErrors, InternalError, ValidationFailedError } from "../../../kernel/index.ts";
 import { type CollectedWrites, collectCreates } from "./collect-creates.ts";
 import type { GivenRow } from "./given-row.ts";
@@ -182,9 +182,16 @@ async function change(
   id: string,
   data: GivenRow["data"],
 ): Promise<RowOutcome | undefined> {
-  const query = { select: ["id"] };
-  const { applied } = await scope.run({ kind: "read", access: "update", entity, id, rules, query, ifFound: true });
-  if (!applied) return undefined;
+  const isTheirs = await findsRecord(scope, {
+    kind: "read",
+    access: "update",
+    entity,
+    id,
+    rules,
+    query: {},
+    ifFound: true,
+  });
+  if (!isTheirs) return undefined;
   const { id: _, ...changes } = data;
   const operation = await scope.run({ kind: "update", entity, id, rules, data: changes, ifFound: true });
   return operation.applied ? { kind: "updated", ignored: operation.ignored } : undefined;

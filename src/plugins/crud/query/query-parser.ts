@@ -8,6 +8,7 @@ import {
   type QueryParser,
   type QueryPart,
   type SortKey,
+  seesRelation,
 } from "../../../gate/index.ts";
 import {
   didYouMean,
@@ -29,7 +30,6 @@ import {
   readableTargets,
   type Subject,
   seenRelations,
-  seesRelation,
   single,
   throwProblems,
 } from "./query-table.ts";

@@ -6,7 +6,7 @@ import {
   type Operator,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import type { FieldMask, OperationScope } from "../../../gate/index.ts";
+import { type FieldMask, type OperationScope, seesRelation } from "../../../gate/index.ts";
 import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../../kernel/index.ts";
 
 /** One way to read a parameter's name: a condition on a column. */
@@ -96,13 +96,6 @@ export function items(reading: Reading, name: string): readonly string[] {
   if (!reading.controls.has(name)) return [];
   const values = reading.parameters.get(name) ?? [];
   return values.flatMap((value) => value.split(",").map((item) => item.trim())).filter((item) => item !== "");
-}
-
-/** Whether the caller may know who is related to whom: the key that says so must be theirs to filter on. */
-export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
-  const { type, source, target, foreignKey, remote } = relation;
-  if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
-  return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
 }
 
 /** The relations of an entity that a caller may know of. */

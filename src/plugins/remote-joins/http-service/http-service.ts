@@ -1,6 +1,6 @@
 import { ConfigurationError } from "../../../entity/index.ts";
 import type { RemoteCaller, RemoteFetchOptions, RemoteService, SharedAnswers } from "../../../gate/index.ts";
-import { didYouMean, isValidEntityName, kebabCase, PluginError, pluralize } from "../../../kernel/index.ts";
+import { isValidEntityName, kebabCase, PluginError, pluralize, unknownKeys } from "../../../kernel/index.ts";
 import { RemoteFailure } from "../stitch/failures.ts";
 import { fetchList, type ListAddress, listAddresses } from "./fetch-list.ts";
 
@@ -48,7 +48,15 @@ function headersProblem(headers: unknown): string | undefined {
   return undefined;
 }
 
-const KNOWN = ["baseUrl", "paths", "headers", "forward", "timeout", "maxBytes", "shared"];
+const KNOWN: Readonly<Record<keyof HttpServiceOptions, true>> = {
+  baseUrl: true,
+  paths: true,
+  headers: true,
+  forward: true,
+  timeout: true,
+  maxBytes: true,
+  shared: true,
+};
 
 /** The longest a timer can wait; beyond it, it would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -62,9 +70,7 @@ function checkOptions(options: HttpServiceOptions): string[] {
     if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
       problems.push(`\`${name}\` must be a whole number from ${least} to ${most}`);
   }
-  for (const name of Object.keys(options))
-    if (!KNOWN.includes(name)) problems.push(`there is no option "${name}".${didYouMean(name, KNOWN)}`);
-  return problems;
+  return [...problems, ...unknownKeys(options, Object.keys(KNOWN))];
 }
 
 function baseProblems({ baseUrl, paths = {} }: HttpServiceOptions): string[] {
