@@ -27,7 +27,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     lazyService manyToMany matchRoute memoryDriver memoryEngine memoryRateStore needsRehash noopLogger notFoundError openapi openapiDocument owner
     ownerOrAdmin pascalCase pluralize postgres prisma rateLimit reEncryptRecord reEncryptValue redisRateStore registerEncryptionKey
     relations remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys routeSegment rules
-    runWorkflow schema schemaFromEntities seesRelation selfRef serializeListQuery serve setGlobalContainer setLogger
+    runWorkflow schema schemaFromEntities selfRef serializeListQuery serve setGlobalContainer setLogger
     setPrimaryEncryptionKey singularize snakeCase softDeleteAction splitIncludes step string tagRecord telemetry text
     toNextHandler toPrismaSchema toggleAction unarchiveAction unauthorizedError updateEntityStep
     validateCrossFields validateRemoteRelations validation validationError valuesNeeding verifyPassword versions
