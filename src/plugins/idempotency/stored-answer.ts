@@ -111,10 +111,10 @@ export async function rightsOf(
     const { readable, readablePerRow } = scope.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
-    // Records that are shown are asked for one by one; what was counted, say, is not.
-    if (ids.length === 0) reaches.push(name, reach ?? null);
     const isForeign = scope.model.get(name) === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
+    // Records that are shown are asked for one by one; what was counted, say, is not.
+    if (!isForeign && ids.length === 0) reaches.push(name, reach ?? null);
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
     // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,

@@ -106,7 +106,7 @@ describe("the owner's column and the system", () => {
   });
 });
 
-it("tells nothing of a record that a hook hides by its id, also where several are updated", async () => {
+it("tells nothing of a record that a hook hides by its id from a bulk update", async () => {
   const open = { read: ["everyone"], update: ["everyone"] };
   const memo = entity("memo", { text: string, author: belongsTo(() => account).optional() })
     .ownedBy("author")
