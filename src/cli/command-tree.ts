@@ -22,7 +22,7 @@ export const COMMANDS: CommandTree = {
   },
   dev: {
     description: "Serve the API, and start again when a file changes",
-    load: async () => (await import("./commands/dev.ts")).dev,
+    load: async () => (await import("./commands/start.ts")).dev,
   },
   start: {
     description: "Serve the API in production",
@@ -57,15 +57,15 @@ export const COMMANDS: CommandTree = {
     entries: {
       push: {
         description: "Change the tables to fit the entities, without a migration",
-        load: async () => (await import("./commands/db-push.ts")).dbPush,
+        load: async () => (await import("./commands/db.ts")).dbPush,
       },
       diff: {
         description: "Show what a push would change",
-        load: async () => (await import("./commands/db-diff.ts")).dbDiff,
+        load: async () => (await import("./commands/db.ts")).dbDiff,
       },
       status: {
         description: "Tell whether the database fits the entities",
-        load: async () => (await import("./commands/db-status.ts")).dbStatus,
+        load: async () => (await import("./commands/db.ts")).dbStatus,
       },
     },
   },
@@ -74,19 +74,19 @@ export const COMMANDS: CommandTree = {
     entries: {
       dev: {
         description: "Write the migration for what has changed, and apply it",
-        load: async () => (await import("./commands/migrate-dev.ts")).migrateDev,
+        load: async () => (await import("./commands/migrate.ts")).migrateDev,
       },
       deploy: {
         description: "Apply the pending migrations",
-        load: async () => (await import("./commands/migrate-deploy.ts")).migrateDeploy,
+        load: async () => (await import("./commands/migrate.ts")).migrateDeploy,
       },
       resolve: {
         description: "Say how a migration ended that failed halfway",
-        load: async () => (await import("./commands/migrate-resolve.ts")).migrateResolve,
+        load: async () => (await import("./commands/migrate.ts")).migrateResolve,
       },
       status: {
         description: "List applied, pending and failed migrations",
-        load: async () => (await import("./commands/migrate-status.ts")).migrateStatus,
+        load: async () => (await import("./commands/migrate.ts")).migrateStatus,
       },
     },
   },
@@ -95,19 +95,19 @@ export const COMMANDS: CommandTree = {
     entries: {
       generate: {
         description: "Print a new key",
-        load: async () => (await import("./commands/keys-generate.ts")).keysGenerate,
+        load: async () => (await import("./commands/keys.ts")).keysGenerate,
       },
       rotate: {
         description: "Give every encrypted value the first key",
-        load: async () => (await import("./commands/keys-rotate.ts")).keysRotate,
+        load: async () => (await import("./commands/keys.ts")).keysRotate,
       },
       status: {
         description: "Count the stored values of each key",
-        load: async () => (await import("./commands/keys-status.ts")).keysStatus,
+        load: async () => (await import("./commands/keys.ts")).keysStatus,
       },
       remove: {
         description: "Tell whether a key can be taken out of the configuration",
-        load: async () => (await import("./commands/keys-remove.ts")).keysRemove,
+        load: async () => (await import("./commands/keys.ts")).keysRemove,
       },
     },
   },

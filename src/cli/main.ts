@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from "./run-cli.ts";
-import { processTerminal } from "./shell/terminal.ts";
+import { processTerminal } from "./shell/output.ts";
 
 const code = await runCli(process.argv.slice(2), processTerminal());
 // What a configuration has opened, such as a connection to a cache, would keep a finished command waiting; what was

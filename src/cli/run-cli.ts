@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from "node:util";
 import { type ArgDef, type ArgsDef, parseArgs, renderUsage } from "citty";
 import { COMMANDS, type CommandEntry, type CommandTree } from "./command-tree.ts";
 import type { Command, ExitCode } from "./shell/command.ts";
+import type { Terminal } from "./shell/output.ts";
 import { createOutput, type Output } from "./shell/output.ts";
 import { keelsonVersion } from "./shell/package-root.ts";
-import type { Terminal } from "./shell/terminal.ts";
 
 const HELP = new Set(["--help", "-h"]);
 const VERSION = new Set(["--version", "-v"]);

@@ -1,4 +1,5 @@
 import type { TypedApp } from "./client-options.ts";
+import { KeelsonClientError } from "./keelson-client-error.ts";
 
 /** Where an action is, and where what it is given goes. */
 export interface ActionRoute {
@@ -79,4 +80,30 @@ function actionRoute(
     ...(input === undefined ? {} : { input: Object.keys(input) }),
     ...(needs?.includes("crud.query") ? { filters: true } : {}),
   };
+}
+
+/** An id as one segment of a path. @throws KeelsonClientError when a call on one record was not told which */
+export function segmentOf(id: unknown): string {
+  if (typeof id !== "string" || id === "") throw badCall("An id is needed");
+  // URLs leave these out however they are written, and the request would be about something else.
+  if (id === "." || id === "..") throw badCall('"." and ".." cannot be in a path');
+  try {
+    return `/${encode(id)}`;
+  } catch {
+    throw badCall("An id cannot have half a character in it");
+  }
+}
+
+/** Half of a character, which no URL can have. */
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** A text as a part of a URL. @throws TypeError for half a character */
+export function encode(text: string): string {
+  if (LONE_SURROGATE.test(text)) throw new TypeError("A text with half a character cannot be in a URL");
+  return encodeURIComponent(text);
+}
+
+/** A call that makes no request, refused as the API would refuse it. */
+export function badCall(message: string): KeelsonClientError {
+  return new KeelsonClientError({ code: "BAD_REQUEST", status: 400, message });
 }

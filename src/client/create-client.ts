@@ -1,12 +1,8 @@
-import { badCall } from "./bad-call.ts";
-import type { ClientActions, StartedRun } from "./client-actions.ts";
-import type { ClientEntity } from "./client-entity.ts";
+import type { ClientActions, ClientEntity, StartedRun } from "./client-entity.ts";
 import type { CallOptions, ClientOptions, TypedApp } from "./client-options.ts";
-import type { ActionRoute, EntityRoutes } from "./client-routes.ts";
+import { type ActionRoute, badCall, type EntityRoutes, encode, segmentOf } from "./client-routes.ts";
 import { createEntityCalls } from "./create-entity-calls.ts";
 import { createSender, type Outgoing, type Send } from "./create-sender.ts";
-import { encode } from "./encode.ts";
-import { segmentOf } from "./segment-of.ts";
 import { type ListQuery, serializeListQuery } from "./serialize-list-query.ts";
 import { createWorkflowRuns, type WorkflowRuns } from "./workflow-runs.ts";
 

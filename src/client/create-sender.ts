@@ -1,8 +1,6 @@
-import { badCall } from "./bad-call.ts";
 import type { CallOptions, ClientOptions } from "./client-options.ts";
+import { badCall } from "./client-routes.ts";
 import { type ClientErrorContent, KeelsonClientError } from "./keelson-client-error.ts";
-import type { Answer } from "./read-answer.ts";
-import { unexpectedAnswer } from "./unexpected-answer.ts";
 
 /** A request below the API's root. */
 export interface Outgoing {
@@ -103,3 +101,52 @@ async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | unde
       .finally(() => signal.removeEventListener("abort", giveUp));
   });
 }
+
+/** @throws KeelsonClientError for another body: a page of the site, when the address is not the API's */
+export function expectJson(answer: Answer): unknown {
+  if (!answer.isJson)
+    throw unexpectedAnswer(answer, `${answer.of} was not answered with JSON; is baseUrl the address of the API?`);
+  return answer.body;
+}
+
+/** What the API answered. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** JSON as values, other bodies as text; undefined when there is none. */
+  readonly body: unknown;
+  readonly isJson: boolean;
+  /** Whether it comes from where the request was sent on to, maybe as a GET without a body. */
+  readonly isElsewhere: boolean;
+  /** Method and path, for messages. */
+  readonly of: string;
+}
+
+/** An answer that the API does not give: another server's, or one that lost a part on its way. */
+export function unexpectedAnswer({ status, headers }: Answer, message: string): KeelsonClientError {
+  const requestId = headers.get("x-request-id") ?? undefined;
+  return new KeelsonClientError({ code: "UNEXPECTED_ANSWER", status, message, headers, requestId });
+}
+
+/**
+ * What JSON makes of a value: a moment is its text (ISO 8601, UTC). The client knows no fields at run time, and a text
+ * that looks like a moment need not be one, so nothing is turned back.
+ */
+export type OverTheWire<T> = 0 extends 1 & T
+  ? T
+  : T extends Date
+    ? string
+    : T extends object
+      ? { [K in keyof T]: OverTheWire<T[K]> }
+      : T;
+
+/** The same the other way: a moment may be sent as its text, so what was read can be sent back. */
+export type Sendable<T> = 0 extends 1 & T
+  ? T
+  : T extends Date
+    ? Date | string
+    : T extends Iterable<unknown> | AsyncIterable<unknown>
+      ? T
+      : T extends object
+        ? { [K in keyof T]: Sendable<T[K]> }
+        : T;

@@ -1,4 +1,4 @@
-import { encode } from "./encode.ts";
+import { encode } from "./client-routes.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
 export type ListValue = string | number | boolean | Date | null;

@@ -1,8 +1,6 @@
 import type { CallOptions } from "./client-options.ts";
-import type { Send } from "./create-sender.ts";
-import { expectJson } from "./expect-json.ts";
-import type { Answer } from "./read-answer.ts";
-import { segmentOf } from "./segment-of.ts";
+import { segmentOf } from "./client-routes.ts";
+import { type Answer, expectJson, type Send } from "./create-sender.ts";
 
 /** What the API reports of a run, to the user who started it and to administrators. */
 export interface WorkflowRun {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { AccessMatrix } from "../../src/cli/access/access-matrix.ts";
 import { createMatrix } from "../../src/cli/access/create-matrix.ts";
 import { ALWAYS, allOf, anyOf, type Grant, grantText, isCovered, NEVER } from "../../src/cli/access/grant.ts";
-import { partsOf } from "../../src/cli/project/app-parts.ts";
+import { partsOf } from "../../src/cli/project/load-project.ts";
 import { openProject, type TestProject } from "./project.ts";
 
 const CONFIG = `

@@ -4,8 +4,8 @@ import { parseArgs } from "citty";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS, type CommandTree } from "../../src/cli/command-tree.ts";
 import { checkArguments, findCommand } from "../../src/cli/run-cli.ts";
+import { processTerminal } from "../../src/cli/shell/output.ts";
 import { packageManifest } from "../../src/cli/shell/package-root.ts";
-import { processTerminal } from "../../src/cli/shell/terminal.ts";
 import { builtPackage } from "./built-package.ts";
 import { openProject, runWords, type TestProject } from "./project.ts";
 
@@ -92,7 +92,7 @@ describe("keelson", () => {
 
 describe("a flag", () => {
   it("may be given as true and false", async () => {
-    const { args } = (await import("../../src/cli/commands/db-push.ts")).dbPush;
+    const { args } = (await import("../../src/cli/commands/db.ts")).dbPush;
     expect(await checkArguments(["--accept-data-loss=false", "--json=true"], args)).toBeUndefined();
     expect(parseArgs(["--accept-data-loss=false", "--json=true"], args)).toMatchObject({
       "accept-data-loss": false,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { HOST_NAMES } from "../../src/cli/init/init-host.ts";
+import { HOST_NAMES } from "../../src/cli/init/scaffold.ts";
 import { packageManifest } from "../../src/cli/shell/package-root.ts";
 import { compileProblems } from "../support/compile-problems.ts";
 import { repositoryRoot, sourceFiles } from "../support/source-files.ts";

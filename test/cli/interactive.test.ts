@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { chooseHost } from "../../src/cli/init/choose-host.ts";
+import { chooseHost } from "../../src/cli/init/scaffold.ts";
 import { withProgress } from "../../src/cli/shell/output.ts";
 
 /** A terminal with a person who presses these keys once they are asked. */

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Finding } from "../../src/cli/lint/finding.ts";
-import { LINT_RULES } from "../../src/cli/lint/lint-rules.ts";
+import { type Finding, LINT_RULES } from "../../src/cli/lint/lint-rules.ts";
 import { openProject } from "./project.ts";
 
 async function lint(entities: string, options = "", ...words: string[]) {

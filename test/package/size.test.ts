@@ -30,8 +30,8 @@ describe("size", () => {
     expect(linesIn("src/kernel")).toBeLessThan(2_710);
   });
 
-  it("keeps kernel and gate under 6,950 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(6_950);
+  it("keeps kernel and gate under 7,050 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(7_050);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

@@ -1,6 +1,6 @@
-import type { HandlingApp } from "../node/node-host.ts";
-import { answerWebRequest, WebRequest } from "../web/web-host.ts";
-import { addressOf, type HonoContext, viewOf } from "./hono-view.ts";
+import type { IncomingMessage } from "node:http";
+import { type HandlingApp, originForm } from "../node/node-host.ts";
+import { answerWebRequest, pathOf, placeOf, WebRequest, type WebView } from "../web/web-host.ts";
 
 /** Options of `honoAdapter`. */
 export interface HonoAdapterOptions<TContext = HonoContext> {
@@ -45,4 +45,55 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
   // The list of its routes is all that `app.route` asks of an app.
   const routes = [{ method: "ALL", path: "/*", basePath: "/", handler }];
   return Object.assign(handler, { routes }) as HonoHandler as HonoHandler & TApp;
+}
+
+/** What the adapter uses of Hono's context. */
+interface HonoContext {
+  readonly req: {
+    readonly raw: Request;
+    /** Path that the handler is registered under; what Hono has in its place would have to be imported from there. */
+    readonly routePath: string;
+    /** The body, also when it was read before through another method of this object. */
+    arrayBuffer(): Promise<ArrayBuffer>;
+  };
+  /** On node:http, @hono/node-server leaves node's own request here. */
+  readonly env: unknown;
+}
+
+/** Where a request goes, as it was sent where the host tells. */
+function viewOf(context: HonoContext): Pick<WebView, "url" | "base"> {
+  const target = sentTarget(context);
+  return placeOf(mountPath(context.req.routePath, target), target);
+}
+
+/** The other end of the connection, where @hono/node-server leaves node's own request. */
+function addressOf({ env }: Pick<HonoContext, "env">): string | undefined {
+  return (env as { incoming?: Partial<IncomingMessage> } | undefined)?.incoming?.socket?.remoteAddress;
+}
+
+/**
+ * The target as it was sent: `new URL` has resolved the dots in the URL of a Request. Middleware may have put another
+ * Request in the place of the one that came, whose URL then counts.
+ */
+function sentTarget({ req, env }: HonoContext): string {
+  const { url } = req.raw;
+  const seen = pathOf(url);
+  const incoming = (env as { incoming?: Partial<IncomingMessage> } | undefined)?.incoming;
+  if (typeof incoming?.url !== "string") return seen;
+  const sent = originForm(incoming.url);
+  if (sent === seen) return seen;
+  const resolved = `http://host${sent}`;
+  return URL.canParse(resolved) && pathOf(new URL(resolved).href) === seen ? sent : seen;
+}
+
+/**
+ * The path before the `/*` that an adapter is registered under, as it was sent: parameters and wildcards in it stand for a
+ * segment each, and what is escaped in a target is registered without.
+ */
+function mountPath(routePath: string, target: string): string {
+  if (!routePath.endsWith("*")) return "";
+  const pattern = routePath.replace(/\/?\*$/, "");
+  if (/^[\w/.~-]*$/.test(pattern)) return pattern;
+  const depth = pattern.split("/").length;
+  return (target.split(/[?#]/, 1)[0] as string).split("/").slice(0, depth).join("/");
 }

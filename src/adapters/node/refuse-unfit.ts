@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import { KeelsonError } from "../../entity/index.ts";
 import { BadRequestError, refusal } from "../../kernel/index.ts";
 import { answer } from "./answer-request.ts";
@@ -27,4 +28,38 @@ function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
 function refuseWith(error: KeelsonError): NodeHandler {
   const refusing = { handle: async () => refusal(error) };
   return (incoming, outgoing) => void answer(refusing, incoming, outgoing, { url: incoming.url ?? "/" });
+}
+
+const STATUS_BY_CODE: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "The request's header is too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
+};
+
+/**
+ * Answers bytes that are no HTTP request, and closes the connection: what follows on it cannot be trusted.
+ * @param inFlight answers that are not finished yet, oldest first
+ */
+export function refuseMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  inFlight: Iterable<ServerResponse>,
+): void {
+  let newest: ServerResponse | undefined;
+  for (const outgoing of inFlight) if (outgoing.req.socket === socket) newest = outgoing;
+  if (newest?.req.complete) {
+    // The garbage came after a good request, which still gets its answer.
+    newest.shouldKeepAlive = false;
+    return;
+  }
+  const midAnswer = newest !== undefined && (newest.headersSent || newest.socket === null);
+  if (error.code === "ECONNRESET" || !socket.writable || midAnswer) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = STATUS_BY_CODE[error.code ?? ""] ?? [400, "The request is not valid HTTP"];
+  const { headers, body } = refusal(new KeelsonError("BAD_REQUEST", status, message));
+  const lines = Object.entries({ ...headers, "content-length": Buffer.byteLength(body), connection: "close" });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
+  socket.destroySoon();
 }

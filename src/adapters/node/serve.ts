@@ -1,11 +1,10 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { Socket } from "node:net";
-import { isKeelsonError } from "../../entity/index.ts";
+import type { AddressInfo, Socket } from "node:net";
+import { ConfigurationError, isKeelsonError } from "../../entity/index.ts";
 import type { HandlingApp } from "./answer-request.ts";
 import { type GracefulOptions, gracefully } from "./gracefully.ts";
-import { listen } from "./listen.ts";
-import { refuseMalformed } from "./refuse-malformed.ts";
-import { refuseUnfit } from "./refuse-unfit.ts";
+import { refuseMalformed, refuseUnfit } from "./refuse-unfit.ts";
 import { type NodeHandlerOptions, toNodeHandler } from "./to-node-handler.ts";
 
 /** An app that can be started and stopped. */
@@ -60,4 +59,25 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
   const { inFlight, close } = gracefully(server, api, { gracePeriod, signals });
   server.on("clientError", (error, socket) => refuseMalformed(error, socket as Socket, inFlight));
   return { ...address, server, close };
+}
+
+/**
+ * Starts listening, and tells where.
+ * @throws ConfigurationError when the port is taken or may not be used
+ */
+async function listen(
+  server: Server,
+  port: number,
+  hostname: string | undefined,
+): Promise<{ readonly url: string; readonly port: number }> {
+  try {
+    await once(server.listen(port, hostname), "listening");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const place = `${hostname ?? "*"}:${port}`;
+    throw new ConfigurationError(`Cannot listen on ${place} (${code}); choose another port`, { cause });
+  }
+  const address = server.address() as AddressInfo;
+  const host = hostname?.includes(":") ? `[${hostname}]` : (hostname ?? "localhost");
+  return { url: `http://${host}:${address.port}`, port: address.port };
 }

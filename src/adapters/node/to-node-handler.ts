@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EntityNotFoundError, refusal } from "../../kernel/index.ts";
 import { answer, type HandlingApp } from "./answer-request.ts";
-import { basePath } from "./base-path.ts";
-import { originForm, pathBelow } from "./request-target.ts";
+import { basePath, originForm, pathBelow } from "./request-path.ts";
 
 /** Options of `toNodeHandler`. */
 export interface NodeHandlerOptions {

@@ -1,5 +1,5 @@
-import type { Grant } from "./grant.ts";
-import type { Role } from "./role.ts";
+import type { Table } from "../shell/output.ts";
+import { type Grant, grantText, isCovered, NEVER, ROLES, type Role } from "./grant.ts";
 
 export const OPERATIONS = ["create", "read", "update", "delete"] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -22,4 +22,75 @@ export interface AccessMatrix {
   readonly entities: Readonly<Record<string, EntityAccess>>;
   /** By method and path. */
   readonly routes: Readonly<Record<string, Grants>>;
+}
+
+/**
+ * A matrix for people: operations, the fields that differ from them, and the routes that are no operation.
+ * @param isOperation whether a route, by method and path, is one
+ */
+export function matrixTable({ entities, routes }: AccessMatrix, isOperation: (path: string) => boolean): Table {
+  const rows = [
+    ...Object.entries(entities).flatMap(([name, access]) => [
+      ...operationRows(name, access),
+      ...fieldRows(name, access),
+    ]),
+    ...Object.entries(routes).flatMap(([path, grants]) => (isOperation(path) ? [] : [row(path, "call", grants)])),
+  ];
+  return { headings: ["WHAT", "OPERATION", ...ROLES.map((role) => role.toUpperCase())], rows };
+}
+
+function row(what: string, operation: string, grants: Grants): string[] {
+  return [what, operation, ...ROLES.map((role) => grantText(grants[role]))];
+}
+
+function operationRows(name: string, { operations }: EntityAccess): string[][] {
+  return OPERATIONS.map((operation) => row(name, operation, operations[operation]));
+}
+
+/** Columns that the framework maintains itself and no caller writes. */
+const KEPT = new Set(["id", "createdAt", "updatedAt", "version"]);
+
+/** A field that obeys the entity's rules alone has nothing to say for itself. */
+function fieldRows(name: string, { operations, fields }: EntityAccess): string[][] {
+  const own = Object.entries(fields).filter(([field]) => !KEPT.has(field));
+  return own.flatMap(([field, access]) =>
+    (["create", "read", "update"] as const)
+      .filter((operation) => !isSame(access[operation], operations[operation]))
+      .map((operation) => row(`${name}.${field}`, operation, access[operation])),
+  );
+}
+
+function isSame(a: Grants, b: Grants): boolean {
+  return ROLES.every((role) => grantText(a[role]) === grantText(b[role]));
+}
+
+/** A permission that did not exist before. */
+export interface Widening {
+  /** `note read`, `note.text update`, `POST /api/notes`. */
+  readonly what: string;
+  readonly role: Role;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Every cell of a matrix, under its name. */
+function* cells({ entities, routes }: AccessMatrix): Generator<readonly [what: string, grants: Grants]> {
+  for (const [name, { operations, fields }] of Object.entries(entities)) {
+    for (const [operation, grants] of Object.entries(operations)) yield [`${name} ${operation}`, grants];
+    for (const [field, access] of Object.entries(fields))
+      for (const [operation, grants] of Object.entries(access)) yield [`${name}.${field} ${operation}`, grants];
+  }
+  yield* Object.entries(routes);
+}
+
+/** What has widened between two matrices. What the older one does not know was never allowed. */
+export function findWidened(before: AccessMatrix, after: AccessMatrix): Widening[] {
+  const known = new Map<string, Partial<Grants>>(cells(before));
+  return [...cells(after)].flatMap(([what, grants]) =>
+    ROLES.flatMap((role) => {
+      const was: Grant = known.get(what)?.[role] ?? NEVER;
+      if (isCovered(grants[role], was)) return [];
+      return [{ what, role, before: grantText(was), after: grantText(grants[role]) }];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { type AnyEntity, type ColumnDefinition, ruleName } from "../../entity/index.ts";
 import type { KeelsonConfig, RouteListing } from "../../index.ts";
-import type { AppParts } from "../project/app-parts.ts";
+import type { AppParts } from "../project/load-project.ts";
 import {
   type AccessMatrix,
   type EntityAccess,
@@ -9,8 +9,7 @@ import {
   OPERATIONS,
   type Operation,
 } from "./access-matrix.ts";
-import { ALWAYS, allOf, anyOf, type Grant, NEVER, when } from "./grant.ts";
-import { ROLES, type Role } from "./role.ts";
+import { ALWAYS, allOf, anyOf, type Grant, NEVER, ROLES, type Role, when } from "./grant.ts";
 
 /** What rules are asked about. */
 interface Question {

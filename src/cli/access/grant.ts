@@ -47,3 +47,10 @@ export function grantText(grant: Grant): string {
   if (grant.some((list) => list.length === 0)) return "yes";
   return `if ${grant.map((list) => list.join(" and ")).join(" or ")}`;
 }
+
+/**
+ * The caller: anonymous, a logged-in user, the owner of the record, or an administrator. Custom rules derive all other
+ * roles from these.
+ */
+export const ROLES = ["anonymous", "user", "owner", "admin"] as const;
+export type Role = (typeof ROLES)[number];

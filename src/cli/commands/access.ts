@@ -1,12 +1,10 @@
+import { findWidened, matrixTable, type Widening } from "../access/access-matrix.ts";
 import { createMatrix } from "../access/create-matrix.ts";
-import { findWidened, type Widening } from "../access/find-widened.ts";
-import { matrixTable } from "../access/matrix-table.ts";
 import { readMatrix } from "../access/read-matrix.ts";
 import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
-import { defineCommand, type ExitCode } from "../shell/command.ts";
+import { lookAt } from "../project/with-idle-app.ts";
+import { CONFIG_ARGUMENT, defineCommand, type ExitCode, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson access`: who may do what, from the definitions alone. */
 export const access = defineCommand({

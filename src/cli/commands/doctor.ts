@@ -1,6 +1,5 @@
 import { examine } from "../doctor/examine.ts";
-import { defineCommand } from "../shell/command.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
+import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
 const COLORS = { good: "green", doubtful: "yellow", bad: "red" } as const;
 

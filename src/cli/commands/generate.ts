@@ -5,9 +5,8 @@ import { ConfigurationError } from "../../entity/index.ts";
 import { generateClient } from "../database/generate-client.ts";
 import { providerOf } from "../database/resolve-target.ts";
 import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
-import { defineCommand } from "../shell/command.ts";
-import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
+import { lookAt } from "../project/with-idle-app.ts";
+import { CONFIG_ARGUMENT, defineCommand } from "../shell/command.ts";
 
 /** `keelson generate`: the Prisma schema of the entities, and Prisma's client for it. */
 export const generate = defineCommand({

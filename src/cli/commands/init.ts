@@ -1,8 +1,6 @@
 import { basename, resolve } from "node:path";
 import { kebabCase } from "../../kernel/index.ts";
-import { chooseHost } from "../init/choose-host.ts";
-import { HOST_NAMES } from "../init/init-host.ts";
-import { scaffold } from "../init/scaffold.ts";
+import { chooseHost, HOST_NAMES, scaffold } from "../init/scaffold.ts";
 import { defineCommand } from "../shell/command.ts";
 
 /** `keelson init`: a project that runs, with tests, in an empty folder. */

@@ -1,10 +1,8 @@
-import type { Finding } from "../lint/finding.ts";
-import { LINT_RULES, lintApp } from "../lint/lint-rules.ts";
+import { type Finding, LINT_RULES, lintApp } from "../lint/lint-rules.ts";
 import { loadProject } from "../project/load-project.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
-import { defineCommand } from "../shell/command.ts";
+import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 import type { Output } from "../shell/output.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
 
 /** `keelson lint`: what is likely to be a mistake in the definitions. */
 export const lint = defineCommand({

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Keelson } from "../../index.ts";
-import { importFromProject } from "../project/import-from-project.ts";
-import { loadProject } from "../project/load-project.ts";
+import { importFromProject, loadProject } from "../project/load-project.ts";
 import { withIdleApp } from "../project/with-idle-app.ts";
-import { defineCommand } from "../shell/command.ts";
-import { CONFIG_ARGUMENT } from "../shell/shared-arguments.ts";
+import { CONFIG_ARGUMENT, defineCommand } from "../shell/command.ts";
 
 /** What the command uses of `keelson/openapi`. */
 interface OpenApi {

@@ -1,7 +1,6 @@
 import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
-import { defineCommand } from "../shell/command.ts";
-import { CONFIG_ARGUMENT, JSON_ARGUMENT } from "../shell/shared-arguments.ts";
+import { lookAt } from "../project/with-idle-app.ts";
+import { CONFIG_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
 /** `keelson routes`: every route with its rules. */
 export const routes = defineCommand({

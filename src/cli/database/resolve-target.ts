@@ -1,6 +1,8 @@
+import type { ArgsDef } from "citty";
 import type { MigrationTarget } from "../../drivers/prisma/index.ts";
 import { ConfigurationError } from "../../entity/index.ts";
-import type { Project } from "../project/project.ts";
+import type { Project } from "../project/load-project.ts";
+import { CONFIG_ARGUMENT } from "../shell/command.ts";
 
 type Provider = MigrationTarget["provider"];
 
@@ -55,3 +57,13 @@ export function resolveTarget(project: Project, given: string | undefined): Migr
     );
   return target;
 }
+
+/** Arguments of every command that compares or changes a database. */
+export const DATABASE_ARGUMENTS = {
+  ...CONFIG_ARGUMENT,
+  url: {
+    type: "string",
+    description: "The database. Default: DATABASE_URL; without a driver .keelson/app.db",
+    valueHint: "address",
+  },
+} as const satisfies ArgsDef;

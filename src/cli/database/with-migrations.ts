@@ -1,7 +1,8 @@
 import type * as Drivers from "../../drivers/prisma/index.ts";
-import { importFromProject } from "../project/import-from-project.ts";
-import { loadProject } from "../project/load-project.ts";
-import { lookAt } from "../project/look-at.ts";
+import type { Migrations, SchemaChange } from "../../drivers/prisma/index.ts";
+import { importFromProject, loadProject } from "../project/load-project.ts";
+import { lookAt } from "../project/with-idle-app.ts";
+import type { Output } from "../shell/output.ts";
 import { resolveTarget } from "./resolve-target.ts";
 
 /** Arguments of the commands that compare or change a database. */
@@ -28,4 +29,40 @@ export async function withMigrations<T>(
   } finally {
     await migrations.close();
   }
+}
+
+/** Applies pending migrations, or only records them for a baseline, and tells which. */
+export async function deployPending(
+  output: Output,
+  migrations: Migrations,
+  baseline = false,
+): Promise<readonly string[]> {
+  const { applied } = await output.withProgress("Applying migrations", (report) =>
+    migrations.deploy({ baseline, onProgress: ({ name, done, total }) => report(done, total, name) }),
+  );
+  return applied;
+}
+
+/** Whether a plan may be carried out; if not, what to do about it has been said. */
+export function isAccepted(output: Output, changes: readonly SchemaChange[], accepted: boolean): boolean {
+  const losses = changes.filter(({ destructive }) => destructive).length;
+  if (losses === 0 || accepted) return true;
+  output.error(
+    `${losses === 1 ? "A change loses" : `${losses} changes lose`} values, so nothing was changed. ` +
+      'Keep a renamed column with .renamedFrom("old"), or accept the loss: --accept-data-loss',
+  );
+  return false;
+}
+
+/** What was applied, for people. */
+export function printApplied(output: Output, applied: readonly string[]): void {
+  for (const name of applied) output.line(`Applied: ${name}`);
+  if (applied.length === 0) output.line("No migration was pending.");
+}
+
+/** What would change, a line each, those that lose values first and marked. */
+export function printChanges(output: Output, changes: readonly SchemaChange[]): void {
+  const [losses, others] = [true, false].map((lost) => changes.filter(({ destructive }) => destructive === lost));
+  for (const { sentence } of losses ?? []) output.line(`${output.style("red", "loses values")}  ${sentence}`);
+  for (const { sentence } of others ?? []) output.line(`              ${sentence}`);
 }

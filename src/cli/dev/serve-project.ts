@@ -1,8 +1,13 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ArgsDef } from "citty";
 import type * as NodeHost from "../../adapters/node/index.ts";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { Keelson } from "../../index.ts";
-import { importFromProject } from "../project/import-from-project.ts";
-import type { Project } from "../project/project.ts";
+import { importFromProject, importTypeScript, loadEnvironment, type Project } from "../project/load-project.ts";
+import { CONFIG_ARGUMENT } from "../shell/command.ts";
+import type { Output } from "../shell/output.ts";
+import { keelsonVersion } from "../shell/package-root.ts";
 
 /** A project's app that is being served. */
 export interface ServedProject {
@@ -36,3 +41,40 @@ function portFrom(given: string | undefined): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new ConfigurationError(`The port is a number from 0 (any free one) to 65535, not "${text}"`);
 }
+
+/** What a person needs to go on: address, routes, database, and where to read more. */
+export function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): void {
+  const docs = app.routes.find(({ action, plugin }) => action === "docs" && plugin === "openapi");
+  const first = app.routes.find(({ method, entity }) => method === "GET" && entity !== undefined);
+  const rows = {
+    API: `${url}${app.apiPrefix}  (${app.routes.length} routes; "keelson routes" lists them)`,
+    Database: config.driver === undefined ? ".keelson/app.db (SQLite)" : config.driver.name,
+    Docs: docs === undefined ? "node_modules/keelson/README.md" : `${url}${docs.path}`,
+  };
+  output.line(output.style("bold", `Keelson ${keelsonVersion()}`));
+  for (const [name, text] of Object.entries(rows)) output.line(`  ${output.style("dim", name.padEnd(8))}  ${text}`);
+  if (first !== undefined) output.line(`  ${output.style("dim", "Try".padEnd(8))}  curl ${url}${first.path}`);
+}
+
+/**
+ * Runs a server of the project's own, TypeScript included.
+ * @throws ConfigurationError when there is no such file; whatever the file throws
+ */
+export async function runEntry(entry: string, mode: "development" | "production"): Promise<void> {
+  if (statSync(entry, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new ConfigurationError(`There is no file ${entry}`);
+  loadEnvironment(mode);
+  await importTypeScript(resolve(entry));
+}
+
+/** Arguments of the commands that serve. */
+export const SERVER_ARGUMENTS = {
+  entry: {
+    type: "positional",
+    description: "A server of your own to run instead, such as src/server.ts",
+    required: false,
+  },
+  ...CONFIG_ARGUMENT,
+  port: { type: "string", description: "0 takes any free one. Default: PORT, or 3000", valueHint: "number" },
+  host: { type: "string", description: "Address to listen on. Default: all of the machine's", valueHint: "address" },
+} as const satisfies ArgsDef;

@@ -6,11 +6,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { isKeelsonError } from "../../entity/index.ts";
 import { lintApp } from "../lint/lint-rules.ts";
-import { partsOf } from "../project/app-parts.ts";
-import { loadProject } from "../project/load-project.ts";
-import type { Project } from "../project/project.ts";
-import { withDriver } from "../project/with-driver.ts";
-import { withIdleApp } from "../project/with-idle-app.ts";
+import { loadProject, type Project, partsOf } from "../project/load-project.ts";
+import { withDriver, withIdleApp } from "../project/with-idle-app.ts";
 import { keelsonVersion, packageManifest } from "../shell/package-root.ts";
 
 /** Packages that make and change tables, whatever the database. */

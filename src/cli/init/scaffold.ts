@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { ConfigurationError } from "../../entity/index.ts";
 import { generateEncryptionKey } from "../../index.ts";
+import type { Terminal } from "../shell/output.ts";
 import { packageManifest, packageRoot } from "../shell/package-root.ts";
-import { HOSTS, type HostName } from "./init-host.ts";
 
 /** Packages of the embedded default: SQLite, and what makes its tables. */
 const DATABASE = [
@@ -92,3 +93,49 @@ function secrets(): string {
     "",
   ].join("\n");
 }
+
+/** Asks what is to serve the API; without a person, Keelson's own server. Undefined when the question was cancelled. */
+export async function chooseHost({ interactive, stdin, stderr }: Terminal): Promise<HostName | undefined> {
+  if (!interactive) return "node";
+  const { isCancel, select } = await import("@clack/prompts");
+  const options = HOST_NAMES.map((value) => ({ value, label: HOSTS[value].label }));
+  const chosen = await select({
+    message: "What serves the API?",
+    options,
+    input: stdin as Readable,
+    output: stderr as Writable,
+  });
+  return isCancel(chosen) ? undefined : chosen;
+}
+
+/** What a project is served by. */
+interface Host {
+  /** As a person chooses it. */
+  readonly label: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  /** Packages besides those that every project needs; versions are those this package is tested with. */
+  readonly dependencies: readonly string[];
+  readonly devDependencies: readonly string[];
+}
+
+export const HOST_NAMES = ["node", "express", "hono", "next"] as const;
+type HostName = (typeof HOST_NAMES)[number];
+
+const SERVER = { dev: "keelson dev src/server.ts", start: "keelson start src/server.ts" };
+
+const HOSTS: Readonly<Record<HostName, Host>> = {
+  node: {
+    label: "None: Keelson's own server on node:http",
+    scripts: { dev: "keelson dev", start: "keelson start" },
+    dependencies: [],
+    devDependencies: [],
+  },
+  express: { label: "Express", scripts: SERVER, dependencies: ["express"], devDependencies: ["@types/express"] },
+  hono: { label: "Hono", scripts: SERVER, dependencies: ["hono", "@hono/node-server"], devDependencies: [] },
+  next: {
+    label: "Next.js",
+    scripts: { dev: "next dev", build: "next build", start: "next start" },
+    dependencies: ["next", "react", "react-dom"],
+    devDependencies: ["@types/react"],
+  },
+};

@@ -1,12 +1,10 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import type { Keelson, KeelsonConfig, RemoteService } from "../../index.ts";
 import { isPromiseLike } from "../../kernel/index.ts";
-import { OPERATIONS, type Operation } from "../access/access-matrix.ts";
+import { type AccessMatrix, OPERATIONS, type Operation } from "../access/access-matrix.ts";
 import { createMatrix } from "../access/create-matrix.ts";
-import { ALWAYS, isCovered } from "../access/grant.ts";
-import { ROLES } from "../access/role.ts";
-import { partsOf } from "../project/app-parts.ts";
-import type { Finding, LintRule, LintSubject, Place } from "./finding.ts";
+import { ALWAYS, isCovered, ROLES } from "../access/grant.ts";
+import { type AppParts, partsOf } from "../project/load-project.ts";
 
 /** Entities with protected fields that any caller may read or change. */
 const openProtectedEntity: LintRule = {
@@ -224,3 +222,35 @@ function remoteServicesOf(
   }
   return services;
 }
+
+/** What rules look at: what an app is made of, and who may do what in it. */
+interface LintSubject extends AppParts {
+  readonly matrix: AccessMatrix;
+  /** Services of remote relations by name, as far as the app itself has them. */
+  readonly services: ReadonlyMap<string, RemoteService>;
+}
+
+/** A rule of the linter, about definitions that work and are likely to be a mistake. */
+interface LintRule {
+  /** Kebab-case, the name of its file. */
+  readonly id: string;
+  readonly title: string;
+  /** What may come of it. */
+  readonly why: string;
+  /** What to write instead. */
+  readonly fix: string;
+  /** "warning" fails the command; "note" may well be meant. */
+  readonly level: "warning" | "note";
+  /** Where it applies, as a reader of the definitions knows the place, and what is there. */
+  find(subject: LintSubject): readonly Place[];
+}
+
+interface Place {
+  /** `note`, `note.text`, `POST /api/notes`. */
+  readonly at: string;
+  /** A sentence without a full stop. */
+  readonly what: string;
+}
+
+/** What a rule has found. */
+export type Finding = Pick<LintRule, "id" | "level"> & Place;

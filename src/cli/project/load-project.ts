@@ -1,11 +1,16 @@
 import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
-import { ConfigurationError, isKeelsonError } from "../../entity/index.ts";
-import type { KeelsonConfig } from "../../index.ts";
-import { importFromProject } from "./import-from-project.ts";
-import { importTypeScript } from "./import-typescript.ts";
-import { loadEnvironment } from "./load-environment.ts";
-import type { Project } from "./project.ts";
+import { pathToFileURL } from "node:url";
+import {
+  type AnyEntity,
+  ConfigurationError,
+  createModel,
+  type EntityModel,
+  isKeelsonError,
+} from "../../entity/index.ts";
+import type * as Library from "../../index.ts";
+import type { Keelson, KeelsonConfig, RouteListing } from "../../index.ts";
 
 /** Names of the configuration's file; the first one that there is counts. */
 const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((extension) => `keelson.config.${extension}`);
@@ -70,4 +75,64 @@ function configOf(module: unknown, name: string): KeelsonConfig {
       `${name} exports an app. Export its configuration, ${EXAMPLE}, and make the app elsewhere: keelson(config)`,
     );
   return exported as KeelsonConfig;
+}
+
+/**
+ * A subpath of Keelson as the project itself imports it. Two copies in one process would each have rules and keys of their
+ * own, and share Prisma's engine, which one of them would take away from the other.
+ * @throws ConfigurationError when the project has no Keelson
+ */
+export async function importFromProject<T>(
+  file: string,
+  subpath: "keelson" | `keelson/${"node" | "openapi" | "prisma"}`,
+): Promise<T> {
+  let path: string;
+  try {
+    path = createRequire(file).resolve(subpath);
+  } catch (cause) {
+    throw new ConfigurationError("Keelson is not installed in this project. Run: npm i keelson", { cause });
+  }
+  return (await import(pathToFileURL(path).href)) as T;
+}
+
+/** Runs a file of the project, TypeScript included, which Node 20 does not do by itself. */
+export async function importTypeScript(file: string): Promise<unknown> {
+  const { createJiti } = await import("jiti");
+  // A cache on disk would outlive what it was made from when a clock goes wrong, and saves some milliseconds.
+  const jiti = createJiti(file, { fsCache: false, interopDefault: false });
+  return jiti.import(file);
+}
+
+/**
+ * Loads variables from `.env` in the working directory, unless they are set already.
+ * @param mode value of NODE_ENV when it is not set
+ */
+export function loadEnvironment(mode: "development" | "production"): void {
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  // Types that a web framework brings along declare it read-only.
+  const environment: Record<string, string | undefined> = process.env;
+  environment.NODE_ENV ??= mode;
+}
+
+/** What an app is made of, as data. */
+export interface AppParts {
+  /** All entities, those of plugins included. */
+  readonly model: EntityModel;
+  readonly routes: readonly RouteListing[];
+}
+
+export function partsOf({ entities, routes }: Pick<Keelson, "entities" | "routes">): AppParts {
+  return { model: createModel(Object.values(entities) as readonly AnyEntity[]), routes };
+}
+
+/** A project as commands see it. */
+export interface Project {
+  /** Path of its configuration. */
+  readonly file: string;
+  readonly config: Library.KeelsonConfig;
+  /**
+   * The copy of Keelson that the project uses itself. Rules that were defined by name, and process-wide keys, are known to
+   * that copy alone, and a command that was installed elsewhere is another one.
+   */
+  readonly library: typeof Library;
 }

@@ -1,6 +1,5 @@
 import type { ArgsDef, ParsedArgs } from "citty";
-import type { Output } from "./output.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Output, Terminal } from "./output.ts";
 
 /** 0: done; 1: it failed, or found what it looks for; 2: it was called in a way it does not understand. */
 export type ExitCode = 0 | 1 | 2;
@@ -28,3 +27,18 @@ export function defineCommand<const T extends ArgsDef>(command: Command<T>): Com
   // What `run` is given was parsed by its own `args`, which is all that the narrower type says.
   return command as unknown as Command;
 }
+
+/** `--config`, of every command that reads the configuration. */
+export const CONFIG_ARGUMENT = {
+  config: { type: "string", description: "The configuration's file", valueHint: "path" },
+} as const satisfies ArgsDef;
+
+/** `--json`, of every command that a script would read. */
+export const JSON_ARGUMENT = {
+  json: { type: "boolean", description: "Print JSON" },
+} as const satisfies ArgsDef;
+
+/** `--accept-data-loss`, of every command that could drop values. */
+export const DATA_LOSS_ARGUMENT = {
+  "accept-data-loss": { type: "boolean", description: "Allow changes that lose values" },
+} as const satisfies ArgsDef;

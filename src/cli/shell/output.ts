@@ -1,6 +1,4 @@
 import { styleText } from "node:util";
-import { type Table, toTableText } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
 
 /** Tells how far work is. @param text what is being done, for a line of its own */
 type ReportProgress = (done: number, total: number, text: string) => void;
@@ -103,5 +101,46 @@ export function createOutput(terminal: Terminal): Output {
     colors,
     style,
     withProgress: (title, work) => withProgress(terminal, title, work),
+  };
+}
+
+/** Rows under headings. */
+export interface Table {
+  readonly headings: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A table in columns of equal width, without spaces at the ends of lines. */
+function toTableText({ headings, rows }: Table, styleHeading: (text: string) => string): string {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] as number))
+      .join("  ")
+      .trimEnd();
+  return [styleHeading(line(headings)), ...rows.map(line)].join("\n");
+}
+
+/** Where a command is run: what it writes to, and who may be there to answer. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  /** Whether a person is there to be asked, and to watch a bar grow. */
+  readonly interactive: boolean;
+  readonly colors: boolean;
+}
+
+/** The terminal of this process. Colours only for a person, and not where NO_COLOR asks for none (no-color.org). */
+export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process = process): Terminal {
+  const isTerminal = stdout.isTTY === true;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    interactive: isTerminal && stdin.isTTY === true && !env.CI,
+    colors: isTerminal && !env.NO_COLOR && env.TERM !== "dumb",
   };
 }

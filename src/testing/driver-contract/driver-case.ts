@@ -1,4 +1,7 @@
+import assert from "node:assert/strict";
 import type { Driver } from "../../gate/index.ts";
+import type { ConflictError, ValidationFailedError } from "../../kernel/index.ts";
+import { everything } from "./library.ts";
 
 /** One rule of the contract. */
 export interface DriverCase {
@@ -6,4 +9,25 @@ export interface DriverCase {
   readonly title: string;
   /** Passes, or rejects with what was expected and what there was. */
   run(driver: Driver): Promise<void>;
+}
+
+/** What a statement that cannot be is answered with. */
+export interface Refusal {
+  readonly code: string;
+  /** Columns of a conflict, or keys that refer to nothing. @default not compared */
+  readonly fields?: readonly string[];
+}
+
+/** Work must fail with one of our errors, and change nothing. */
+export async function expectRefusal(driver: Driver, work: () => Promise<unknown>, refusal: Refusal): Promise<void> {
+  const before = await everything(driver);
+  const outcome = await work().then(
+    () => undefined,
+    (error: unknown) => error as Partial<ConflictError & ValidationFailedError>,
+  );
+  assert.ok(outcome !== undefined, `it is not refused, and ${refusal.code} was expected`);
+  assert.equal(outcome.code, refusal.code);
+  const { fields = Object.keys(outcome.errors ?? {}) } = outcome;
+  if (refusal.fields !== undefined) assert.deepEqual([...fields].sort(), [...refusal.fields].sort());
+  assert.deepEqual(await everything(driver), before, "a refused statement has changed something");
 }

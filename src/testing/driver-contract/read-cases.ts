@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { AnyEntity } from "../../entity/index.ts";
 import { compileWhere, type FindManyQuery, type Row, type Where } from "../../gate/index.ts";
-import type { DriverCase } from "./driver-case.ts";
-import { expectRefusal } from "./expect-refusal.ts";
+import { type DriverCase, expectRefusal } from "./driver-case.ts";
 import { DUNE } from "./library.ts";
 
 const ALL = ["b1", "b2", "b3", "b4"];

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { Where } from "../../gate/index.ts";
 import { NotStoredError } from "../../kernel/index.ts";
-import type { DriverCase } from "./driver-case.ts";
-import { expectRefusal, type Refusal } from "./expect-refusal.ts";
+import { type DriverCase, expectRefusal, type Refusal } from "./driver-case.ts";
 import { authorRow, bookRow, DUNE, noteRow } from "./library.ts";
 
 const conflict = (...fields: string[]): Refusal => ({ code: "CONFLICT", fields });

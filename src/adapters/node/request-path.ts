@@ -1,3 +1,5 @@
+import { ConfigurationError } from "../../entity/index.ts";
+
 /** The path and query of a request line; absolute-form targets (`GET http://host/path`) count too (RFC 9112 section 3.2.2). */
 export function originForm(target = "/"): string {
   return target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
@@ -9,4 +11,14 @@ export function pathBelow(base: string, url: string): string | undefined {
   const rest = url.slice(base.length);
   if (rest === "" || rest.startsWith("?")) return `/${rest}`;
   return rest.startsWith("/") ? rest : undefined;
+}
+
+/**
+ * The path that an adapter serves, without a trailing slash; undefined for the root.
+ * @throws ConfigurationError for a text that no request's path can begin with
+ */
+export function basePath(base: string | undefined): string | undefined {
+  const path = base?.replace(/\/$/, "");
+  if (path && !path.startsWith("/")) throw new ConfigurationError(`\`base\` "${base}" must be a path such as /v1`);
+  return path || undefined;
 }
