@@ -70,12 +70,14 @@ describe("8: remote fetch timeout", () => {
   }
 
   it("is 5000 ms by default", async () => {
-    // Timers count whole milliseconds; beyond the five seconds, a busy machine may be late.
-    expect(await patience()).toBeGreaterThanOrEqual(4_990);
+    // The wait began before it could be measured, and a busy machine may be late: this tells it from other waits, no more.
+    expect(await patience()).toBeGreaterThan(4_000);
   });
 
   it("can be configured", async () => {
-    expect(await patience({ timeout: 300 })).toBeGreaterThanOrEqual(290);
+    const waited = await patience({ timeout: 500 });
+    expect(waited).toBeGreaterThan(100);
+    expect(waited).toBeLessThan(4_000);
   });
 });
 

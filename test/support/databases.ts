@@ -6,7 +6,8 @@ import pg from "pg";
 import { askMysql, mysqlServerUrl } from "./mysql-server.ts";
 import { serverUrl } from "./postgres-server.ts";
 
-async function ask(url: string, ...statements: string[]): Promise<void> {
+/** Asks a PostgreSQL database past the framework. */
+export async function askPostgres(url: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -21,10 +22,10 @@ export async function freshPostgres(): Promise<{ readonly url: string; drop(): P
   const server = await serverUrl();
   const name = `keelson_${randomUUID().replaceAll("-", "").slice(0, 16)}`;
   // Tests kill processes, not this server: a commit need not wait until it is on the disk.
-  await ask(server, `CREATE DATABASE ${name}`, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  await askPostgres(server, `CREATE DATABASE ${name}`, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => ask(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url: url.href, drop: () => askPostgres(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
 /** An empty MariaDB or MySQL database of its own. */

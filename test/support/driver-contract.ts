@@ -36,7 +36,7 @@ export function testDriver(name: string, make: MakeDriver, shortcomings: Shortco
     beforeAll(async () => {
       made = await make(fixtureEntities);
     });
-    beforeEach(() => empty(database.driver));
+    beforeEach(() => made?.empty?.() ?? empty(database.driver));
     afterAll(async () => made?.close());
 
     describeValues(database);

@@ -2,7 +2,8 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
-import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { askPostgres, freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { emptyStatements } from "../../support/driver-contract/database.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
@@ -21,5 +22,6 @@ testDriver("a client's adapter on PostgreSQL", async (entities) => {
   const Client = await generatedClient(entities, "postgresql");
   const adapter = new PrismaPg({ connectionString: url });
   const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
-  return { driver, close: () => driver.disconnect().then(drop) };
+  const empty = () => askPostgres(url, emptyStatements('"').join(";"));
+  return { driver, empty, close: () => driver.disconnect().then(drop) };
 });

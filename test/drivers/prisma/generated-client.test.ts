@@ -2,7 +2,8 @@ import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { embedded, postgres, prisma } from "../../../src/drivers/prisma/index.ts";
 import { connectDriver, makeTables } from "../../support/connect-driver.ts";
-import { freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { askPostgres, freshPostgres, freshSqliteFile } from "../../support/databases.ts";
+import { emptyStatements } from "../../support/driver-contract/database.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
@@ -21,5 +22,6 @@ testDriver("a generated client on PostgreSQL", async (entities) => {
   const Client = await generatedClient(entities, "postgresql");
   const driver = prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) }));
   await connectDriver(driver, entities);
-  return { driver, close: () => driver.disconnect().then(drop) };
+  const empty = () => askPostgres(url, emptyStatements('"').join(";"));
+  return { driver, empty, close: () => driver.disconnect().then(drop) };
 });

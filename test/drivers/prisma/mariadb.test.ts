@@ -12,7 +12,7 @@ import {
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { connectDriver, driverContext } from "../../support/connect-driver.ts";
 import { freshMysql } from "../../support/databases.ts";
-import { plantBlog } from "../../support/driver-contract/database.ts";
+import { emptyStatements, plantBlog } from "../../support/driver-contract/database.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { fixtureEntities } from "../../support/entities.ts";
 import { generatedClient } from "../../support/generate-client.ts";
@@ -51,7 +51,8 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       async (entities) => {
         const { url, drop, driverAt } = await open();
         const driver = await connectDriver(driverAt(url, isDirect), entities);
-        return { driver, close: () => driver.disconnect().then(drop) };
+        const empty = () => askMysql(url, emptyStatements("`"));
+        return { driver, empty, close: () => driver.disconnect().then(drop) };
       },
       { keepsDeletedValues: true, firstYear: 1000 },
     );

@@ -16,7 +16,7 @@ const reporter = createPlugin({
   version: "1.0.0",
   hooks: {
     "operation:committed": ({ entity, kind }) => {
-      if (entity.name === "product" && kind === "create" && ++stored % 1_000 === 0) tell({});
+      if (entity.name === "product" && kind === "create" && ++stored % 500 === 0) tell({});
     },
   },
 });

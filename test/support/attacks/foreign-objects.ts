@@ -10,17 +10,21 @@ import {
   searchesFor,
 } from "./private-objects.ts";
 import type { Attack, Probe } from "./probe.ts";
+import { usuallyOne } from "./turn-of.ts";
 
-/** The same object of somebody else through every door: caller × entity × owner × live or deleted × door. */
+/**
+ * The same object of somebody else through every door: caller × entity × owner × live or deleted × door. Usually, the
+ * live ones of an owner are tried with one entity, and the deleted ones with the other.
+ */
 export const foreignObjects: Attack = {
   name: "objects of somebody else",
   async run(probe) {
     const own = await probe.send("ann", "GET", "/api/letters/letter-ann");
     probe.control(own.status === 200, "ann cannot read her own letter");
     for (const caller of ATTACKERS)
-      for (const entity of PRIVATE_ENTITIES)
-        for (const owner of othersThan(caller))
-          for (const id of [`${entity}-${owner}`, `${entity}-${owner}-gone`]) {
+      for (const [turn, entity] of PRIVATE_ENTITIES.entries())
+        for (const [index, owner] of othersThan(caller).entries())
+          for (const id of usuallyOne(turn + index, [`${entity}-${owner}`, `${entity}-${owner}-gone`])) {
             await throughItsDoors(probe, caller, entity, id);
             await throughLists(probe, caller, entity, id);
           }

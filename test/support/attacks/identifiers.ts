@@ -1,4 +1,5 @@
 import type { Attack } from "./probe.ts";
+import { usuallyOne } from "./turn-of.ts";
 
 /** What is no name of anything, and would be SQL where names are pasted together. */
 const NAMES = [
@@ -51,12 +52,14 @@ export const identifiers: Attack = {
   async run(probe) {
     const people = (await probe.stored("person")).length;
     probe.control(people >= 3, "there are people");
-    for (const name of NAMES) {
+    for (const [turn, name] of NAMES.entries()) {
       const n = encodeURIComponent(name);
       const paths = [
         ...[`${n}=x`, `${n}_like=x`, `boss.${n}=x`, `${n}.name=x`, `name_${n}=x`, `_sort=${n}`, `_sort=-${n}`],
         ...[`_order=${n}&_sort=name`, `select=${n}`, `include=${n}`, `_limit=${n}`, `_page=${n}x`, `_total=${n}`],
-      ].flatMap((query) => ["", "/count", "/export"].map((door) => `/api/people${door}?${query}`));
+      ].flatMap((query, index) =>
+        usuallyOne(turn + index, ["", "/count", "/export"]).map((door) => `/api/people${door}?${query}`),
+      );
       for (const path of [...paths, `/api/people/export?format=${n}`, `/api/people/${n}`, `/api/${n}`]) {
         const { status } = await probe.send("ann", "GET", path);
         const isNumber = name === "1" && /_limit=1$/.test(path);

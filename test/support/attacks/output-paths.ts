@@ -1,5 +1,6 @@
 import { ATTACKERS } from "./private-objects.ts";
 import type { Attack, Probe } from "./probe.ts";
+import { usuallyOne } from "./turn-of.ts";
 
 const FORMATS = ["json", "csv", "ndjson"];
 const INCLUDES: Readonly<Record<string, readonly string[]>> = {
@@ -43,6 +44,7 @@ async function look(probe: Probe, caller: Caller, method: string, path: string, 
 }
 
 async function readings(probe: Probe, caller: Caller): Promise<void> {
+  let turn = ATTACKERS.indexOf(caller);
   for (const [plural, includes] of Object.entries(INCLUDES)) {
     const path = `/api/${plural}`;
     for (const query of ["", "?_sort=-id&_limit=2", "?q=cnry", ...includes.map((include) => `?include=${include}`)])
@@ -50,8 +52,8 @@ async function readings(probe: Probe, caller: Caller): Promise<void> {
     await look(probe, caller, "HEAD", path);
     for (const format of FORMATS) await look(probe, caller, "GET", `${path}/export?format=${format}`);
     const prefix = plural === "people" ? "" : `${plural.slice(0, -1)}-`;
-    for (const owner of ["ann", "bob", "root"])
-      for (const query of ["", ...includes.map((include) => `?include=${include}`)])
+    for (const query of ["", ...includes.map((include) => `?include=${include}`)])
+      for (const owner of usuallyOne(turn++, ["ann", "bob", "root"]))
         await look(probe, caller, "GET", `${path}/${prefix}${owner}${query}`);
   }
   for (const name of RAW) await look(probe, caller, "GET", `/raw/${name}`);
@@ -62,9 +64,10 @@ async function readings(probe: Probe, caller: Caller): Promise<void> {
 /** Fields are sent somebody's values in forms that are refused; no error repeats them. */
 async function errors(probe: Probe, caller: Caller): Promise<void> {
   const seen = probe.canaries.all.filter(({ facts }) => facts.owner === "bob" || facts.owner === undefined);
-  for (const { entity, field, text } of seen) {
+  for (const [index, { entity, field, text }] of seen.entries()) {
     const plural = entity === "person" ? "people" : `${entity}s`;
-    for (const value of [{ set: text }, [text], `${text}\u0000`]) {
+    const turn = index + ATTACKERS.indexOf(caller);
+    for (const value of usuallyOne(turn, [{ set: text }, [text], `${text}\u0000`])) {
       const own = entity === "person" ? caller : `${entity}-${caller}`;
       await look(probe, caller, "POST", `/api/${plural}`, { [field]: value });
       await look(probe, caller, "PATCH", `/api/${plural}/${own}`, { [field]: value });

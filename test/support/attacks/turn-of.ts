@@ -1,4 +1,4 @@
-import { amount } from "../suite.ts";
+import { amount, oneOf } from "../suite.ts";
 
 /** Whether everything is tried; it takes some minutes. */
 export const isThorough = process.env.ATTACKS === "all";
@@ -12,6 +12,11 @@ const SHARE = amount(6, 2);
  */
 export function turnOf<T>(index: number, all: readonly T[]): readonly T[] {
   return isThorough || all.length === 0 ? all : [all[index % all.length] as T];
+}
+
+/** The same, and all of them in the long suite, too. */
+export function usuallyOne<T>(index: number, all: readonly T[]): readonly T[] {
+  return isThorough ? all : oneOf(index, all);
 }
 
 /** Some of several, with their places: this time those, next time others. With ATTACKS=all it is all of them. */
