@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll } from "vitest";
@@ -25,14 +26,18 @@ export function builtPackage(): Promise<string> {
     await cp(join(repositoryRoot, "package.json"), join(draft, "package.json"));
     await cp(join(repositoryRoot, "templates"), join(draft, "templates"), { recursive: true });
     const paths = Object.fromEntries(
-      ENTRY_POINTS.map((name) => [`keelson${name === "index" ? "" : `/${name}`}`, [`./dist/${name}.js`]]),
+      Object.entries(exports).flatMap(([door, target]) =>
+        typeof target === "string" ? [] : [[`keelson${door.slice(1)}`, [target.default]]],
+      ),
     );
     const settings = { extends: join(repositoryRoot, "tsconfig.json"), compilerOptions: { paths } };
     await writeFile(join(draft, "tsconfig.json"), JSON.stringify(settings));
   });
 }
 
-const ENTRY_POINTS = ["index", "client", "express", "hono", "kernel", "next", "node", "prisma", "testing"];
+const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
+};
 
 /**
  * Variables for scripts that tsx runs in a process of their own: `keelson` is the built package there. Compiling all sources

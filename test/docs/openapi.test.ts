@@ -4,6 +4,7 @@ import { type Keelson, keelson, memoryDriver, type Plugin } from "keelson";
 import { type OpenApiDocument, openapiDocument } from "keelson/openapi";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openPage, type Page } from "../support/page.ts";
+import { membersOf } from "./concepts/members-of.ts";
 
 let guide: Page;
 
@@ -52,8 +53,7 @@ describe("docs/guides/openapi.md", () => {
   });
 
   it("names every option", async () => {
-    const source = readFileSync(new URL("../../src/plugins/openapi/openapi-options.ts", import.meta.url), "utf8");
-    const declared = source.slice(source.indexOf("interface OpenApiOptions")).match(/(?<=^ {2}readonly )\w+(?=\?:)/gm);
+    const declared = membersOf("src/plugins/openapi/openapi-document.ts", "OpenApiOptions");
     const named = guide.text.match(/(?<=^\| `)\w+(?=` \|)/gm);
     expect(named).toEqual(declared);
   });

@@ -61,7 +61,7 @@ describe("docs/concepts/workflows.md: the tables", () => {
   });
 
   it("have every status", () => {
-    const text = readFileSync(join(repositoryRoot, folder, "definition/workflow-result.ts"), "utf8");
+    const text = readFileSync(join(repositoryRoot, folder, "definition/workflow.ts"), "utf8");
     const union = /type WorkflowStatus =([\s\S]*?");/.exec(text)?.[1] ?? "";
     const statuses = [...union.matchAll(/\| "(\w+)"/g)].map(([, name]) => name);
     expect(columnOf(page.text, "Statuses")).toEqual(statuses);
@@ -72,20 +72,20 @@ describe("docs/concepts/workflows.md: the tables", () => {
     expect(sorted(columnOf(page.text, "Steps"))).toEqual(
       sorted(membersOf(`${folder}/definition/step.ts`, "StepOptions")),
     );
-    const context = membersOf(`${folder}/definition/step-context.ts`, "StepContext");
+    const context = membersOf(`${folder}/definition/step.ts`, "StepContext");
     expect(sorted(columnOf(page.text, "What a step is given"))).toEqual(sorted(context));
     const builder = Object.getOwnPropertyNames(WorkflowBuilder.prototype).filter((name) => name !== "constructor");
     expect(sorted(columnOf(page.text, "The builder"))).toEqual(sorted(builder));
-    const hooks = membersOf(`${folder}/definition/workflow-definition.ts`, "WorkflowHooks");
+    const hooks = membersOf(`${folder}/definition/workflow.ts`, "WorkflowHooks");
     expect(sorted(namesAfter("| hook | when |"))).toEqual(sorted(hooks));
-    const result = membersOf(`${folder}/definition/workflow-result.ts`, "WorkflowResult");
+    const result = membersOf(`${folder}/definition/workflow.ts`, "WorkflowResult");
     expect(sorted(columnOf(page.text, "How a run ends"))).toEqual(sorted(result));
     const options = membersOf(`${folder}/index.ts`, "WorkflowsOptions");
     expect(sorted(columnOf(page.text, "Options of the plugin"))).toEqual(sorted(options));
     expect(namesAfter("| steps of entities |")).toEqual(
       [createEntityStep, updateEntityStep, deleteEntityStep].map(({ name }) => name),
     );
-    const journal = membersOf(`${folder}/engine/journal-options.ts`, "JournalOptions");
+    const journal = membersOf(`${folder}/engine/journal-engine.ts`, "JournalOptions");
     const row = tableBelow(page.text, "Options of the plugin").find(([name]) => name === "`journal`");
     for (const name of journal.filter((one) => one !== "reached")) expect(row?.[1]).toContain(name);
   });
