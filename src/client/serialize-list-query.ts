@@ -42,7 +42,7 @@ export interface ListQuery {
   /** `["author", "comments.author"]` */
   readonly include?: readonly string[] | undefined;
   readonly select?: readonly string[] | undefined;
-  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default no key */
+  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
   /** `false` leaves the count out. @default true */
   readonly total?: boolean | undefined;

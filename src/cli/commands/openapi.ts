@@ -20,7 +20,7 @@ export const openapi = defineCommand({
       type: "enum",
       options: ["public", "system"],
       default: "system",
-      description: "For nobody in particular, or with all that the rules let anybody do",
+      description: "For an anonymous caller, or with everything that the rules allow any caller",
     },
     output: { type: "string", description: "The document's file. Default: standard output", valueHint: "path" },
   },

@@ -124,7 +124,7 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
   } satisfies Migrations);
 }
 
-/** What a plan says when there is nothing to do. */
+/** The plan when there is nothing to do. */
 const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
 
 /** A comment at the head of a script that tells its reviewer which values are lost. */
