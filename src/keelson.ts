@@ -98,21 +98,21 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /**
    * Finds the caller; null for an anonymous one. An adapter's own `getUser` wins; a plugin that brings one, such as
    * `jwtAuth`, excludes it.
-   * @default everybody is anonymous
+   * @default all callers are anonymous
    */
   readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
   /**
    * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Those of other
    * sites are refused with 403, and so are forms of pages whose origin the browser does not confirm: both would come
    * with the caller's cookies. Requests with a bearer token are not affected. "all" turns the check off.
-   * @default none but the app's own
+   * @default the app's own origin only
    */
   readonly trustedOrigins?: TrustedOrigins;
   /** Services by name, as with `registerService`. */
   readonly services?: Readonly<Record<string, ServiceFactory>>;
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
   readonly isAdmin?: (user: User) => boolean;
-  /** Rules of entities without `.rules()`. @default none: such an entity denies everything */
+  /** Rules of entities without `.rules()`. @default no rules: such an entity denies everything */
   readonly defaultRules?: EntityRulesInput;
   /** Custom rules that definitions mention by name. Not needed for rules that a definition contains as objects. */
   readonly rules?: readonly Rule[];

@@ -76,7 +76,7 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
 /** @throws KeelsonClientError when a header is missing: read as the end of the list, that would hide records */
 function readPage({ limit = Number.POSITIVE_INFINITY, total }: ListQuery, answer: Answer): ClientList<unknown> {
   const data = expectJson(answer);
-  if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} was answered with something else than a list`);
+  if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} returned something other than a list`);
   const nextCursor = answer.headers.get("x-next-cursor");
   // A full page has a cursor, whether records follow or not.
   if (nextCursor === null && data.length >= limit) throw hiddenHeader(answer, "X-Next-Cursor");
@@ -92,7 +92,7 @@ function totalOf(answer: Answer): number {
 function hiddenHeader(answer: Answer, name: string): KeelsonClientError {
   return unexpectedAnswer(
     answer,
-    `${answer.of} was answered without ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
+    `${answer.of} returned no ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
   );
 }
 

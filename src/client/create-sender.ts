@@ -66,7 +66,7 @@ async function readAnswer(response: Response, of: string): Promise<Answer> {
   try {
     return { ...answer, body: JSON.parse(text) };
   } catch {
-    throw unexpectedAnswer(answer, `${of} was answered with JSON that does not parse`);
+    throw unexpectedAnswer(answer, `${of} returned invalid JSON`);
   }
 }
 
@@ -74,7 +74,7 @@ function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
   const { status, headers, body, of, isJson } = answer;
   const said = isJson ? (body as Partial<ClientErrorContent> | null) : undefined;
   if (typeof said?.code !== "string" || typeof said.message !== "string")
-    return unexpectedAnswer(answer, `${of} was answered with status ${status}, and not by the API`);
+    return unexpectedAnswer(answer, `${of} returned status ${status}, but not from the API`);
   const { code, message, errors, issues, requestId, status: _, ...details } = body as ClientErrorContent;
   const hint = isAssumed && (status === 404 || status === 405) ? ` (${of} was assumed; give the client routes)` : "";
   return new KeelsonClientError({
@@ -105,7 +105,7 @@ async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | unde
 /** @throws KeelsonClientError for another body, such as a page of a site when the address is not the API's */
 export function expectJson(answer: Answer): unknown {
   if (!answer.isJson)
-    throw unexpectedAnswer(answer, `${answer.of} was not answered with JSON; is baseUrl the address of the API?`);
+    throw unexpectedAnswer(answer, `${answer.of} did not return JSON; is baseUrl the address of the API?`);
   return answer.body;
 }
 

@@ -97,7 +97,7 @@ function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string
 /** A column cannot take its values from a column that still exists. */
 function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, members: Members): string[] {
   const problems: string[] = [];
-  if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") names what it is called now`);
+  if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") is its current name`);
   else if (renamedFrom !== undefined && !NAME.test(renamedFrom))
     problems.push(`${name}.renamedFrom("${renamedFrom}"): a name is letters, digits and single underscores`);
   const takers = new Map<string, string>();

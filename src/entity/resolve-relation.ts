@@ -59,7 +59,7 @@ function keySide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Targ
   }
   if (second !== undefined)
     return {
-      problem: `${at}: ${target.name} has several belongsTo relations to ${source.name} (${names(fitting)}); say which with .inverse("${only[0]}")`,
+      problem: `${at}: ${target.name} has several belongsTo relations to ${source.name} (${names(fitting)}); name one with .inverse("${only[0]}")`,
     };
   return { name: only[0], foreignKey: foreignKeyOf(...only) };
 }
@@ -106,7 +106,7 @@ function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   const mine = openSides(source, target, targetOf);
   if (mine.length === 1 && theirs.length === 1) return { name: theirs[0]?.[0] };
   return {
-    problem: `${at}: its other side could be meant in several ways (${source.name}: ${names(mine)}; ${target.name}: ${names(theirs)}); say which with .inverse("${theirs[0]?.[0]}")`,
+    problem: `${at}: its other side is ambiguous (${source.name}: ${names(mine)}; ${target.name}: ${names(theirs)}); name one with .inverse("${theirs[0]?.[0]}")`,
   };
 }
 

@@ -21,7 +21,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** The body of a request that has not been read yet; undefined when it has none. */
+/** The body of a request that has not been read yet; undefined without one. */
 export function unreadBody(incoming: IncomingMessage): KernelBody | undefined {
   return announcesBody(incoming) ? { kind: "stream", stream: bodyChunks(incoming) } : undefined;
 }

@@ -13,7 +13,7 @@ interface OpenApi {
 /** `keelson openapi`: the OpenAPI document of the app, for clients and other tools. */
 export const openapi = defineCommand({
   description: "Print the OpenAPI document, or write it to a file. Opens no database",
-  examples: ["openapi", "openapi --output=openapi.json", "openapi --as=public   # what callers without a name may use"],
+  examples: ["openapi", "openapi --output=openapi.json", "openapi --as=public   # what anonymous callers may use"],
   args: {
     ...CONFIG_ARGUMENT,
     as: {

@@ -29,8 +29,7 @@ export function providerOf({ config: { driver } }: Project): Provider | undefine
 function targetOf(url: string, source: string): MigrationTarget {
   const provider = PROVIDERS[/^[a-z]+:/.exec(url)?.[0] ?? ""];
   // The address itself may hold a password.
-  if (provider === undefined)
-    throw new ConfigurationError(`${source} must begin with file:, postgresql: or mysql:`);
+  if (provider === undefined) throw new ConfigurationError(`${source} must begin with file:, postgresql: or mysql:`);
   return { provider, url };
 }
 

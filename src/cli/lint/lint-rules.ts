@@ -74,7 +74,7 @@ const FLAGS = ["role", "roles", "isAdmin"];
 const writableAdminFlag: LintRule = {
   id: "writable-admin-flag",
   title: "A field that makes an administrator can be written by others",
-  why: "Who may change their own record could make themselves an administrator.",
+  why: "Callers who may change their own record could make themselves an administrator.",
   fix: 'Add .readonly(), or .writable("admin"), to the field.',
   level: "warning",
   find: ({ matrix }) =>
@@ -127,7 +127,9 @@ const entityWithoutRules: LintRule = {
       const isClosed = OPERATIONS.every((operation) => ROLES.every((role) => operations[operation][role].length === 0));
       if (!isClosed) return [];
       const isForeign = model.get(name) === undefined;
-      const what = isForeign ? "no caller may read it: includes are null" : "no caller may create, read, update or delete it";
+      const what = isForeign
+        ? "no caller may read it: includes are null"
+        : "no caller may create, read, update or delete it";
       return [{ at: name, what }];
     }),
 };
@@ -162,7 +164,10 @@ const routeWithoutRules: LintRule = {
         if (rules.length > 0) return false;
         return entity === undefined || Object.hasOwn(model.get(entity)?.actions ?? {}, action);
       })
-      .map(({ method, path, plugin }) => ({ at: `${method} ${path}`, what: `no caller may call it (plugin ${plugin})` })),
+      .map(({ method, path, plugin }) => ({
+        at: `${method} ${path}`,
+        what: `no caller may call it (plugin ${plugin})`,
+      })),
 };
 
 /** Records that anonymous callers may change or delete. */

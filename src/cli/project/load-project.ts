@@ -18,7 +18,7 @@ const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((extension) => `keelson.conf
 /**
  * The file of a project's configuration.
  * @param given as `--config` names it, relative to the working directory
- * @throws ConfigurationError when there is none
+ * @throws ConfigurationError when the file does not exist
  */
 function findConfig(given: string | undefined): string {
   if (given !== undefined) {

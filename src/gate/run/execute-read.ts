@@ -102,7 +102,7 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const answer = await guard?.(seen.record);
   if (answer === true) return record;
   if (!isWhere(answer)) throw recordDenied(operation);
-  // Read again: what the guard saw and what it leaves to a condition must be true of the record at one moment.
+  // Read again: what the guard saw and what it leaves to a condition must hold for one state of the record.
   const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
   if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
   return again;

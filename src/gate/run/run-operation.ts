@@ -122,7 +122,7 @@ async function validateAndExecute(
   }
 }
 
-/** @param told what a conflict may name; undefined for a read */
+/** @param told names that a conflict may contain; undefined for a read */
 async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {

@@ -106,7 +106,7 @@ function webBody(
         } catch (error) {
           if (!request.signal?.aborted) failed(error);
           // Hosts print what they get, some of them to the client.
-          throw new InternalError("The answer broke off");
+          throw new InternalError("The response broke off");
         }
       },
       async cancel() {

@@ -54,11 +54,11 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
     const answer: unknown = isAdmin(user as User);
     if (isPromiseLike(answer)) {
       answer.then(undefined, () => {}); // an unhandled rejection would end the process
-      log.error("isAdmin must be synchronous; the caller is treated as no admin");
+      log.error("isAdmin must be synchronous; the caller is not treated as an admin");
     }
     admin = answer === true;
   } catch (error) {
-    log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
+    log.error("isAdmin failed; the caller is not treated as an admin", describeError(error));
   }
   return { kind: "user", user: user as User, isAdmin: admin };
 }

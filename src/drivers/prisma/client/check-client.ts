@@ -13,7 +13,7 @@ import { delegateOf, modelApi, type StatementClient } from "./client-connection.
 
 /**
  * Compares a client with the entities.
- * @param said The database behind it. @default what it answers
+ * @param said The database behind it. @default what it reports
  * @returns the database
  * @throws ConfigurationError; DatabaseUnavailableError
  */

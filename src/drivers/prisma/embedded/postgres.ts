@@ -69,7 +69,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
     throw new ConfigurationError(
-      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given none; if it comes from an environment variable such as DATABASE_URL, set that",
+      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given nothing; if it comes from an environment variable such as DATABASE_URL, set that",
     );
   refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);

@@ -56,7 +56,7 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     try {
       const tables = await openTables(own.href, "public");
       const close = (): Promise<void> => tables.close().then(drop);
-      // The scratch database has only the tables that migrations made, so none are foreign.
+      // The scratch database has only the tables that migrations made, so it has no foreign tables.
       const foreign: Tables["foreign"] = () => Promise.resolve({ tables: [], enums: [] });
       return { tables: { ...tables, foreign }, run: (script) => tables.run(script), close };
     } catch (error) {

@@ -54,7 +54,7 @@ export interface SqlBuilder {
 
 /**
  * The query builder. Kysely is loaded here, because apps without a database need not wait for it.
- * @param schema Schema of the tables. @default none is named
+ * @param schema Schema of the tables. @default the connection's
  * @param collation MySQL only: how its columns compare text
  */
 export async function createSqlBuilder(

@@ -1,5 +1,5 @@
 /**
- * The special cases for speed; none changes a result. Tests and `npm run bench:fast` switch them off one by one;
+ * The special cases for speed, which never change a result. Tests and `npm run bench:fast` switch them off one by one;
  * docs/adr/0053-special-cases-for-speed.md has the figures.
  */
 export interface Fast {

@@ -52,7 +52,7 @@ export interface RowsWanted {
   readonly condition: Condition;
   /** @default nothing */
   readonly along?: Along | undefined;
-  /** @default none: at most one row matches */
+  /** @default no limit: at most one row matches */
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;

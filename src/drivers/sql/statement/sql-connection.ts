@@ -40,7 +40,7 @@ export interface Statements {
 /** Each statement is written for its one operation. */
 export const WRITTEN_ANEW: Statements = { get: (_shape, write) => toStatement(write()) };
 
-/** @param statementName Name for a prepared statement. @default none */
+/** @param statementName Name for a prepared statement. @default unnamed */
 export function toStatement({ sql, parameters }: CompiledQuery, statementName?: string): Statement {
   const order: number[] = [];
   const argTypes: ArgType[] = [];
