@@ -35,17 +35,16 @@ function driverProblems(driver: unknown): string[] {
   return ["`driver` lacks methods of a driver: make one with defineDriver(port), and change one with withMiddleware()"];
 }
 
-/** A configuration whose options have the right shape, and what was wrong with the others. */
+/** The options with the right shape, and the problems of the others. */
 export interface CheckedConfig<C> {
   readonly config: C;
   readonly problems: readonly string[];
 }
 
 /**
- * What is wrong with the shape of a configuration. The compiler sees most of it; those who write JavaScript, or import
- * in circles, do not have it. What is wrong is left out of the result, so that the rest can be checked before all problems
- * are reported together.
- * @throws ConfigurationError when it is no object
+ * Checks the shape of a configuration. The compiler finds most problems, but not in JavaScript or in circular imports.
+ * Wrong options are left out of the result, so that the rest can be checked before all problems are reported together.
+ * @throws ConfigurationError when it is not an object
  */
 export function checkConfig<C>(given: C): CheckedConfig<C> {
   if (!isObject(given)) throw new ConfigurationError("keelson() takes an object: keelson({ entities: [...] })");

@@ -96,24 +96,25 @@ export interface KeelsonConfig<TEntities extends readonly EntityLike[] = readonl
   /** Appended to the default plugins; a function decides everything. */
   readonly plugins?: PluginChoice;
   /**
-   * Who calls; null for nobody. An adapter's own `getUser` wins; a plugin that brings one, such as `jwtAuth`, excludes it.
-   * @default everybody is anonymous
+   * Finds the caller; null for an anonymous one. An adapter's own `getUser` wins; a plugin that brings one, such as
+   * `jwtAuth`, excludes it.
+   * @default all callers are anonymous
    */
   readonly getUser?: (request: RequestInfo) => User | null | undefined | Promise<User | null | undefined>;
   /**
-   * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Those of other sites are
-   * refused with 403, and so are forms of pages whose origin the browser does not confirm: both would come with the caller's
-   * cookies. Requests with a bearer token are not concerned. "all" turns the check off.
-   * @default none but the app's own
+   * Origins whose pages may send `POST`, `PUT`, `PATCH` and `DELETE`, such as "https://app.example". Those of other
+   * sites are refused with 403, and so are forms of pages whose origin the browser does not confirm: both would come
+   * with the caller's cookies. Requests with a bearer token are not affected. "all" turns the check off.
+   * @default the app's own origin only
    */
   readonly trustedOrigins?: TrustedOrigins;
   /** Services by name, as with `registerService`. */
   readonly services?: Readonly<Record<string, ServiceFactory>>;
   /** @default `role` is "admin", `isAdmin` is true, or `roles` contains "admin" */
   readonly isAdmin?: (user: User) => boolean;
-  /** Rules of entities without `.rules()`. @default none: such an entity denies everything */
+  /** Rules of entities without `.rules()`. @default no rules: such an entity denies everything */
   readonly defaultRules?: EntityRulesInput;
-  /** Custom rules that definitions mention by name. A definition that is given a rule itself needs none of it. */
+  /** Custom rules that definitions mention by name. Not needed for rules that a definition contains as objects. */
   readonly rules?: readonly Rule[];
   readonly limits?: Partial<Limits>;
   /**
@@ -146,7 +147,7 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   readonly $Infer: InferAll<TEntities>;
   /** Definitions by name. */
   readonly entities: EntitiesByName<TEntities>;
-  /** The definition of an entity. @throws ConfigurationError when there is none */
+  /** The definition of an entity. @throws ConfigurationError for an unknown entity */
   getEntity<const N extends keyof EntitiesByName<TEntities>>(name: N): EntitiesByName<TEntities>[N];
   /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
   as(user: User): InProcessClient<TEntities>;
@@ -165,7 +166,7 @@ export function defineConfig<const TEntities extends readonly EntityLike[]>(
   return config;
 }
 
-/** Adds what is wrong with the configuration to the report of the start. */
+/** Adds a configuration problem to the start-up report. */
 function reporting(problems: readonly string[]): Plugin {
   return createPlugin({ id: "configuration", setup: ({ problem }) => problems.forEach(problem) });
 }
@@ -192,7 +193,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     ...options
   } = config;
   const defaultLists = Object.entries(defaultRules).map(([access, list]) => [access, list ?? []] as const);
-  // What is no rule among them is reported by the plugin.
+  // The plugin reports members that are not rules.
   const held = ruleObjectsOf(defaultLists.flatMap(([, list]) => list)) as readonly Rule[];
   const defaults = defaultPlugins({
     rules: [...customRules, ...held],
@@ -224,7 +225,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     resolveAsync: <T>(name: string) => container.resolveAsync<T>(name),
     hasService: (name: string) => container.has(name),
   };
-  // The kernel is untyped by entity; what it holds under each name is what TEntities says.
+  // The kernel is untyped by entity; TEntities has the types.
   return Object.freeze(app) as unknown as Keelson<TEntities>;
 }
 
@@ -238,7 +239,7 @@ function withRelations(list: readonly Plugin[]): readonly Plugin[] {
 
 /** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */
 function journalFor({ entities, encryption }: KeelsonConfig): WorkflowsOptions {
-  const { entities: built } = createModel(entities); // what is wrong with them is found where they are used
+  const { entities: built } = createModel(entities); // problems are found where they are used
   const isEncrypted = built.some(({ fields }) =>
     Object.values(fields).some(({ encrypted }) => encrypted !== undefined),
   );
@@ -250,15 +251,15 @@ export interface EnhancedDriverOptions extends FieldSecurityOptions {
   /** Definitions, or builders that are not built yet: all that the driver is used for, and those they relate to. */
   readonly entities: readonly EntityLike[];
   /**
-   * On whose behalf the driver is used; null, and undefined too when the key is there, means anonymous.
-   * @default nobody's: all fields are read and written
+   * On whose behalf the driver is used; null, or a present key with undefined, means anonymous.
+   * @default no user: all fields are read and written
    */
   readonly user?: User | null | undefined;
   /** Whether the user is an administrator. @default as `isAdmin` of `keelson()` */
   readonly isAdmin?: boolean | undefined;
 }
 
-/** A driver that knows its entities, and so needs not be told what to connect with. */
+/** A driver that knows its entities, so `connect` needs no argument. */
 export interface EnhancedDriver extends Driver {
   /** @param context @default its entities, the process-wide logger, and whether NODE_ENV is "production" */
   connect(context?: DriverContext): Promise<void>;
@@ -284,7 +285,7 @@ export function createEnhancedDriver(
   if (model.problems.length > 0) throw new ConfigurationError(model.problems);
   const tagging = taggingDriver(protectDriver(driver, model, options));
   const { user, isAdmin } = options;
-  // A user who turns out to be missing is nobody, and never everybody.
+  // A missing user is anonymous, never the system.
   const filtering = Object.hasOwn(options, "user") ? filteringDriver(tagging, { user, isAdmin }) : tagging;
   return withMiddleware(filtering, (statement, next) => next(statement), {
     model,

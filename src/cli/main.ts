@@ -3,6 +3,6 @@ import { runCli } from "./run-cli.ts";
 import { processTerminal } from "./shell/output.ts";
 
 const code = await runCli(process.argv.slice(2), processTerminal());
-// What a configuration has opened, such as a connection to a cache, would keep a finished command waiting; what was
-// written has to reach a pipe first.
+// Open handles of a configuration, such as a connection to a cache, would keep a finished command running; the output
+// has to reach a pipe first.
 if (code !== "serving") process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

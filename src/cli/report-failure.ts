@@ -2,8 +2,8 @@ import { isKeelsonError } from "../entity/index.ts";
 import type { Output } from "./shell/output.ts";
 
 /**
- * Says why a command failed. Keelson errors say what to do; any other error is a fault in the command or in what it was
- * given, and only KEELSON_DEBUG shows where, because messages of strangers may quote values.
+ * Says why a command failed. Keelson errors say what to do; any other error is a fault in the command or its input, and
+ * only KEELSON_DEBUG shows where, because foreign messages may quote values.
  */
 export function reportFailure(output: Output, error: unknown): void {
   if (isKeelsonError(error)) {
@@ -21,7 +21,7 @@ export function reportFailure(output: Output, error: unknown): void {
   if (process.env.KEELSON_DEBUG) output.note(String((error as Error | undefined)?.stack ?? error));
 }
 
-/** What the system says of a file that it does not let be read or written; of other errors nothing. */
+/** The system's reason why a file cannot be read or written; empty for other errors. */
 function fileRefusal(error: unknown): string | undefined {
   const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return typeof path === "string" && syscall !== undefined ? `${path}: ${syscall} is refused (${code})` : undefined;

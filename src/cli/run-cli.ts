@@ -10,7 +10,7 @@ const HELP = new Set(["--help", "-h"]);
 const VERSION = new Set(["--version", "-v"]);
 
 /**
- * Runs a command line, and tells the exit code, or "serving" when a server goes on. Never throws.
+ * Runs a command line, and returns the exit code, or "serving" while a server runs. Never throws.
  * @param words as given, without the name of the program
  */
 export async function runCli(words: readonly string[], terminal: Terminal): Promise<ExitCode | "serving"> {
@@ -80,7 +80,7 @@ export function findCommand(words: readonly string[], tree: CommandTree = COMMAN
   return { tree: current, path };
 }
 
-/** Help of all commands, or of those under one word; loads none of them. */
+/** Help of all commands, or of those under one word, without loading them. */
 function treeHelp(output: Output, path: readonly string[], tree: CommandTree, version: string): string {
   const called = ["keelson", ...path].join(" ");
   const width = Math.max(...Object.keys(tree).map((name) => name.length));
@@ -115,8 +115,8 @@ async function commandHelp(output: Output, path: readonly string[], command: Com
 }
 
 /**
- * What is wrong with the arguments of a command, as a sentence; undefined when nothing is. The parser itself ignores what
- * it does not know, and a misspelled `--acept-data-loss` has to be heard of.
+ * What is wrong with the arguments of a command, as a sentence; undefined when nothing is. The parser itself ignores
+ * unknown options, and a misspelled `--acept-data-loss` has to be reported.
  */
 export async function checkArguments(given: readonly string[], args: ArgsDef): Promise<string | undefined> {
   const options = Object.entries(args).filter(([, { type }]) => type !== "positional");
@@ -138,7 +138,7 @@ export async function checkArguments(given: readonly string[], args: ArgsDef): P
     }
     seen.add(name);
     if (definition.type === "boolean") {
-      // The parser takes any other word for a yes, `--accept-data-loss=no` too.
+      // The parser takes any other word as true, even `--accept-data-loss=no`.
       if (value === undefined || (flag === `--${name}` && /^(true|false)$/.test(value))) continue;
       return `"${flag}" takes no value; leave out "=${value}".`;
     }
@@ -161,7 +161,7 @@ function usageOf([name, { type, valueHint }]: readonly [string, ArgDef]): string
   return type === "positional" ? `<${name}>` : `--${name}=<${valueHint ?? name}>`;
 }
 
-/** ` Did you mean "x"?`, or nothing. The kernel is loaded for it only now: help and version do without. */
+/** ` Did you mean "x"?`, or nothing. The kernel is loaded only here: help and version do not need it. */
 async function suggest(word: string, candidates: readonly string[]): Promise<string> {
   const { didYouMean } = await import("../kernel/index.ts");
   return didYouMean(word, candidates);

@@ -18,12 +18,11 @@ import type { ModifyOptions } from "./create-entity-calls.ts";
 import type { OverTheWire, Sendable } from "./create-sender.ts";
 
 /**
- * Reads a record, changes it and writes the changes if it is still that version, with `If-Match`. When others were faster
- * it begins anew, after a pause by chance, so `change` may be called several times.
- * @param change makes the changes of the record as it is now; undefined leaves it as it is
- * @throws KeelsonClientError with status 412 when others were faster each time; what `change` throws
- * @example
- * await client.stock.modify(id, ({ left }) => ({ left: left - 1 }))
+ * Reads a record, changes it and writes the changes if its version is unchanged, with `If-Match`. On a conflict it
+ * re-reads and retries after a random pause, so `change` may be called several times.
+ * @param change returns the changes for the current record; undefined leaves it as it is
+ * @throws KeelsonClientError with status 412 when every attempt conflicts; what `change` throws
+ * @example await client.stock.modify(id, ({ left }) => ({ left: left - 1 }))
  */
 export type ModifyCall<E> = (
   id: string,
@@ -34,7 +33,7 @@ export type ModifyCall<E> = (
 ) => Promise<OverTheWire<InferRecord<E>>>;
 type Changes<D> = Sendable<D> | undefined;
 
-/** Typed access to one entity over HTTP: the calls of `api.as(user)`, with moments as text. Errors are thrown. */
+/** Typed access to one entity over HTTP: the calls of `api.as(user)`, with datetimes as text. Errors are thrown. */
 export interface ClientEntity<E> {
   /** A page of records. */
   list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
@@ -42,11 +41,10 @@ export interface ClientEntity<E> {
     options?: CallOptions,
   ): Promise<ClientList<OverTheWire<InferRecord<E, I, S>>>>;
   /**
-   * All records, one after the other, in requests of `limit` each. It goes on by cursor, so records that come and go
-   * meanwhile move no others into or out of what is still to be read.
+   * All records, one after the other, in requests of `limit` each. It continues by cursor, so records that are created
+   * or deleted meanwhile do not shift the rest.
    * @throws KeelsonClientError, TypeError as `list` does, in the step that makes the request
-   * @example
-   * for await (const post of client.post.all({ where: { published: true } })) show(post)
+   * @example for await (const post of client.post.all({ where: { published: true } })) show(post)
    */
   all<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
     query?: Omit<ClientQuery<E, I, S>, "page">,
@@ -63,7 +61,7 @@ export interface ClientEntity<E> {
     options?: CallOptions,
   ): Promise<OverTheWire<InferRecord<E, I, S>>>;
   create(data: Sendable<InferCreateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
-  /** Changes what is given, and leaves the rest. */
+  /** Changes the given fields, and leaves the rest. */
   update(id: string, data: Sendable<InferUpdateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** On entities with versions: see {@link ModifyCall}. */
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
@@ -71,7 +69,7 @@ export interface ClientEntity<E> {
   count(where?: ClientWhere<E>, options?: CallOptions): Promise<number>;
 }
 
-/** Work that may go on after the answer: its report is `client.$runs.get(runId)`. */
+/** Work that may go on after the response: its report is `client.$runs.get(runId)`. */
 export type StartedRun<O> =
   | { readonly status: "running"; readonly runId: string }
   | { readonly status: "ended"; readonly result: O };
@@ -86,8 +84,8 @@ type Arguments<G> = [G] extends [undefined]
 interface Call<A extends readonly unknown[], O> {
   (...args: A): Promise<O>;
   /**
-   * Asks not to wait (`Prefer: respond-async`, RFC 7240). Actions that are no workflow, runs that are not remembered and
-   * callers without a name are waited for all the same: `status` tells.
+   * Asks not to wait (`Prefer: respond-async`, RFC 7240). Actions without a workflow, runs that are not stored and
+   * anonymous callers are waited for all the same; see `status`.
    */
   start(...args: A): Promise<StartedRun<O>>;
 }
@@ -113,7 +111,7 @@ export type ClientActions<E> = {
   >;
 };
 
-/** A moment may be compared as its text too. A list in a query string has no place for null. */
+/** A datetime may be compared as text, too. A list in a query string cannot contain null. */
 type Operand<T> = T extends Date
   ? Date | string
   : T extends readonly (infer I)[]
@@ -132,8 +130,8 @@ type RelatedWhere<W> = {
 };
 
 /**
- * Conditions that a query string can say: those of `InferWhere` without AND, OR and NOT, and
- * one relation deep. All of them must hold.
+ * Conditions that a query string can express: those of `InferWhere` without AND, OR and NOT, and one relation deep. All
+ * of them must hold.
  */
 type ClientWhere<E> =
   InferWhere<E> extends infer W
@@ -144,7 +142,7 @@ type ClientWhere<E> =
       }
     : never;
 
-/** What a list is asked for, as in the process; `q` besides. */
+/** The query of a list, as in the process, and `q`. */
 export interface ClientQuery<E, I extends InferInclude<E> = InferInclude<E>, S extends InferSelect<E> = InferSelect<E>>
   extends Omit<ListOptions<E, I, S>, "where"> {
   readonly where?: ClientWhere<E> | undefined;

@@ -21,7 +21,7 @@ export interface ClientOptions<TApi extends TypedApp = TypedApp> {
   /** Whether cookies go along, as `fetch` takes it. @default as `fetch` does: to the page's own host */
   readonly credentials?: RequestCredentials | undefined;
   /**
-   * Where entities and their actions are, as `clientRoutes(api)` tells.
+   * Addresses of entities and their actions, as returned by `clientRoutes(api)`.
    * @default regular plurals; actions are a POST to their name
    */
   readonly routes?: { readonly [N in keyof TApi["entities"]]?: EntityRoutes | undefined } | undefined;
@@ -29,14 +29,14 @@ export interface ClientOptions<TApi extends TypedApp = TypedApp> {
 
 /** The last argument of every call. */
 export interface CallOptions {
-  /** Gives the call up. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal | undefined;
-  /** Version that the record must have, of calls that change one with versions; or else the status is 412. @default any */
+  /** Version that the record must have, for entities with versions; otherwise the status is 412. @default any */
   readonly ifVersion?: number | undefined;
   /**
    * Unique to one request, such as `crypto.randomUUID()`. A request sent again with the same key is not carried out
    * again, if the API has the plugin `idempotency`.
-   * @default none
+   * @default no key
    */
   readonly idempotencyKey?: string | undefined;
   /** Headers of this request, over those of the client. */

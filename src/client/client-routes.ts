@@ -1,7 +1,7 @@
 import type { TypedApp } from "./client-options.ts";
 import { KeelsonClientError } from "./keelson-client-error.ts";
 
-/** Where an action is, and where what it is given goes. */
+/** The address of an action, and where its input goes. */
 export interface ActionRoute {
   readonly method: string;
   /** Below the entity's path: `"/:id/publish"`. */
@@ -10,7 +10,7 @@ export interface ActionRoute {
   readonly query?: readonly string[] | undefined;
   /** Names that are in the body. @default all but query parameters */
   readonly input?: readonly string[] | undefined;
-  /** Whether it takes what a list takes. @default false */
+  /** Whether it takes the options of a list. @default false */
   readonly filters?: boolean | undefined;
 }
 
@@ -39,10 +39,9 @@ interface Declared {
 }
 
 /**
- * Where entities and actions of an app are, as plain JSON for the `routes` of its clients. It tells addresses and names
- * of parameters, no rules; it runs where the app does.
- * @example
- * writeFileSync("routes.json", JSON.stringify(clientRoutes(api)))
+ * Where entities and actions of an app are, as plain JSON for the `routes` of its clients. It contains addresses and
+ * names of parameters, but no rules; it runs on the server.
+ * @example writeFileSync("routes.json", JSON.stringify(clientRoutes(api)))
  */
 export function clientRoutes({ routes, entities }: RoutedApp): Readonly<Record<string, EntityRoutes>> {
   const entries = Object.entries(entities as Readonly<Record<string, { readonly actions: object }>>);
@@ -82,10 +81,10 @@ function actionRoute(
   };
 }
 
-/** An id as one segment of a path. @throws KeelsonClientError when a call on one record was not told which */
+/** An id as one segment of a path. @throws KeelsonClientError when a call on one record has no id */
 export function segmentOf(id: unknown): string {
   if (typeof id !== "string" || id === "") throw badCall("An id is needed");
-  // URLs leave these out however they are written, and the request would be about something else.
+  // URLs drop these segments in any spelling, which would change the address.
   if (id === "." || id === "..") throw badCall('"." and ".." cannot be in a path');
   try {
     return `/${encode(id)}`;
@@ -94,7 +93,7 @@ export function segmentOf(id: unknown): string {
   }
 }
 
-/** Half of a character, which no URL can have. */
+/** Half of a surrogate pair, which a URL cannot contain. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
 /** A text as a part of a URL. @throws TypeError for half a character */
@@ -103,7 +102,7 @@ export function encode(text: string): string {
   return encodeURIComponent(text);
 }
 
-/** A call that makes no request, refused as the API would refuse it. */
+/** Refuses a call without a request, as the API would. */
 export function badCall(message: string): KeelsonClientError {
   return new KeelsonClientError({ code: "BAD_REQUEST", status: 400, message });
 }

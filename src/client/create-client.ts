@@ -29,7 +29,7 @@ export function createClient<TApi extends TypedApp>(options: ClientOptions<TApi>
   const client = byName((name) => createEntityClient(send, name, ownOf(routes, name)), {
     $runs: createWorkflowRuns(send),
   });
-  // Which names there are is known to the types alone.
+  // Only the types know the names.
   return client as Client<TApi>;
 }
 
@@ -44,7 +44,7 @@ function actionCall(send: Send, collection: string, name: string, routes: Entity
   const request = (args: readonly unknown[]) => actionRequest(collection, name, route, args);
   const start = async (...args: readonly unknown[]): Promise<StartedRun<unknown>> => {
     const { status, body } = await send({ ...(await request(args)), prefer: "respond-async" });
-    // An action of one's own may answer 202 too, about something else.
+    // A custom action may respond with 202, too, for another reason.
     const { runId } = (status === 202 ? Object(body) : {}) as { readonly runId?: unknown };
     return typeof runId !== "string" ? { status: "ended", result: body } : { status: "running", runId };
   };
@@ -56,12 +56,12 @@ function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string)
 }
 
 /**
- * Names that the language and frameworks look up on any value. If they led to a function, `await` would call `then` and
- * so send a request; frameworks look for marks such as `__v_isRef` and `$$typeof`, and treat any value as a yes.
+ * Names that the language and frameworks look up on any value. If they were functions, `await` would call `then` and
+ * send a request, and frameworks would find marks such as `__v_isRef` and `$$typeof`.
  */
 const NO_NAMES = /^(?:then$|toJSON$|__|\$\$|@@)/;
 
-/** An object whose members are made when they are first asked for. */
+/** An object whose members are created on first use. */
 function byName(make: (name: string) => object, known: object): object {
   const members = new Map<string, unknown>(Object.entries(known));
   return new Proxy(Object.freeze({}), {
@@ -74,8 +74,8 @@ function byName(make: (name: string) => object, known: object): object {
 }
 
 /**
- * The path segment of an entity whose path the client was not given: the regular English plural in kebab-case. The
- * server also knows irregular plurals and `.plural()`; its dictionaries are larger than this client.
+ * The path segment of an entity without a given path: the regular English plural in kebab-case. The server also knows
+ * irregular plurals and `.plural()`; its dictionaries are larger than this client.
  */
 function assumedSegment(name: string): string {
   const plural = /(?:[sxz]|[cs]h)$/i.test(name) ? `${name}es` : name.replace(/([^aeiou])y$/i, "$1ie").concat("s");
@@ -110,7 +110,7 @@ async function actionRequest(
   return { method, path: collection + below, ...sent, options, isAssumed: route === undefined };
 }
 
-/** Where what is given goes: as it does in the process, so that what is in neither is refused there. */
+/** Where the input goes. Unknown names go where they would in the process, so that the API refuses them. */
 async function sentWith(
   method: string,
   { query, input, filters }: Omit<ActionRoute, "method" | "path">,
@@ -136,7 +136,7 @@ async function gathered(given: unknown): Promise<unknown> {
   return rows;
 }
 
-/** What is null is left out: that is how a parameter says it. */
+/** Null is left out: a missing parameter means null. */
 function searchOf(values: Pairs): string {
   const pairs = values.flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((one) => [name, one]));
   return pairs

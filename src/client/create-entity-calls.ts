@@ -5,17 +5,17 @@ import { type Answer, expectJson, type Outgoing, type Send, unexpectedAnswer } f
 import { KeelsonClientError } from "./keelson-client-error.ts";
 import { type ListQuery, type ListWhere, serializeListQuery } from "./serialize-list-query.ts";
 
-/** Records of a request of `pages` and `all`; said in each, so that a full page is known from a last one. */
+/** Records per request of `pages` and `all`; sent each time, so that a full page differs from the last one. */
 const DEFAULT_LIMIT = 100;
 
 /**
  * The calls that every entity has.
  * @param collection path of its records
- * @param isAssumed whether the path was guessed rather than given to the client
+ * @param isAssumed whether the path was derived from the name rather than given
  */
 export function createEntityCalls(send: Send, collection: string, isAssumed: boolean): object {
   const ask = async (request: Outgoing): Promise<unknown> => expectJson(await send(request));
-  /** A write that was sent on may have become a read on the way, and the answer to that looks like success. */
+  /** A redirected write may have become a read, whose response looks like success. */
   const write = async (request: Outgoing): Promise<unknown> => {
     const answer = await send(request);
     if (answer.isElsewhere)
@@ -63,7 +63,7 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
     async delete(id: string, options?: CallOptions): Promise<void> {
       await write({ method: "DELETE", path: collection + segmentOf(id), options });
     },
-    /** A list of one: that needs no action of the entity, which `GET /count` would. */
+    /** A list of one record, because `GET /count` is an action that the entity may not have. */
     async count(where?: ListWhere, options?: CallOptions): Promise<number> {
       const search = serializeListQuery({ where, select: ["id"], limit: 1 });
       const answer = await send({ method: "GET", path: collection, search, options, isAssumed });
@@ -76,7 +76,7 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
 /** @throws KeelsonClientError when a header is missing: read as the end of the list, that would hide records */
 function readPage({ limit = Number.POSITIVE_INFINITY, total }: ListQuery, answer: Answer): ClientList<unknown> {
   const data = expectJson(answer);
-  if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} was answered with something else than a list`);
+  if (!Array.isArray(data)) throw unexpectedAnswer(answer, `${answer.of} returned something other than a list`);
   const nextCursor = answer.headers.get("x-next-cursor");
   // A full page has a cursor, whether records follow or not.
   if (nextCursor === null && data.length >= limit) throw hiddenHeader(answer, "X-Next-Cursor");
@@ -92,30 +92,29 @@ function totalOf(answer: Answer): number {
 function hiddenHeader(answer: Answer, name: string): KeelsonClientError {
   return unexpectedAnswer(
     answer,
-    `${answer.of} was answered without ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
+    `${answer.of} returned no ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
   );
 }
 
 /** Options of `modify`. */
 export interface ModifyOptions extends Omit<CallOptions, "ifVersion" | "idempotencyKey"> {
-  /** Times to try, the first one included. @default 5 */
+  /** Attempts, including the first one. @default 5 */
   readonly attempts?: number | undefined;
 }
 
-/** What `modify` does with records. */
+/** The calls that `modify` uses. */
 interface ModifyCalls {
   readonly get: (id: string, query: undefined, options: CallOptions) => Promise<unknown>;
   readonly update: (id: string, data: unknown, options: CallOptions) => Promise<unknown>;
 }
 
-/** Milliseconds of the first pause at most; each further one is twice as long, up to the longest. */
+/** The longest first pause in milliseconds; it doubles with each attempt, up to the maximum. */
 const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 1_000;
 
 /**
- * Reads a record, changes it, and does both again when others have changed it in between: a write is never based on
- * anything but what the record still is.
- * @throws KeelsonClientError with status 412 when others were faster each time; what `change` throws
+ * Reads a record and changes it. Re-reads and retries on a conflict, so a write is never based on stale data.
+ * @throws KeelsonClientError with status 412 when every attempt conflicts; what `change` throws
  */
 async function modify(
   { get, update }: ModifyCalls,
@@ -133,13 +132,13 @@ async function modify(
       return await update(id, data, { ...options, ifVersion });
     } catch (error) {
       const isChanged = error instanceof KeelsonClientError && error.status === 412;
-      if (!isChanged || !(attempt < attempts)) throw error; // NaN is no number of attempts either
+      if (!isChanged || !(attempt < attempts)) throw error; // NaN ends the attempts, too
     }
     await pause(attempt, options.signal);
   }
 }
 
-/** A time by chance, so that those who met once do not meet again. @throws the signal's reason */
+/** A random pause, so that conflicting clients do not collide again. @throws the signal's reason */
 function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempt - 1));
   return new Promise((resolve, reject) => {

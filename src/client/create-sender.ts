@@ -8,20 +8,20 @@ export interface Outgoing {
   readonly path: string;
   /** Query string without `?`. */
   readonly search?: string | undefined;
-  /** Sent as JSON; none when undefined. */
+  /** Sent as JSON; no body when undefined. */
   readonly body?: unknown;
   readonly prefer?: string | undefined;
   readonly options?: CallOptions | undefined;
-  /** Whether the path was guessed, so that a "not found" can only mean the path. */
+  /** Whether the path was derived, so that a 404 can only mean the path. */
   readonly isAssumed?: boolean | undefined;
 }
 
-/** @throws KeelsonClientError for answers that are errors; what `fetch` throws */
+/** @throws KeelsonClientError for error responses; what `fetch` throws */
 export type Send = (request: Outgoing) => Promise<Answer>;
 
 export function createSender({ baseUrl, getToken, headers: shared, credentials, ...given }: ClientOptions): Send {
   const root = baseUrl.replace(/\/+$/, "");
-  // Looked up at each request: a page may replace it, and a browser's own wants to be called as a global.
+  // Looked up at each request: a page may replace it, and the browser's own must be called as a global.
   const ask = given.fetch ?? ((url: string, init: RequestInit) => fetch(url, init));
 
   return async (request) => {
@@ -47,10 +47,10 @@ export function createSender({ baseUrl, getToken, headers: shared, credentials, 
   };
 }
 
-/** JSON has no NaN, no infinity and no invalid moment, and would quietly say null. */
+/** JSON has no NaN, infinity or invalid date, and would silently write null. */
 function toJson(body: unknown): string {
   return JSON.stringify(body, function (this: Readonly<Record<string, unknown>>, name: string, value: unknown) {
-    const given = this[name]; // moments are text by now
+    const given = this[name]; // datetimes are text by now
     if (typeof given === "number" && !Number.isFinite(given)) throw badCall(`"${name}" must be a finite number`);
     if (given instanceof Date && value === null) throw badCall(`"${name}" must be a valid date`);
     return value;
@@ -66,7 +66,7 @@ async function readAnswer(response: Response, of: string): Promise<Answer> {
   try {
     return { ...answer, body: JSON.parse(text) };
   } catch {
-    throw unexpectedAnswer(answer, `${of} was answered with JSON that does not parse`);
+    throw unexpectedAnswer(answer, `${of} returned invalid JSON`);
   }
 }
 
@@ -74,7 +74,7 @@ function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
   const { status, headers, body, of, isJson } = answer;
   const said = isJson ? (body as Partial<ClientErrorContent> | null) : undefined;
   if (typeof said?.code !== "string" || typeof said.message !== "string")
-    return unexpectedAnswer(answer, `${of} was answered with status ${status}, and not by the API`);
+    return unexpectedAnswer(answer, `${of} returned status ${status}, but not from the API`);
   const { code, message, errors, issues, requestId, status: _, ...details } = body as ClientErrorContent;
   const hint = isAssumed && (status === 404 || status === 405) ? ` (${of} was assumed; give the client routes)` : "";
   return new KeelsonClientError({
@@ -89,7 +89,7 @@ function errorOf(answer: Answer, { isAssumed }: Outgoing): KeelsonClientError {
   });
 }
 
-/** What is waited for, unless the call is given up before. @throws the reason of the signal */
+/** The promise's result, unless the call is aborted first. @throws the reason of the signal */
 async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work;
   return await new Promise<T>((resolve, reject) => {
@@ -102,35 +102,35 @@ async function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | unde
   });
 }
 
-/** @throws KeelsonClientError for another body: a page of the site, when the address is not the API's */
+/** @throws KeelsonClientError for another body, such as a page of a site when the address is not the API's */
 export function expectJson(answer: Answer): unknown {
   if (!answer.isJson)
-    throw unexpectedAnswer(answer, `${answer.of} was not answered with JSON; is baseUrl the address of the API?`);
+    throw unexpectedAnswer(answer, `${answer.of} did not return JSON; is baseUrl the address of the API?`);
   return answer.body;
 }
 
-/** What the API answered. */
+/** The API's response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** JSON as values, other bodies as text; undefined when there is none. */
+  /** JSON as values, other bodies as text; undefined without a body. */
   readonly body: unknown;
   readonly isJson: boolean;
-  /** Whether it comes from where the request was sent on to, maybe as a GET without a body. */
+  /** Whether the request was redirected, maybe as a GET without a body. */
   readonly isElsewhere: boolean;
   /** Method and path, for messages. */
   readonly of: string;
 }
 
-/** An answer that the API does not give: another server's, or one that lost a part on its way. */
+/** The error for a response that did not come from the API, or that lost a part on its way. */
 export function unexpectedAnswer({ status, headers }: Answer, message: string): KeelsonClientError {
   const requestId = headers.get("x-request-id") ?? undefined;
   return new KeelsonClientError({ code: "UNEXPECTED_ANSWER", status, message, headers, requestId });
 }
 
 /**
- * What JSON makes of a value: a moment is its text (ISO 8601, UTC). The client knows no fields at run time, and a text
- * that looks like a moment need not be one, so nothing is turned back.
+ * The JSON form of a value: a datetime is text (ISO 8601, UTC). The client knows no fields at run time, so texts are
+ * not turned back into dates.
  */
 export type OverTheWire<T> = 0 extends 1 & T
   ? T
@@ -140,7 +140,7 @@ export type OverTheWire<T> = 0 extends 1 & T
       ? { [K in keyof T]: OverTheWire<T[K]> }
       : T;
 
-/** The same the other way: a moment may be sent as its text, so what was read can be sent back. */
+/** The same for input: a datetime may be sent as text, so a record that was read can be sent back. */
 export type Sendable<T> = 0 extends 1 & T
   ? T
   : T extends Date

@@ -5,7 +5,7 @@ export interface ClientIssue {
   readonly message: string;
 }
 
-/** What is known of a call that failed. */
+/** The facts of a failed call. */
 export interface ClientErrorContent {
   readonly code: string;
   readonly status: number;
@@ -24,19 +24,22 @@ export interface ClientErrorContent {
  * if (error instanceof KeelsonClientError && error.code === "VALIDATION_FAILED") show(error.errors)
  */
 export class KeelsonClientError extends Error {
-  /** Code of the catalogue (docs/reference/errors.md), or `UNEXPECTED_ANSWER` for an answer that is not the API's. */
+  /**
+   * Code of the catalogue (docs/reference/errors.md), or `UNEXPECTED_ANSWER` for a response that did not come from the
+   * API.
+   */
   readonly code: string;
-  /** Status of the answer; 400 for a call that was never sent. */
+  /** Status of the response; 400 for a call that was never sent. */
   readonly status: number;
   /** A message per field, to show at the field. */
   readonly errors: Readonly<Record<string, string>>;
   /** All that is wrong with what was sent. */
   readonly issues: readonly ClientIssue[];
-  /** What the server's log has the request under. */
+  /** The request's id in the server's log. */
   readonly requestId: string | undefined;
-  /** What the answer said besides, such as `failedStep` of a workflow. */
+  /** Further members of the response, such as `failedStep` of a workflow. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Headers of the answer, such as `Retry-After`; empty for a call that was never sent. */
+  /** Headers of the response, such as `Retry-After`; empty for a call that was never sent. */
   readonly headers: Headers;
 
   constructor({ code, status, message, errors, issues, requestId, details, headers }: ClientErrorContent) {

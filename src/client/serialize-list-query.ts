@@ -24,7 +24,7 @@ export interface ListWhere {
   readonly [name: string]: ListValue | readonly ListValue[] | ListOperators | ListWhere;
 }
 
-/** What a list may be asked for; the words of the query string. */
+/** The options of a list, named as in the query string. */
 export interface ListQuery {
   readonly where?: ListWhere | undefined;
   /** Text to find in any readable text field. */
@@ -42,7 +42,7 @@ export interface ListQuery {
   /** `["author", "comments.author"]` */
   readonly include?: readonly string[] | undefined;
   readonly select?: readonly string[] | undefined;
-  /** Records that are softly deleted, for those who may restore them: these too, or these alone. @default none */
+  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
   /** `false` leaves the count out. @default true */
   readonly total?: boolean | undefined;
@@ -53,16 +53,16 @@ type Pair = readonly [name: string, value: string];
 const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"]);
 
 /**
- * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: no imports but
- * pure text functions.
+ * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: no imports but pure
+ * text functions.
  *
  * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
  * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`.
- * @throws TypeError for values that have no place in a query string (`undefined`, NaN, functions, half a character): left out silently,
- * they would widen the query. Not one of our errors: importing their class would put it into every browser bundle.
- * @example
- * serializeListQuery({ where: { views: { gte: 10 } }, sort: ["-createdAt"], limit: 20 })
- * // "views_gte=10&_sort=-createdAt&_limit=20"
+ * @throws TypeError for values that a query string cannot express (`undefined`, NaN, functions, half a character): left
+ *   out silently, they would widen the query. Not a KeelsonError: importing its class would put it into every browser
+ *   bundle.
+ * @example serializeListQuery({ where: { views: { gte: 10 } }, sort: ["-createdAt"], limit: 20 }) //
+ *   "views_gte=10&_sort=-createdAt&_limit=20"
  */
 export function serializeListQuery(query: ListQuery): string {
   const { where, q, sort, page, limit, offset, after, include, select, deleted, total } = query;
@@ -97,7 +97,7 @@ function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): P
     const name = `${prefix}${key}`;
     if (Array.isArray(value)) return anyOfPairs(name, value);
     if (!isObject(value)) return [valuePair(name, "eq", value)];
-    // Nothing to say about a field would leave the condition out, and widen the query.
+    // An empty condition on a field would be left out, and widen the query.
     if (Object.keys(value).length === 0) throw new TypeError(`"${name}": the condition is empty`);
     if (isOperators(value))
       return Object.entries(value).map(([operator, operand]) => valuePair(name, operator, operand));
@@ -128,7 +128,7 @@ function text(name: string, value: unknown): string {
 
 /** Joins values for `field_in` and `field_nin`: by commas, with commas and backslashes inside a value escaped. */
 function joinList(values: readonly string[]): string {
-  // No text at all is the empty list, so the list of one empty text says it twice, which means the same.
+  // An empty text stands for the empty list, so a list with one empty text repeats it, which means the same.
   if (values.length === 1 && values[0] === "") return ",";
   return values.map((value) => value.replace(/[\\,]/g, "\\$&")).join(",");
 }

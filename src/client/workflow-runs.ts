@@ -2,7 +2,7 @@ import type { CallOptions } from "./client-options.ts";
 import { segmentOf } from "./client-routes.ts";
 import { type Answer, expectJson, type Send } from "./create-sender.ts";
 
-/** What the API reports of a run, to the user who started it and to administrators. */
+/** The API's report of a run, for the user who started it and for administrators. */
 export interface WorkflowRun {
   readonly id: string;
   /** Name of the workflow, such as `order.checkout`. */
@@ -19,7 +19,7 @@ export interface WorkflowRun {
   readonly updatedAt: string;
   readonly failedStep?: string;
   readonly error?: { readonly code: string; readonly message: string };
-  /** What the last step gave, when the run has completed. */
+  /** The result of the last step, when the run has completed. */
   readonly result?: unknown;
 }
 

@@ -16,7 +16,7 @@ export interface ActionDriver {
   delete(entity: EntityName, where: Conditions): Promise<boolean>;
 }
 
-/** What the handler of a plain action object is given; handlers of the builder get it with more types. */
+/** The input of a plain action object's handler; handlers of the builder get it with more types. */
 export interface PlainActionContext {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface PlainAction {
   /** Pattern below the entity's path, such as `/:id/publish`. @default the action's name */
   readonly path?: string | undefined;
   readonly description?: string | undefined;
-  /** Any of them passes. @default those of the entity that fit method and path */
+  /** Passing one is enough. @default those of the entity that fit method and path */
   readonly rules?: readonly RuleRef[] | undefined;
   readonly input?: ActionFields | undefined;
   readonly query?: ActionFields | undefined;
@@ -62,7 +62,7 @@ export interface PlainAction {
 
 /** What types know about an action. */
 export interface ActionTypes {
-  /** What a caller gives: the values of input and query. */
+  /** The caller's arguments: the values of input and query. */
   readonly given: unknown;
   readonly output: unknown;
   /** Whether it is about one record. */

@@ -70,7 +70,7 @@ export function columnsOf(
   return Object.freeze(Object.fromEntries(columns.map((column) => [column.name, column])));
 }
 
-/** Names of the columns that are in a record, but are not shown by it. */
+/** Names of the columns that a record holds without showing them. */
 export function hiddenColumns(columns: Readonly<Record<string, ColumnDefinition>>): readonly string[] {
   const hidden = Object.values(columns).filter(
     ({ role, field }) => role === "blindIndex" || field?.omit === true || field?.password !== undefined,
@@ -84,7 +84,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string" && value.isWellFormed() && !value.includes("\u0000");
 }
 
-/** Half a surrogate pair, NaN or 1.5 in a whole number would be stored as something else; an object is not a number. */
+/** Half a surrogate pair, NaN, or 1.5 in a whole number would be stored as something else. */
 const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
   String: isText,
   Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
@@ -105,7 +105,7 @@ export function canHold({ kind, optional, field }: ColumnDefinition, value: unkn
 
 /**
  * A field's default for one new record: made by its function, or copied so that records never share an object;
- * undefined when the field has none.
+ * undefined for a field without a default.
  */
 export function newDefault({ default: given }: Pick<FieldDefinition, "default">): unknown {
   if (given === undefined) return undefined;
@@ -117,7 +117,7 @@ export function newDefault({ default: given }: Pick<FieldDefinition, "default">)
 type Fields = Readonly<Record<string, FieldDefinition>>;
 
 /**
- * Fields as anyone may inspect them. A protected field's literal default is left out, because it is one of its values.
+ * Fields as they may be inspected. A protected field's literal default is left out, because it is one of its values.
  */
 export function publishedFields(fields: Fields): Fields {
   return Object.freeze(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, published(field)])));

@@ -73,7 +73,7 @@ export interface EntityDefinition<
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;
   readonly rules?: EntityRules;
-  /** Rules that the entity and its fields were given as objects, by name: what these names mean here. */
+  /** Rules that the entity and its fields were given as objects, by name. */
   readonly ruleObjects: Readonly<Record<string, RuleObject>>;
   readonly actions: Readonly<Record<string, unknown>>;
   readonly validators: readonly CrossFieldValidator[];
@@ -82,11 +82,11 @@ export interface EntityDefinition<
   readonly internal: boolean;
   /** 404 instead of 403, so that the existence of a record stays hidden. */
   readonly hideForbidden: boolean;
-  /** Records have a `version`; `required`: requests that change one must say which they are about. */
+  /** Records have a `version`; `required`: requests that change a record must name it. */
   readonly versioned?: { readonly required: boolean };
-  /** Records whose field is filled are hidden, and free their unique values. */
+  /** Records with a value in this field are hidden, and free their unique values. */
   readonly softDelete?: { readonly field: string };
-  /** What the entity, and so its table, was called before. */
+  /** The former name of the entity and its table. */
   readonly renamedFrom?: string;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];

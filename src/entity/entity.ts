@@ -16,7 +16,7 @@ import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
-/** Rules per access as they are written down: names, or rules themselves. */
+/** Rules per access, as names or as objects. */
 export type EntityRulesInput = { readonly [K in Access]?: readonly (string | RuleObject)[] };
 
 /** Options of a cross-field validator. */
@@ -27,7 +27,7 @@ export interface CrossFieldOptions {
   readonly fields?: readonly string[];
 }
 
-/** Everything a builder has gathered; passive data. */
+/** The state of a builder; passive data. */
 type Draft = {
   readonly name: string;
   readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
@@ -115,13 +115,14 @@ export class EntityBuilder<
     return this.#with({ internal: true });
   }
 
-  /** Answers 404 instead of 403, so that the existence of a record stays hidden. */
+  /** Responds with 404 instead of 403, so that the existence of a record stays hidden. */
   hideForbidden(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ hideForbidden: true });
   }
 
   /**
-   * Optimistic concurrency: records have a `version`, from 1, that every write counts up, and answers with one an `ETag`.
+   * Optimistic concurrency: records have a `version` that starts at 1 and that every write increments; responses with
+   * one record have an `ETag`.
    * @param options `required` refuses requests that change a record without `If-Match` (428) @default false
    */
   versioned(
@@ -132,15 +133,17 @@ export class EntityBuilder<
   }
 
   /**
-   * Soft deletion: records whose field is filled are hidden from every operation, and free their unique values. Only
-   * `softDeleteAction` and `restoreAction` write the field.
+   * Soft deletion: records with a value in the field are hidden from every operation, and free their unique values.
+   * Only `softDeleteAction` and `restoreAction` write the field.
    * @param field optional datetime field, which the entity declares @default "deletedAt"
    */
   softDelete(field = "deletedAt"): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ softDelete: Object.freeze({ field }) });
   }
 
-  /** What the entity was called: its table keeps its rows under the new name. Remove it once every database has changed. */
+  /**
+   * The entity's former name: its table keeps its rows under the new name. Remove this once every database has changed.
+   */
   renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
     return this.#with({ renamedFrom: name });
   }
@@ -189,7 +192,7 @@ export class EntityBuilder<
   }
 }
 
-/** The field of a soft deletion is for actions to write. */
+/** Only actions write the field of a soft deletion. */
 function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDeletion: boolean): M {
   return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
 }

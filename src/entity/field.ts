@@ -12,7 +12,7 @@ import {
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
-/** What a modifier may have said about a field, as far as types are concerned. */
+/** What the types know about a field's modifiers. */
 export type FieldFlag = "optional" | "default" | "hidden" | "readonly" | "restricted";
 
 /** Structural view of any field; what shared code reads. */
@@ -42,7 +42,10 @@ export interface Field<T, F extends FieldFlag = never> extends AnyField {
   encrypted(options?: { searchable?: boolean }): Field<T, F>;
   /** Callers never write it; code with the system's rights does. */
   readonly(): Field<T, F | "readonly">;
-  /** What the field was called: its column keeps its values under the new name. Remove it once every database has changed. */
+  /**
+   * The field's former name: its column keeps its values under the new name. Remove this once every database has
+   * changed.
+   */
   renamedFrom(name: string): Field<T, F>;
   /** A sentence for documentation. */
   describe(text: string): Field<T, F>;
@@ -223,7 +226,7 @@ export const float: NumberField = field(floatKind as FieldKind);
 export const bool: Field<boolean> = field(boolKind as FieldKind);
 /** Alias of {@link bool}. */
 export const boolean: Field<boolean> = bool;
-/** A moment; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
+/** A datetime; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
 export const datetime: Field<Date> = field(datetimeKind as FieldKind);
 /** Any JSON value. JSON or JSONB. */
 export const json: Field<unknown> = field(jsonKind);

@@ -11,8 +11,8 @@ import type {
   TargetOf,
 } from "./infer.ts";
 
-// What may be asked of an entity's records, from its definition alone. Definitions without types (AnyEntity) take
-// anything, as the kernel does.
+// The queries that an entity's definition allows. Definitions without types (AnyEntity) take anything, as the kernel
+// does.
 
 interface NullOperator {
   readonly null?: boolean;
@@ -35,7 +35,7 @@ interface TextOperators<T> extends OrderOperators<T> {
   readonly ends?: string;
 }
 
-/** What is stored as text, a number or a moment; all else is JSON, which only is null or is not. */
+/** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
 type Scalar = string | number | boolean | Date;
 type Operators<T> = [T] extends [boolean]
   ? EqualityOperators<T>
@@ -99,8 +99,8 @@ type Joined<E, I extends string, TSystem extends boolean> = [I] extends [never]
   : { [K in Head<I>]: RelatedData<E, K, TSystem> };
 
 /**
- * A record as a caller reads it, with the relations that were included, of the fields that were selected (the id always
- * is); all by default. Fields with `.readable()` are optional: they are absent where no rule lets the caller see them.
+ * A record as a caller reads it, with the included relations and the selected fields (and always the id); all fields by
+ * default. Fields with `.readable()` are optional: they are absent where the rules hide them.
  * @typeParam TSystem Whether the system reads it: all fields are always present
  */
 export type InferRecord<
@@ -114,7 +114,7 @@ export type InferRecord<
  * The options of a list, with the same names as in a query string.
  * @typeParam I Relations to include
  * @typeParam S Fields to select
- * @typeParam H Whether conditions may be about fields with `.omit()` and `.password()`
+ * @typeParam H Whether conditions may use fields with `.omit()` and `.password()`
  */
 export interface ListOptions<
   E = AnyEntity,
@@ -132,7 +132,7 @@ export interface ListOptions<
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
   readonly include?: readonly I[] | undefined;
-  /** Records that are softly deleted, for those who may restore them: these too, or these alone. @default none */
+  /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
   /** Fields of the records; the id is always one of them. @default all */
   readonly select?: readonly S[] | undefined;

@@ -5,7 +5,7 @@ import type { Relation, RelationFlag } from "./relation.ts";
 /** The definition behind a builder or a definition. */
 export type DefinitionOf<E> = E extends { build(): infer D } ? D : E;
 
-/** What a definition says about its types. */
+/** The type information of a definition. */
 export type Parts<E> =
   DefinitionOf<E> extends EntityDefinition<infer N, infer F, infer A, infer T, infer O, infer V>
     ? { name: N; fields: F; actions: A; timestamps: T; owner: O; versioned: V }
@@ -28,7 +28,7 @@ type ForeignKey<K extends string, V> =
 export type IsHidden<V> = FieldParts<V> extends { flags: infer F extends FieldFlag } ? Has<F, "hidden"> : false;
 type IsField<V> = V extends { readonly definition: unknown } ? true : false;
 
-/** Key under which a declared member appears in data: its own, its foreign key, or none. */
+/** Key under which a declared member appears in data: its own, its foreign key, or never. */
 type DataKey<K extends string, V> = IsField<V> extends true ? (IsHidden<V> extends true ? never : K) : ForeignKey<K, V>;
 export type DataValue<V> =
   IsField<V> extends true
@@ -42,8 +42,8 @@ export type DataValue<V> =
 type Declared<F> = { [K in keyof F & string as DataKey<K, F[K]>]: DataValue<F[K]> };
 type Timestamps<T> = T extends false ? unknown : { createdAt: Date; updatedAt: Date };
 type Versioned<V> = V extends true ? { version: number } : unknown;
-// `extends infer D` makes the results nameless mapped types. A named one would keep the entity as its type argument, and
-// inference through a record (`.then`, `.map`) would walk on from there to all entities that can be reached.
+// `extends infer D` makes the results nameless mapped types. A named type would keep the entity as its type argument,
+// and inference through a record (`.then`, `.map`) would follow it to all reachable entities.
 
 /** Whether records of an entity have a `version`. */
 export type IsVersioned<E> = Parts<E> extends { versioned: infer V } ? ([V] extends [true] ? true : false) : false;
@@ -59,7 +59,9 @@ export type InferEntityData<E> =
       : never
     : never;
 
-/** A relation, or a field without `.readable()`. Comparing all members with it at once costs less than asking each. */
+/**
+ * A relation, or a field without `.readable()`. Comparing all members with it at once is cheaper than comparing each.
+ */
 type Unrestricted =
   | { readonly $field?: { readonly flags: Exclude<FieldFlag, "restricted"> } }
   | { readonly relation: unknown };
@@ -80,7 +82,7 @@ type CallerData<E> =
 /** A record as it is read: by the system, which sees all fields, or by a caller. */
 export type SeenData<E, TSystem extends boolean> = TSystem extends true ? InferEntityData<E> : CallerData<E>;
 
-/** Key under which callers write a member (omitted and password fields too); readonly fields have none. */
+/** Key under which callers write a member (omitted and password fields too); never for readonly fields. */
 type InputKey<K extends string, V> =
   IsField<V> extends true
     ? FieldParts<V> extends { flags: infer F extends FieldFlag }
@@ -131,7 +133,7 @@ export type InferCreateInput<E> =
 export type InferUpdateInput<E> =
   Parts<E> extends { fields: infer F } ? { [K in keyof F & string as InputKey<K, F[K]>]?: InputValue<F[K]> } : never;
 
-/** Values of fields outside entities, complete: what is left out is the default, or `null`. */
+/** Complete values of fields outside entities: missing values are the default, or `null`. */
 export type InferFieldValues<F> = { [K in keyof F & string]: DataValue<F[K]> };
 
 /** The same as a caller gives them: optional fields and those with a default may be left out. */
@@ -144,7 +146,7 @@ export type RelationNames<E> =
     : never;
 
 /**
- * Data of a relation's target: a record, a list, or `null` when the caller may read none.
+ * Data of a relation's target: a record, a list, or `null` when the caller may not read any.
  * @typeParam TSystem Whether the system reads it: fields with `.readable()` are always present
  */
 export type RelatedData<E, K extends string, TSystem extends boolean = false> =

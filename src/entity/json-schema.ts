@@ -8,7 +8,7 @@ const made = new WeakMap<FieldDefinition | FieldKind, JsonSchema>();
 
 /**
  * The JSON Schema of one value as it is on the wire, which the kind's own zod schema knows.
- * @param field whose limits and formats count; without one, any value of the kind
+ * @param field whose limits and formats count; without a field, any value of the kind
  */
 export function jsonSchemaOf(kind: FieldKind, field?: FieldDefinition): JsonSchema {
   const known = made.get(field ?? kind);

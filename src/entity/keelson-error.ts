@@ -4,15 +4,15 @@ const kKeelsonError = Symbol.for("keelson.error");
 export interface KeelsonErrorOptions {
   /** Machine-readable facts for the caller; never rejected values of protected fields, SQL or paths. */
   readonly details?: unknown;
-  /** What caused it. Logged (redacted), never sent. */
+  /** The cause. Logged (redacted), never sent. */
   readonly cause?: unknown;
   /** Extra response headers, such as `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Base of every error Keelson throws (spec section 7). It lives beside the entity language because a definition
- * is the first thing that can be wrong; the kernel adds the errors that have to do with requests.
+ * Base of every error Keelson throws (spec section 7). It lives beside the entity language because definitions throw
+ * errors, too; the kernel adds the errors of requests.
  */
 export class KeelsonError extends Error {
   readonly code: string;
@@ -46,7 +46,7 @@ export class KeelsonError extends Error {
   }
 }
 
-/** Recognises our errors by brand, so that two copies of the package still agree. */
+/** Recognises Keelson errors by brand, so that two copies of the package still agree. */
 export function isKeelsonError(value: unknown): value is KeelsonError {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[kKeelsonError] === true;
 }

@@ -9,10 +9,10 @@ export interface EntityModel {
   readonly entities: readonly AnyEntity[];
   /**
    * Entities of other services that remote relations lead to, and those that such entities lead to in turn: their shape
-   * and their rules are known here, and nothing of them is stored. Relations of theirs that cannot be resolved are left out.
+   * and rules are known here, but their records are not stored. Unresolvable relations of theirs are left out.
    */
   readonly foreign: readonly AnyEntity[];
-  /** Undefined when there is no such entity. */
+  /** Undefined for an unknown entity. */
   get(name: string): AnyEntity | undefined;
   /** Undefined when the entity has no such relation. */
   relation(entity: AnyEntity, name: string): ResolvedRelation | undefined;
@@ -35,7 +35,7 @@ function pointedAt({ target }: RelationDefinition): (EntityLike & Named) | undef
 /** Resolves relations between entities. Never throws; problems are listed for the start-up report. */
 export function createModel(input: readonly EntityLike[]): EntityModel {
   const problems: string[] = [];
-  /** Definitions that have problems of their own; relations to them are not one more. */
+  /** Definitions with problems of their own; relations to them are not reported as well. */
   const broken = new Set<string>();
 
   function build(entity: EntityLike): AnyEntity | undefined {
@@ -61,7 +61,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     if (relation.target === null) return source;
     const target = pointedAt(relation);
     if (target === undefined || broken.has(target.name)) return undefined;
-    // By name: a builder makes a new definition on every build(), and the app's own one counts.
+    // By name: a builder makes a new definition on every build(), and the app's own definition counts.
     const known = byName.get(target.name) ?? foreign.get(target.name);
     if (known !== undefined || !(relation.remote || isForeign(source))) return known;
     const built = build(target);
@@ -101,7 +101,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   }
 
   for (const source of byName.values()) resolveOf(source);
-  // A map goes on to what is added to it on the way.
+  // Iteration over a map includes entries that are added meanwhile.
   for (const source of foreign.values()) resolveOf(source);
 
   const lists = new Map([...relations].map(([entity, own]) => [entity, Object.freeze([...own.values()])] as const));
@@ -115,7 +115,7 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
   });
 }
 
-/** Whether deleting a record may be kept from, or do something to, others of its kind, by what refers to what. */
+/** Whether references may prevent deleting a record of an entity, or may change other records of that entity. */
 export function reachesOwnKind(model: EntityModel, entity: AnyEntity): boolean {
   const referring = (target: AnyEntity) =>
     model.entities.flatMap((source) =>

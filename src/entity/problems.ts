@@ -17,7 +17,7 @@ const RESERVED = new Set([
   "createdAt",
   "updatedAt",
   "version",
-  // Words of the `where` language, and of the ORM underneath it, which reads them as logic.
+  // Words of the `where` language, and of the ORM underneath it, which treats them as operators.
   "AND",
   "OR",
   "NOT",
@@ -64,7 +64,7 @@ function nameProblem(at: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Names that a member takes up in records and bodies, its own one first. */
+/** Names that a member uses in records and bodies, its own first. */
 function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
   if ("kind" in member) return member.encrypted?.searchable ? [name, blindIndexOf(name)] : [name];
   if (member.type === "belongsTo") return [name, foreignKeyOf(name, member)];
@@ -94,10 +94,10 @@ function ruleProblems(entity: AnyEntity, objects: readonly RuleObject[]): string
   return [...new Set(doubled)].map((name) => `${entity.name}: two different rules are called "${name}"`);
 }
 
-/** A column cannot get its values from one that there still is. */
+/** A column cannot take its values from a column that still exists. */
 function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, members: Members): string[] {
   const problems: string[] = [];
-  if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") names what it is called now`);
+  if (renamedFrom === name) problems.push(`${name}: .renamedFrom("${name}") is its current name`);
   else if (renamedFrom !== undefined && !NAME.test(renamedFrom))
     problems.push(`${name}.renamedFrom("${renamedFrom}"): a name is letters, digits and single underscores`);
   const takers = new Map<string, string>();

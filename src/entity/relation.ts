@@ -4,7 +4,7 @@ import type { AnyEntity } from "./entity-definition.ts";
 export type RelationType = "belongsTo" | "hasMany" | "hasOne" | "manyToMany";
 /** What a modifier says about a relation. */
 export type RelationFlag = "optional" | "remote";
-/** What becomes of a record when the one it refers to is deleted. */
+/** What happens to a record when the record it refers to is deleted. */
 export type OnDelete = "cascade" | "setNull" | "restrict";
 
 /** A relation as passive, frozen data (spec 2.5). */
@@ -20,7 +20,7 @@ export interface RelationDefinition {
   readonly foreignKey?: string;
   readonly onDelete?: OnDelete;
   readonly inverse?: string;
-  /** What the relation was called before. */
+  /** The former name of the relation. */
   readonly renamedFrom?: string;
 }
 
@@ -57,8 +57,8 @@ export interface Relation<
   /** Name of the relation on the other side, when more than one could be meant. */
   inverse(field: string): Relation<TType, TTarget, F, TKey>;
   /**
-   * What the relation was called, or the column of its key where that had a name of its own: the key, or the table of a
-   * manyToMany relation, keeps its values under the new name. Remove it once every database has changed.
+   * The relation's former name, or that of its key's column where it had its own name: the key, or the table of a
+   * manyToMany relation, keeps its values under the new name. Remove this once every database has changed.
    */
   renamedFrom(name: string): Relation<TType, TTarget, F, TKey>;
 }
@@ -98,8 +98,8 @@ class RelationNode implements AnyRelation {
 }
 
 /**
- * Any function, described without a call signature. With one, TypeScript would look up what an arrow function returns
- * while it still reads the entity around it, from entity to entity: a long chain of them overflows its stack.
+ * Any function, described without a call signature. With one, TypeScript would resolve the return type of an arrow
+ * function while it is still checking the entity around it; a long chain of entities overflows its stack.
  */
 type Thunk = { readonly bind: unknown };
 

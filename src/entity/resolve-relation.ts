@@ -12,7 +12,7 @@ export interface ResolvedRelation {
   readonly many: boolean;
   readonly optional: boolean;
   readonly remote?: { readonly service?: string | undefined };
-  /** belongsTo: column on the source. hasMany, hasOne: column on the target. manyToMany: none. */
+  /** belongsTo: column on the source. hasMany, hasOne: column on the target. manyToMany: undefined. */
   readonly foreignKey?: string;
   /** Name of the relation on the target that is the other side of this one, when it is declared. */
   readonly inverse?: string;
@@ -23,7 +23,7 @@ export interface ResolvedRelation {
 export type TargetOf = (source: AnyEntity, relation: RelationDefinition) => AnyEntity | undefined;
 
 type Side = readonly [name: string, relation: RelationDefinition];
-/** The other side, undefined if the other entity declares none, or why it cannot be determined. */
+/** The other side, undefined if the other entity does not declare it, or why it cannot be determined. */
 type OtherSide = { readonly name?: string | undefined; readonly foreignKey?: string } | { readonly problem: string };
 
 /** Relations of `entity` to `target` of some types. */
@@ -59,7 +59,7 @@ function keySide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Targ
   }
   if (second !== undefined)
     return {
-      problem: `${at}: ${target.name} has several belongsTo relations to ${source.name} (${names(fitting)}); say which with .inverse("${only[0]}")`,
+      problem: `${at}: ${target.name} has several belongsTo relations to ${source.name} (${names(fitting)}); name one with .inverse("${only[0]}")`,
     };
   return { name: only[0], foreignKey: foreignKeyOf(...only) };
 }
@@ -106,13 +106,13 @@ function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   const mine = openSides(source, target, targetOf);
   if (mine.length === 1 && theirs.length === 1) return { name: theirs[0]?.[0] };
   return {
-    problem: `${at}: its other side could be meant in several ways (${source.name}: ${names(mine)}; ${target.name}: ${names(theirs)}); say which with .inverse("${theirs[0]?.[0]}")`,
+    problem: `${at}: its other side is ambiguous (${source.name}: ${names(mine)}; ${target.name}: ${names(theirs)}); name one with .inverse("${theirs[0]?.[0]}")`,
   };
 }
 
 const OTHER_SIDE = { belongsTo: listSide, hasMany: keySide, hasOne: keySide, manyToMany: twinSide } as const;
 
-/** Finds the other side of a relation; a sentence when it cannot be told. */
+/** Finds the other side of a relation; a sentence when it is ambiguous. */
 export function resolveRelation(
   source: AnyEntity,
   name: string,

@@ -1,12 +1,12 @@
 import { ConfigurationError } from "./keelson-error.ts";
 import type { RuleObject } from "./kinds/kind.ts";
 
-/** A rule as definitions mention it: its name, or an object that has one. */
+/** A rule as definitions refer to it: its name, or an object with a name. */
 export type RuleRef = string | RuleObject | readonly (string | RuleObject)[];
 
 /**
  * The name of a rule.
- * @throws ConfigurationError for a value that is not a rule, such as one that an import cycle has left undefined
+ * @throws ConfigurationError for a value that is not a rule, such as one left undefined by an import cycle
  */
 export function ruleName(rule: string | RuleObject): string {
   const name = typeof rule === "string" ? rule : (rule as RuleObject | undefined | null)?.name;
@@ -16,10 +16,10 @@ export function ruleName(rule: string | RuleObject): string {
   );
 }
 
-/** The objects among references that are more than a name; of a combination, those it is made of. */
+/** The references that are objects; of a combination, its parts. */
 export function ruleObjectsOf(rules: readonly RuleRef[]): readonly RuleObject[] {
   return (rules.flat() as readonly (string | RuleObject)[]).flatMap((rule) => {
-    ruleName(rule); // throws for what is no rule
+    ruleName(rule); // throws for anything but a rule
     if (typeof rule === "string") return [];
     if (rule.parts !== undefined) return ruleObjectsOf(rule.parts);
     return Object.keys(rule).length > 1 ? [rule] : [];

@@ -4,11 +4,11 @@ import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Plugin, PluginContext } from "./plugin.ts";
 import type { Driver } from "./statement/driver.ts";
 
-/** Something a definition asks for that only a plugin can do. */
+/** Something in a definition that only a plugin can do. */
 export interface Feature {
   /** Capability that a plugin must provide. */
   readonly name: string;
-  /** Where it was asked for, as a reader of the definition knows it. */
+  /** Where the definition uses it. */
   readonly where: string;
 }
 
@@ -43,7 +43,10 @@ function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
   });
 }
 
-/** One sentence per feature that no plugin provides: such an app must not start, least of all store a password in clear. */
+/**
+ * One sentence per feature that no plugin provides: such an app must not start; it could store a password in clear
+ * text.
+ */
 export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]): string[] {
   const provided = new Set(plugins.flatMap((plugin) => [plugin.id, ...plugin.provides]));
   return [...model.entities.flatMap(featuresOf), ...model.foreign.flatMap(fieldFeatures)]
@@ -57,7 +60,7 @@ interface LayeredDriver {
   readonly handlerDriver: (driver: Driver, scope?: OperationScope) => Driver;
 }
 
-/** Puts what plugins bring around a driver, the first plugin innermost. */
+/** Wraps a driver in the layers of plugins, the first plugin innermost. */
 export function layerDriver(driver: Driver, contexts: ReadonlyMap<Plugin, PluginContext>): LayeredDriver {
   const layers = [...contexts];
   const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);

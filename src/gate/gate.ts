@@ -36,7 +36,7 @@ import type { Driver } from "./statement/driver.ts";
 export interface GateOptions {
   readonly entities: readonly EntityLike[];
   readonly driver: Driver;
-  /** Rules of entities without their own. @default none: such an entity denies everything */
+  /** Rules of entities without their own. @default no rules: such an entity denies everything */
   readonly defaultRules?: EntityRules | undefined;
   /** @default the system's time */
   readonly clock?: Clock | undefined;

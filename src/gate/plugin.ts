@@ -24,8 +24,8 @@ export interface PluginConfig extends KernelConfig {
 }
 
 /**
- * Everything a plugin may touch. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
- * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
+ * Everything a plugin may use. The declaring members (`services.register`, `hooks`, `routes.add`, `problem`) are for
+ * `setup`: afterwards they throw a ConfigurationError, and the app does not start.
  */
 export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "routes" | "runAs"> {
   readonly hooks: {
@@ -46,17 +46,18 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   readonly config: PluginConfig;
   /** The base driver, without rules; connected when `start` runs. */
   readonly driver: Driver;
-  /** What the plugin says about the records of all surfaces. */
+  /** The plugin's declarations about the records of all surfaces. */
   readonly records: {
     policy(policy: Policy): void;
     /**
-     * Receives every change of records inside its transaction, from whatever surface: operations, imports, handlers' drivers,
-     * steps of workflows, pairs, and what a deletion takes with it. A listener that throws rolls the change back.
+     * Receives every change of records inside its transaction, from any surface: operations, imports, handlers'
+     * drivers, steps of workflows, pairs, and what a deletion takes with it. A listener that throws rolls the change
+     * back.
      * @param options which entities @default all that are not internal
      */
     onChange(listener: ChangeListener, options?: ChangeOptions): void;
     /**
-     * Receives the same once the transaction has committed. What it throws is logged: the change stays. It may be lost when
+     * Receives the same once the transaction has committed. Errors are logged: the change stays. It may be lost when
      * the process ends between the commit and the call.
      */
     onCommitted(listener: CommittedListener, options?: ChangeOptions): void;
@@ -97,18 +98,18 @@ export interface PluginOptions
   readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
   /**
    * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
-   * `limits.hookMs` at most.
-   * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
-   * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
+   * `limits.hookMs` at most. Throw AuthenticationError for credentials that are wrong: any other error becomes a 503.
+   * An app has one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its
+   * requests.
    */
   getUser?(request: RequestInfo, context: PluginContext): unknown;
   /**
-   * Puts itself around the driver that the statements of operations run on, drivers of transactions included. Called
-   * once, after all plugins are set up. @default the driver as it is
+   * Wraps the driver that the statements of operations run on, drivers of transactions included. Called once, after all
+   * plugins are set up. @default the driver as it is
    */
   wrapDriver?(driver: Driver, context: PluginContext): Driver;
   /**
-   * The same around what handlers, hooks and rules use; called for each of their drivers.
+   * The same for the drivers of handlers, hooks and rules; called for each of them.
    * @param scope whose driver it is; undefined for the one that services of the whole app get
    * @default the driver as it is
    */
@@ -132,10 +133,10 @@ export interface Plugin extends PluginOptions, Pick<KernelPlugin, "version" | "r
 }
 
 /**
- * Makes a plugin. What else is wrong with it is in the report of the app that it is in.
+ * Makes a plugin. Other problems are reported by the app that uses it.
  * @param options its id, what it declares, and `setup`
  * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
- * `provides` is not a list of names
+ *   `provides` is not a list of names
  */
 export function createPlugin(options: PluginOptions): Plugin {
   return makePlugin(options);
@@ -174,13 +175,13 @@ export class PluginList implements Iterable<Plugin> {
     return new PluginList([...this.#plugins, ...plugins]);
   }
 
-  /** The list without a plugin. @throws ConfigurationError when there is none of that id */
+  /** The list without a plugin. @throws ConfigurationError for an unknown id */
   without(id: string): PluginList {
     this.#indexOf(id);
     return new PluginList(this.#plugins.filter((plugin) => plugin.id !== id));
   }
 
-  /** The list with another plugin in the place of one. @throws ConfigurationError when there is none of that id */
+  /** The list with one plugin replaced. @throws ConfigurationError for an unknown id */
   replace(id: string, plugin: Plugin): PluginList {
     const index = this.#indexOf(id);
     return new PluginList(this.#plugins.map((old, at) => (at === index ? plugin : old)));

@@ -24,10 +24,10 @@ import type { User } from "./request/scope.ts";
 import type { RouteListing } from "./routes/kernel-route.ts";
 import { canonicalize, RouteRegistry } from "./routes/route-registry.ts";
 
-/** What a kernel is made of. */
+/** The parts of a kernel. */
 export interface KernelOptions {
   readonly plugins: Iterable<KernelPlugin>;
-  /** Origins whose pages may send requests that change something. @default none but the app's own */
+  /** Origins whose pages may send requests that change something. @default the app's own origin only */
   readonly trustedOrigins?: TrustedOrigins | undefined;
   /** @default "/api" */
   readonly apiPrefix?: string | undefined;
@@ -70,8 +70,8 @@ function areOrigins(given: unknown): boolean {
 const PREFIX = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 
 /**
- * Boots plugins: everything that can be wrong in the configuration is found first and thrown together; what may be away,
- * such as a database, is asked afterwards, and `ready` tells how that went. It is tried again by later requests.
+ * Boots plugins: everything that can be wrong in the configuration is found first and thrown together; what may be
+ * unavailable, such as a database, is started afterwards, and `ready` reports the result. Later requests retry.
  * @throws ConfigurationError
  */
 export function createKernel(options: KernelOptions): Kernel {
@@ -199,9 +199,9 @@ export function createKernel(options: KernelOptions): Kernel {
   });
 }
 
-/** What the kernel asks of the service `kernel.tracer`: it sees requests as they begin and end. */
+/** What the kernel asks of the service `kernel.tracer`: it observes requests as they begin and end. */
 export interface RequestTracer {
-  /** A request, up to its answer. */
+  /** A request, up to its response. */
   request(request: KernelRequest, work: () => Promise<KernelResponse>): Promise<KernelResponse>;
 }
 

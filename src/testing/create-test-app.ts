@@ -1,7 +1,7 @@
 import type { EntityLike, Keelson, KeelsonConfig, User } from "../index.ts";
 import { keelson, memoryDriver } from "../index.ts";
 
-/** An answer with its JSON read. */
+/** A response with its JSON parsed. */
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;

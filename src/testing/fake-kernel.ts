@@ -71,9 +71,9 @@ export interface FakeKernel {
   readonly model: EntityModel;
   readonly log: Logger & { readonly lines: readonly string[] };
   /**
-   * Calls a route of the plugins as the kernel does: hooks of the request, the route's rules, the handler, the serializer;
-   * errors as the kernel answers them. Unless a plugin decides about rules (`route:authorize`), `everyone` and
-   * `authenticated` mean what they say and any other rule passes for admins.
+   * Calls a route of the plugins as the kernel does: hooks of the request, the route's rules, the handler, the
+   * serializer; errors as the kernel's responses. Unless a plugin decides about rules (`route:authorize`), `everyone`
+   * and `authenticated` work as usual and any other rule passes for admins.
    */
   call(method: string, path: string, init?: CallInit): Promise<FakeResponse>;
   /** Runs the plugins' functions of a hook and returns the payload. */
@@ -131,7 +131,7 @@ export function createFakeKernel(): FakeKernel {
     },
     addRoute: (plugin, route) => addRoute(plugin, route as RouteInput),
   });
-  /** Complains only when it is used: many plugins never touch a driver. */
+  /** Throws only on use: many plugins never use a driver. */
   const missingDriver = new Proxy({} as Driver, {
     get(_, name): undefined {
       // The kernel asks what wrapDriver returned whether it is a promise; that does not use the driver.

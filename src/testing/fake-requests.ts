@@ -34,7 +34,7 @@ export interface CallInit {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What `call` answers with. */
+/** The response of `call`. */
 export interface FakeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;

@@ -82,7 +82,7 @@ describe("keelson access --diff", () => {
   it("passes when nothing has changed, and when less is allowed", async () => {
     expect(await diff(config('["everyone"]'), config('["everyone"]'))).toMatchObject({
       code: 0,
-      out: "Nobody may do more than before.\n",
+      out: "No role may do more than before.\n",
     });
     expect((await diff(config('["everyone"]'), config("[all(mine, active)]"))).code).toBe(0);
     expect((await diff(config("[mine]"), config("[all(mine, active)]"))).code).toBe(0);

@@ -194,7 +194,7 @@ describe("the database of a command", () => {
     const { code, err } = await project.run("db", "status", config("driver"));
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('The driver "embedded" does not tell where its database is.'),
+      expect.stringContaining('The driver "embedded" does not report its database address.'),
     ]);
     process.env.DATABASE_URL = "file:own.db";
     expect((await project.run("db", "push", config("driver"))).code).toBe(0);
@@ -229,7 +229,7 @@ describe("the database of a command", () => {
   });
 
   it.each([
-    ["--url=mongodb://localhost/x", "--url begins with none of file:, postgresql: and mysql:"],
+    ["--url=mongodb://localhost/x", "--url must begin with file:, postgresql: or mysql:"],
     ["--url=mysql://localhost/x", "npx prisma"],
   ])("is refused as %s, with what to do", async (url, sentence) => {
     expect(await project.run("db", "status", url, config("one"))).toMatchObject({

@@ -59,7 +59,7 @@ describe("keelson init", () => {
       ),
     });
     expect(await project.list()).toEqual([".git", "a.txt", "b.txt", "c.txt", "d.txt"]);
-    expect((await project.run("init", "a.txt")).err).toContain("is no folder");
+    expect((await project.run("init", "a.txt")).err).toContain("is not a folder");
   });
 
   it.each(HOST_NAMES)("pins the versions that this package is tested with, for %s", async (host) => {

@@ -102,7 +102,7 @@ describe("keelson lint", () => {
     const { code, out } = await lint('const all = { note: entity("note", { title: string }) };');
     expect(code).toBe(1);
     expect(out).toContain("warning  Entity without rules  entity-without-rules");
-    expect(out).toContain("  note: nobody may create, read, update or delete it");
+    expect(out).toContain("  note: no caller may create, read, update or delete it");
     expect(out).toContain("Add .rules({");
     expect(await lint(`const all = { note: entity("note", { title: string }).rules(${RULES}) };`)).toMatchObject({
       code: 0,
@@ -117,12 +117,12 @@ describe("keelson lint", () => {
     expect(out).toContain("note.rules.update: everybody may update it, and it has protected fields (pin)");
   });
 
-  it("finds an endpoint of a plugin that nobody may call", async () => {
+  it("finds an endpoint of a plugin that no caller may use", async () => {
     const options =
       'plugins: [createPlugin({ id: "p", endpoints: { p: endpoint("/p", { method: "GET", handler: () => 1 }) } })]';
     const { code, out } = await lint("const all = {};", options);
     expect(code).toBe(1);
-    expect(out).toContain("GET /p: nobody may call it (plugin p)");
+    expect(out).toContain("GET /p: no caller may call it (plugin p)");
   });
 
   it("knows the entities of other services: who may not see what an include leads to, and whom nobody sees", async () => {
@@ -139,7 +139,7 @@ describe("keelson lint", () => {
     ]);
     const closed = await lint(remote("admin").replace('.rules({ read: ["admin"] })', ""), services);
     expect(closed.code).toBe(1);
-    expect(closed.out).toContain("plan: nobody may read it: includes are null");
+    expect(closed.out).toContain("plan: no caller may read it: includes are null");
   });
 
   it("reads what a service says of itself, asks it nothing, and waits for none", async () => {

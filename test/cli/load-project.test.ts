@@ -91,7 +91,7 @@ describe("the configuration of a project", () => {
       "has no default export. Write: export default defineConfig",
     ],
     ["exports a function", { "keelson.config.ts": "export default () => ({});" }, "exports a function"],
-    ["exports a list", { "keelson.config.ts": "export default [];" }, "is no configuration"],
+    ["exports a list", { "keelson.config.ts": "export default [];" }, "is not a Keelson configuration"],
     [
       "exports an app",
       {

@@ -87,7 +87,7 @@ describe("keelson dev", { timeout: PATIENCE }, () => {
       'import { entity, string } from "keelson"; export const note = entity("note", { title: string });',
     );
     const linted = await startCommand(project.folder, ["dev", "--no-watch", "--port=0"]);
-    await linted.until(/warning {2}note: nobody may create, read, update or delete it/);
+    await linted.until(/warning {2}note: no caller may create, read, update or delete it/);
     await project.write(
       "src/server.ts",
       `import { createServer } from "node:http";

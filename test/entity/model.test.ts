@@ -270,7 +270,7 @@ describe("a problem is reported, and nothing is thrown,", () => {
     const person = entity("person", { posts: hasMany(() => post) });
     const post = entity("post", { author: belongsTo(() => person), editor: belongsTo(() => person) });
     expect(problems([person, post])).toEqual([
-      'person.posts: post has several belongsTo relations to person (author, editor); say which with .inverse("author")',
+      'person.posts: post has several belongsTo relations to person (author, editor); name one with .inverse("author")',
     ]);
   });
 
@@ -290,11 +290,11 @@ describe("a problem is reported, and nothing is thrown,", () => {
   it("when manyToMany relations could be paired in several ways", () => {
     const post = entity("post", { tags: manyToMany(() => tag), hidden: manyToMany(() => tag) });
     const tag = entity("tag", { posts: manyToMany(() => post) });
-    const meant = "could be meant in several ways";
+    const meant = "is ambiguous";
     expect(problems([post, tag])).toEqual([
-      `post.tags: its other side ${meant} (post: tags, hidden; tag: posts); say which with .inverse("posts")`,
-      `post.hidden: its other side ${meant} (post: tags, hidden; tag: posts); say which with .inverse("posts")`,
-      `tag.posts: its other side ${meant} (tag: posts; post: tags, hidden); say which with .inverse("tags")`,
+      `post.tags: its other side ${meant} (post: tags, hidden; tag: posts); name one with .inverse("posts")`,
+      `post.hidden: its other side ${meant} (post: tags, hidden; tag: posts); name one with .inverse("posts")`,
+      `tag.posts: its other side ${meant} (tag: posts; post: tags, hidden); name one with .inverse("tags")`,
     ]);
   });
 

@@ -49,7 +49,7 @@ describe(".renamedFrom()", () => {
       by: belongsTo(() => user).renamedFrom("by"),
     }).renamedFrom("note");
     expect(problemsOf(() => note.build())).toEqual([
-      'note: .renamedFrom("note") names what it is called now',
+      'note: .renamedFrom("note") is its current name',
       'note.title.renamedFrom("body"): note still has "body"; only a name that is gone can be renamed',
       'note.text.renamedFrom("lost"): note.body is renamed from it already',
       'note.odd.renamedFrom("a; DROP TABLE x"): a name is letters, digits and single underscores',

@@ -64,7 +64,7 @@ const BROKEN: readonly Broken[] = [
   [
     "sorts by what comes first",
     (statement, next) => next(statement.kind === "find" ? { ...statement, sort: undefined } : statement),
-    /orders by id unless it is told otherwise/,
+    /orders by id by default/,
   ],
   [
     "stores moments without milliseconds",
@@ -85,7 +85,7 @@ const BROKEN: readonly Broken[] = [
       if (statement.kind !== "insert") return next(statement);
       return next(statement).catch(() => ({ count: 1, rows: statement.rows }));
     },
-    /a value that somebody has, and names the columns/,
+    /a unique value that is taken, and names the columns/,
   ],
 ];
 

@@ -9,14 +9,14 @@ export interface ExpressAdapterOptions<TRequest = ExpressRequest> {
   readonly getUser?: ((request: TRequest) => unknown) | undefined;
   /**
    * Accepted for configurations that are shared with other adapters, and without effect: the adapter reads no
-   * `X-Forwarded-*` header. What `request.ip` says in `getUser` is decided by Express's own "trust proxy" setting.
+   * `X-Forwarded-*` header. Express's own "trust proxy" setting decides what `request.ip` is in `getUser`.
    * @default false
    */
   readonly trustProxy?: boolean | undefined;
   /**
-   * Whether the first middleware of an app takes its requests before Express works on them, which is most of the time
-   * they would take. It replaces the app's `handle`; such answers have no `X-Powered-By`, and tools that wrap Express's own
-   * layers do not see them.
+   * Whether an adapter that is the first middleware handles its requests before Express works on them, which saves most
+   * of their time. It replaces the app's `handle`; such responses have no `X-Powered-By`, and tools that wrap Express's
+   * own layers do not see them.
    * @default false
    */
   readonly shortcut?: boolean | undefined;
@@ -48,10 +48,10 @@ export function expressAdapter<TRequest = ExpressRequest>(
   return api.owns === undefined || !shortcut ? handler : withShortcut(handler, take, getUser);
 }
 
-/** What is below the mount path, as it was sent: express 4 takes a slash too many off `/v1//films`. */
+/** The path below the mount path, as it was sent: express 4 removes one slash too many from `/v1//films`. */
 function urlOf(request: ExpressRequest, base: string | undefined): string {
   const url = originForm(request.url);
   const sent = base && pathBelow(base, originForm(request.originalUrl));
-  // Anything else is another middleware's rewriting, which counts.
+  // Anything else was rewritten by another middleware, and counts.
   return sent?.endsWith(url) ? sent : url;
 }

@@ -13,7 +13,7 @@ export interface ExpressRequest extends IncomingMessage {
   body?: unknown;
 }
 
-/** A request's body, whatever middleware came before: none, a parser of JSON, bytes or text, or one that kept nothing. */
+/** A request's body after any middleware: no parser, a parser of JSON, bytes or text, or one that kept nothing. */
 export function expressBody(request: ExpressRequest): KernelBody | undefined {
   const { body } = request;
   // Parsers of express 4 leave `{}` on requests that they do not touch.

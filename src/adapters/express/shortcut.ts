@@ -3,10 +3,10 @@ import { type HostView, originForm, pathBelow } from "../node/node-host.ts";
 import type { ExpressHandler } from "./express-adapter.ts";
 import { type ExpressRequest, expressBody } from "./express-body.ts";
 
-/** Answers a request, or says that it is not the API's. */
+/** Handles a request, or says that it is not the API's. */
 export type Take = (request: ExpressRequest, response: ServerResponse, view: HostView) => boolean;
 
-/** What an Express application shows to what is mounted on it. */
+/** The parts of an Express application that a mounted middleware sees. */
 interface ExpressApp {
   handle(request: ExpressRequest, response: ServerResponse, done?: unknown): void;
   /** Prototype of the app's requests. */
@@ -22,12 +22,12 @@ const BUILT_IN = new Set(["query", "expressInit"]);
 const PLAIN_MOUNT = /^\/$|^(?:\/[A-Za-z0-9_-]+)+$/;
 
 /**
- * Express spends several times what node:http does on a request before the first middleware runs, on new prototypes
- * and its router. Where the adapter is the first middleware of an app, nothing of that is used, so it takes its
- * requests at the app's entry; whatever is not clearly its own goes the usual way (docs/adr/0009).
+ * Express spends several times what node:http does on a request before the first middleware runs, on new prototypes and
+ * its router. An adapter that is the first middleware of an app needs nothing of that, so it takes its requests at the
+ * app's entry; all other requests go the usual way (docs/adr/0009).
  *
- * Express tells only mounted apps where they are mounted, by `emit("mount", app)`, and takes everything that has
- * `handle` and `set` for one.
+ * Express reports the mount path only to apps, by `emit("mount", app)`, and treats everything with `handle` and `set`
+ * as an app.
  */
 export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostView["getUser"]): ExpressHandler {
   function emit(this: { readonly mountpath?: unknown }, _event: "mount", app: ExpressApp): void {
@@ -39,9 +39,9 @@ export function withShortcut(handler: ExpressHandler, take: Take, getUser: HostV
     app.handle = function handle(request, response, done) {
       const url = pathBelow(baseUrl, originForm(request.url));
       const raw = () => asExpress(app, request, response, baseUrl, url);
-      // A host that is no Express may have read the body before it called the app.
+      // A host other than Express may have read the body before it called the app.
       const body = () => expressBody(request);
-      // `baseUrl` is there when the app is part of another one.
+      // `baseUrl` is set when the app is mounted in another one.
       const ours = request.baseUrl === undefined && url !== undefined;
       if (!ours || !take(request, response, { url, base: baseUrl || undefined, raw, body, getUser }))
         usual.call(this, request, response, done);

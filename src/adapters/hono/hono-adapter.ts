@@ -19,8 +19,8 @@ export type HonoHandler = (context: HonoContext, next: () => Promise<void>) => P
 
 /**
  * Turns an app into a Hono handler. Registered under a path, that path takes the place of the API prefix; without one,
- * requests outside the API go on to the next handler. `app.route` takes it, too: Hono's class has private members, which
- * no type but itself can have, so TypeScript has to be told with `TApp`.
+ * requests outside the API go on to the next handler. `app.route` takes it, too: Hono's class has private members, so
+ * its type has to be given as `TApp`.
  * @param api the app
  * @example app.use(honoAdapter(api)); // or app.all("/api/*", honoAdapter(api)), app.route("/", honoAdapter<Hono>(api))
  */
@@ -42,7 +42,7 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
       new WebRequest(req.raw, { adapter: "honoAdapter", url, base, raw: context, address, kept, getUser }),
     );
   };
-  // The list of its routes is all that `app.route` asks of an app.
+  // `app.route` needs nothing but the list of routes.
   const routes = [{ method: "ALL", path: "/*", basePath: "/", handler }];
   return Object.assign(handler, { routes }) as HonoHandler as HonoHandler & TApp;
 }
@@ -51,7 +51,7 @@ export function honoAdapter<TApp = unknown, TContext = HonoContext>(
 interface HonoContext {
   readonly req: {
     readonly raw: Request;
-    /** Path that the handler is registered under; what Hono has in its place would have to be imported from there. */
+    /** Path that the handler is registered under; Hono's own function for it would have to be imported. */
     readonly routePath: string;
     /** The body, also when it was read before through another method of this object. */
     arrayBuffer(): Promise<ArrayBuffer>;
@@ -60,7 +60,7 @@ interface HonoContext {
   readonly env: unknown;
 }
 
-/** Where a request goes, as it was sent where the host tells. */
+/** The target of a request; as it was sent, where the host reports that. */
 function viewOf(context: HonoContext): Pick<WebView, "url" | "base"> {
   const target = sentTarget(context);
   return placeOf(mountPath(context.req.routePath, target), target);
@@ -72,8 +72,8 @@ function addressOf({ env }: Pick<HonoContext, "env">): string | undefined {
 }
 
 /**
- * The target as it was sent: `new URL` has resolved the dots in the URL of a Request. Middleware may have put another
- * Request in the place of the one that came, whose URL then counts.
+ * The target as it was sent: `new URL` has resolved the dots in the URL of a Request. Middleware may have replaced the
+ * Request; then the URL of the new one counts.
  */
 function sentTarget({ req, env }: HonoContext): string {
   const { url } = req.raw;

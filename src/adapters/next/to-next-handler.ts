@@ -12,7 +12,7 @@ export interface NextHandlerOptions<TRequest extends Request = Request> {
    */
   readonly getAddress?: ((request: TRequest) => string | undefined) | undefined;
   /**
-   * Path the app answers under, as clients see it. `""` leaves the app its own API prefix.
+   * Path the app is served under, as clients see it. `""` leaves the app its own API prefix.
    * @default the path of the folder that `[...path]` is in, with Next's `basePath`
    */
   readonly base?: string | undefined;
@@ -55,7 +55,7 @@ export function toNextHandler<TRequest extends Request = Request>(
   return Object.freeze(Object.fromEntries(METHODS.map((method) => [method, handler]))) as NextHandlers;
 }
 
-/** The path before what the catch-all parameter took, which has one value for each segment. */
+/** The path before the catch-all parameter, which has one value per segment. */
 function folderOf(target: string, params: Awaited<Parameters<NextHandler>[1]["params"]>): string {
   const depth = Object.values(params).find(Array.isArray)?.length ?? 0;
   let end = target.search(/[?#]|$/);

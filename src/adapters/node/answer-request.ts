@@ -6,28 +6,28 @@ import { type HostView, NodeRequest } from "./node-request.ts";
 
 /** What an adapter needs of an app. */
 export interface HandlingApp extends Answering {
-  /** Whether a path is the app's, however it answers there; `base` as in KernelRequest. @default every path is */
+  /** Whether a path belongs to the app, whatever its response; `base` as in KernelRequest. @default every path is */
   owns?(url: string, base?: string): boolean;
 }
 
-/** Has the app answer a request of node:http, or of a host that is built on it. Never rejects. */
+/** Handles a request of node:http, or of a host that is built on it. Never rejects. */
 export async function answer(
   app: HandlingApp,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   view: HostView,
 ): Promise<void> {
-  const failed = (error: unknown) => app.log?.error("An answer could not be sent", describeError(error));
+  const failed = (error: unknown) => app.log?.error("A response could not be sent", describeError(error));
   let reply: KernelResponse | undefined;
   try {
     reply = await app.handle(new NodeRequest(incoming, outgoing, view));
-    // node runs our code between a body's bytes and its end, even when both came in one packet.
+    // node runs this code between a body's bytes and its end, even when both came in one packet.
     if (!incoming.complete) await nextTurn();
-    // A timeout of the host's own may have answered meanwhile.
+    // The host's own timeout may have responded meanwhile.
     if (outgoing.headersSent) void cancelBody(reply);
     else writeReply(incoming, outgoing, reply, failed);
   } catch (error) {
-    // An answer that cannot be written, such as one with a line break in a header.
+    // A response that cannot be written, such as one with a line break in a header.
     failed(error);
     if (reply !== undefined) void cancelBody(reply);
     if (outgoing.headersSent) outgoing.destroy();
@@ -35,7 +35,7 @@ export async function answer(
   }
 }
 
-/** Takes back what node has kept of a head that it failed to write: the reason, and on a host that sets headers itself those too. */
+/** Clears what node has kept of a head that it failed to write: the reason, and the headers that the host has set. */
 function withoutHead(outgoing: ServerResponse, reply: KernelResponse | undefined): ServerResponse {
   for (const name of Object.keys(reply?.headers ?? {})) outgoing.removeHeader(name);
   outgoing.statusMessage = "";
@@ -46,9 +46,9 @@ function withoutHead(outgoing: ServerResponse, reply: KernelResponse | undefined
 const LINGER_MS = 2_000;
 
 /**
- * Writes an answer out: head and body in one go where the body is in memory, streams with backpressure.
- * A stream that fails cuts the connection, so that no client takes half an answer for a whole one.
- * @param failed hears why a stream failed
+ * Writes a response: head and body at once where the body is in memory, streams with backpressure. A stream that fails
+ * cuts the connection, so that a client does not mistake a partial response for a complete one.
+ * @param failed gets the error of a failed stream
  */
 function writeReply(
   incoming: IncomingMessage,
@@ -66,7 +66,7 @@ function writeReply(
   else if (body instanceof Uint8Array) headers["content-length"] = body.byteLength;
   else if (body !== null) {
     outgoing.writeHead(status, headers);
-    // A client that has gone before anything was read leaves the stream unbegun: what waits for its end goes on then, too.
+    // When the client disconnects before the first read, the stream ends here, too.
     pipeline(Readable.from(watched(body, outgoing, failed)), outgoing, () => void cancelBody(reply));
     if (early) incoming.resume();
     return;
@@ -77,7 +77,7 @@ function writeReply(
   else outgoing.end(body);
 }
 
-/** Tells a stream's own failures from those that only say that the client has gone. */
+/** Distinguishes a stream's own failures from a client that has disconnected. */
 async function* watched<T>(
   body: AsyncIterable<T>,
   outgoing: ServerResponse,
@@ -92,7 +92,7 @@ async function* watched<T>(
 }
 
 /**
- * Sends the whole answer, but closes the connection only when the client has sent all it wants to, or takes too long:
+ * Sends the whole response, but closes the connection only when the client has finished sending, or takes too long:
  * closing on unread bytes resets a connection, and the client, still sending, would never see the status.
  */
 function endLate(incoming: IncomingMessage, outgoing: ServerResponse, body: string | Uint8Array | null): void {

@@ -7,7 +7,7 @@ const QUEUED = 8;
 /**
  * The body's bytes as they arrive, read only on demand. A reader that stops early leaves the connection open, and the
  * rest of the body is dropped. Node's own iterator would destroy the connection, and with it the 413 response. It is
- * also slower for one small chunk, which is what most bodies are.
+ * also slower for a single small chunk, as in most bodies.
  * @throws BadRequestError when the client goes away before the body's end
  */
 export async function* bodyChunks(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {

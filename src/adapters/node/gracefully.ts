@@ -6,7 +6,7 @@ import { onSignal } from "./on-signal.ts";
 
 /** Options of `gracefully`. */
 export interface GracefulOptions {
-  /** Milliseconds that answers in flight get to finish when the server closes. @default 10000 */
+  /** Milliseconds that responses in flight get to finish when the server closes. @default 10000 */
   readonly gracePeriod?: number | undefined;
   /** Close on SIGTERM and SIGINT and end the process with code 0; a second signal ends it at once with 1. @default true */
   readonly signals?: boolean | undefined;
@@ -14,9 +14,9 @@ export interface GracefulOptions {
 
 /** How a server ends. */
 export interface Graceful {
-  /** Answers that are not finished yet, oldest first; those of the host's own routes too. */
+  /** Unfinished responses, oldest first, including those of the host's own routes. */
   readonly inFlight: Iterable<ServerResponse>;
-  /** Stops accepting, lets answers in flight finish within the grace period, closes the app. */
+  /** Stops accepting, lets responses in flight finish within the grace period, closes the app. */
   close(): Promise<void>;
 }
 
@@ -24,10 +24,10 @@ export interface Graceful {
 const CLOSE_MS = 5_000;
 
 /**
- * Gives a server that a host has made the end that `serve` gives its own: at SIGTERM it takes no new connections, answers
- * what it has begun, exports too, closes the app, and the process ends with code 0. Call it before the first request.
+ * Gives a host's own server the graceful end of `serve`: at SIGTERM it takes no new connections, finishes the requests
+ * in flight, exports too, closes the app, and the process ends with code 0. Call it before the first request.
  * Connections that were upgraded, such as WebSockets, are the host's to end: until then the server is not closed.
- * @example gracefully(app.listen(3000), api); // Express, and whatever else listens with node:http or node:https
+ * @example gracefully(app.listen(3000), api); // Express, and any other server of node:http or node:https
  */
 export function gracefully(
   server: Server,
@@ -35,7 +35,7 @@ export function gracefully(
   { gracePeriod = 10_000, signals = true }: GracefulOptions = {},
 ): Graceful {
   const inFlight = new InFlight<ServerResponse>();
-  // First of the listeners, because a host may have answered by the time the next one runs.
+  // The first listener, because a host may have responded by the time the next one runs.
   server.prependListener("request", (_incoming, outgoing) => {
     const place = inFlight.enter(outgoing);
     outgoing.once("close", () => inFlight.leave(place));
@@ -55,13 +55,13 @@ export function gracefully(
 }
 
 /**
- * Closes a server gracefully: refuses new connections, closes idle ones, lets the answers in flight finish and closes
- * each connection after its answer; what is left after `gracePeriod` milliseconds is cut.
+ * Closes a server gracefully: refuses new connections, closes idle ones, lets responses in flight finish and closes
+ * each connection after its response; what is left after `gracePeriod` milliseconds is cut.
  */
 async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePeriod: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
-  // Only the last answer of a connection may close it: pipelined ones wait behind each other.
+  // Only the last response of a connection may close it: pipelined responses wait for each other.
   const last = new Map(Array.from(inFlight, (outgoing) => [outgoing.req.socket, outgoing]));
   for (const outgoing of last.values()) outgoing.shouldKeepAlive = false;
   // Requests whose bytes are here already, but not read yet, still count as in flight.
@@ -77,7 +77,7 @@ async function drain(server: Server, inFlight: Iterable<ServerResponse>, gracePe
   await closed;
 }
 
-/** Not `once` of events, which an error would end with. */
+/** Not `once` of node:events, which rejects on an error. */
 function closing(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => outgoing.once("close", resolve));
 }

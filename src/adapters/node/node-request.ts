@@ -21,7 +21,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** The body of a request that has not been read yet; undefined when it has none. */
+/** The body of a request that has not been read yet; undefined without one. */
 export function unreadBody(incoming: IncomingMessage): KernelBody | undefined {
   return announcesBody(incoming) ? { kind: "stream", stream: bodyChunks(incoming) } : undefined;
 }
@@ -40,8 +40,8 @@ function headersOf(incoming: IncomingMessage): KernelRequest["headers"] {
 }
 
 /**
- * A request of node:http as the kernel takes it. A class and not a literal, because what most requests never ask
- * for is made on demand: an AbortController alone costs more than everything else here.
+ * A request of node:http as the kernel takes it. A class and not a literal, because what most requests never ask for is
+ * created on demand: an AbortController alone costs more than the rest.
  */
 export class NodeRequest implements KernelRequest {
   readonly method: string;
@@ -70,7 +70,7 @@ export class NodeRequest implements KernelRequest {
   }
 
   get address(): string | undefined {
-    // A host that makes requests up, as test tools do, may have no socket.
+    // Requests of test tools may have no socket.
     return (this.#incoming.socket as IncomingMessage["socket"] | undefined)?.remoteAddress;
   }
 
@@ -78,7 +78,7 @@ export class NodeRequest implements KernelRequest {
     return this.#view.raw === undefined ? this.#incoming : this.#view.raw();
   }
 
-  /** Aborts when the client goes away before it has the whole answer. */
+  /** Aborts when the client disconnects before it has the whole response. */
   get signal(): AbortSignal {
     if (this.#abort) return this.#abort.signal;
     const abort = new AbortController();

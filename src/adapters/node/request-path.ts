@@ -15,7 +15,7 @@ export function pathBelow(base: string, url: string): string | undefined {
 
 /**
  * The path that an adapter serves, without a trailing slash; undefined for the root.
- * @throws ConfigurationError for a text that no request's path can begin with
+ * @throws ConfigurationError for a text that cannot begin a request's path
  */
 export function basePath(base: string | undefined): string | undefined {
   const path = base?.replace(/\/$/, "");

@@ -26,13 +26,13 @@ export interface Served {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  /** Stops accepting, lets answers in flight finish within the grace period, closes the app. */
+  /** Stops accepting, lets responses in flight finish within the grace period, closes the app. */
   close(): Promise<void>;
 }
 
 /**
- * Milliseconds. Headers that arrive slower are refused; idle connections outlive a proxy's 60 s. How long a body may take
- * is for the app to say, which gives each route its time and answers then; the limit here is for what it cannot see.
+ * Milliseconds. Headers that arrive slower are refused; idle connections outlive a proxy's 60 s. The app limits how
+ * long a body may take, per route, and sends the response; this limit is for what the app cannot see.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -42,8 +42,8 @@ const TIMEOUTS = {
 };
 
 /**
- * Serves an app over node:http, with timeouts set and a graceful end.
- * Resolves when it is listening, which is after `api.ready`; while the database is away it listens and answers 503.
+ * Serves an app over node:http, with timeouts set and a graceful end. Resolves when it is listening, which is after
+ * `api.ready`; while the database is unavailable it listens and responds with 503.
  * @throws ConfigurationError when the port is taken or may not be used
  * @example const { url } = await serve(api, { port: 3000 });
  */
@@ -51,7 +51,8 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
   const { port = 3000, hostname, getUser, gracePeriod, signals } = options;
   const server = createServer({ ...TIMEOUTS, requireHostHeader: false });
   refuseUnfit(server, toNodeHandler(api, { getUser }));
-  // A database that is away comes back, and the app with it: until then it answers 503. Nothing else may be served.
+  // An unavailable database comes back, and the app with it: until then it responds with 503. Any other error prevents
+  // the start.
   await api.ready.catch((error: unknown) => {
     if (!isKeelsonError(error) || error.code !== "DATABASE_UNAVAILABLE") throw error;
   });
@@ -62,7 +63,7 @@ export async function serve(api: ServableApp, options: ServeOptions = {}): Promi
 }
 
 /**
- * Starts listening, and tells where.
+ * Starts listening, and returns the address.
  * @throws ConfigurationError when the port is taken or may not be used
  */
 async function listen(

@@ -7,11 +7,11 @@ import { basePath, originForm, pathBelow } from "./request-path.ts";
 export interface NodeHandlerOptions {
   /** Who calls; wins over the app's own `getUser`. @default the app's */
   readonly getUser?: ((request: IncomingMessage) => unknown) | undefined;
-  /** Path the app answers under instead of its API prefix; 404 outside of it. @default the API prefix */
+  /** Path the app is served under instead of its API prefix; 404 outside of it. @default the API prefix */
   readonly base?: string | undefined;
 }
 
-/** What is not below `base`. */
+/** Requests that are not below `base`. */
 const elsewhere: HandlingApp = { handle: async () => refusal(new EntityNotFoundError()) };
 
 /** A request listener for `node:http`. */

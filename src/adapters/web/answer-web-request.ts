@@ -1,7 +1,7 @@
 import { type Answering, answerWeb } from "../../kernel/index.ts";
 import type { WebRequest } from "./web-request.ts";
 
-/** Has the app answer a request, and gives up what is left of its body first: hosts do not read on. Never rejects. */
+/** Handles a request, and drops the rest of its body first: hosts do not read on. Never rejects. */
 export function answerWebRequest(app: Answering, request: WebRequest): Promise<Response> {
   return answerWeb(app, request, () => request.discardBody());
 }

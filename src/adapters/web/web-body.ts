@@ -28,8 +28,8 @@ export class WebBody {
   }
 
   /**
-   * Throws away what is left, for a while: hosts close the connection after an answer that comes early, and a client
-   * that is still sending then would never see the status.
+   * Drops the rest of the body, for a while: hosts close the connection after an early response, and a client that is
+   * still sending would never see the status.
    */
   async discard(): Promise<void> {
     if (this.#isDone) return;
@@ -37,7 +37,7 @@ export class WebBody {
     try {
       for await (const _chunk of this.chunks());
     } catch {
-      // The client has gone, and will not see the answer.
+      // The client has disconnected.
     } finally {
       clearTimeout(timer);
     }

@@ -3,7 +3,7 @@ import type { KernelBody, KernelRequest } from "../../kernel/index.ts";
 import { pathBelow } from "../node/node-host.ts";
 import { WebBody } from "./web-body.ts";
 
-/** How the host sees a request, where that differs from what the request says. */
+/** How the host sees a request, where that differs from the request. */
 export interface WebView {
   /** Name of the adapter, for messages. */
   readonly adapter: string;
@@ -13,7 +13,7 @@ export interface WebView {
   readonly base?: string | undefined;
   /** What the host's `getUser` and handlers get as the framework's own request. */
   readonly raw: unknown;
-  /** Address of the other end of the connection, asked for on demand. @default the host does not tell */
+  /** Address of the other end of the connection, asked for on demand. @default the host does not report it */
   readonly address?: (() => string | undefined) | undefined;
   /** The bytes of a body that was read before, if the host kept them; otherwise rejects. */
   readonly kept?: (() => Promise<ArrayBuffer>) | undefined;
@@ -27,8 +27,8 @@ export function pathOf(url: string): string {
 }
 
 /**
- * Where a raw path and query goes in an app below `base`, which is empty for one that is not mounted. A path that is
- * below only after its dots are resolved stays whole, and is refused for the dots.
+ * The part of a raw path and query below `base`, which is empty for an app that is not mounted. A path that is below
+ * `base` only after its dots are resolved stays whole, and is refused for the dots.
  */
 export function placeOf(base: string, target: string): Pick<WebView, "url" | "base"> {
   return base === "" ? { url: target } : { base, url: pathBelow(base, target) ?? target };
@@ -70,7 +70,7 @@ export class WebRequest implements KernelRequest {
     return body === undefined ? undefined : { kind: "stream", stream: body.chunks() };
   }
 
-  /** Aborts when the client goes away before it has the whole answer. */
+  /** Aborts when the client disconnects before it has the whole response. */
   get signal(): AbortSignal {
     return this.#request.signal;
   }
@@ -86,7 +86,7 @@ export class WebRequest implements KernelRequest {
   #unread(): WebBody | undefined {
     if (this.#body !== undefined) return this.#body;
     const { body } = this.#request;
-    // A body that is locked but not read yet is a middleware's, which reads it in its own time.
+    // A locked body that is not read yet belongs to a middleware, which reads it later.
     if (body !== null && !body.locked) this.#body = new WebBody(body);
     return this.#body;
   }
@@ -97,7 +97,7 @@ async function* readBefore({ adapter, kept }: WebView): AsyncGenerator<Uint8Arra
   const bytes = await kept?.().catch(() => undefined);
   if (bytes === undefined)
     throw new ConfigurationError(
-      `Somebody before ${adapter} has read the request's body and kept nothing; let the adapter read it first`,
+      `The request's body was read before ${adapter} and not kept; let the adapter read it first`,
     );
   yield new Uint8Array(bytes);
 }

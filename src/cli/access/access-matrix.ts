@@ -25,7 +25,7 @@ export interface AccessMatrix {
 }
 
 /**
- * A matrix for people: operations, the fields that differ from them, and the routes that are no operation.
+ * A matrix for people: operations, the fields that differ from them, and the routes that are not operations.
  * @param isOperation whether a route, by method and path, is one
  */
 export function matrixTable({ entities, routes }: AccessMatrix, isOperation: (path: string) => boolean): Table {
@@ -50,7 +50,7 @@ function operationRows(name: string, { operations }: EntityAccess): string[][] {
 /** Columns that the framework maintains itself and no caller writes. */
 const KEPT = new Set(["id", "createdAt", "updatedAt", "version"]);
 
-/** A field that obeys the entity's rules alone has nothing to say for itself. */
+/** A field under the entity's rules alone needs no line of its own. */
 function fieldRows(name: string, { operations, fields }: EntityAccess): string[][] {
   const own = Object.entries(fields).filter(([field]) => !KEPT.has(field));
   return own.flatMap(([field, access]) =>
@@ -83,7 +83,7 @@ function* cells({ entities, routes }: AccessMatrix): Generator<readonly [what: s
   yield* Object.entries(routes);
 }
 
-/** What has widened between two matrices. What the older one does not know was never allowed. */
+/** The permissions that have widened between two matrices. Cells that the older one does not have count as denied. */
 export function findWidened(before: AccessMatrix, after: AccessMatrix): Widening[] {
   const known = new Map<string, Partial<Grants>>(cells(before));
   return [...cells(after)].flatMap(([what, grants]) =>

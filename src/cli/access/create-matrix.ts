@@ -11,7 +11,7 @@ import {
 } from "./access-matrix.ts";
 import { ALWAYS, allOf, anyOf, type Grant, NEVER, ROLES, type Role, when } from "./grant.ts";
 
-/** What rules are asked about. */
+/** What a rule decides about. */
 interface Question {
   readonly role: Role;
   /** Undefined on endpoints that belong to no entity. */
@@ -35,8 +35,8 @@ const BUILT_IN: Readonly<Record<string, (question: Question) => boolean>> = {
 };
 
 /**
- * What one rule grants. Custom rules are not called: what they say to a made-up caller proves nothing about real ones,
- * and they may ask the database. They stay conditions, by name.
+ * What one rule grants. Custom rules are not called: their result for an invented caller proves nothing about real
+ * ones, and they may query the database. They stay conditions, by name.
  */
 function grantOfRule(name: string, question: Question): Grant {
   const parts = partsOfAll(name);
@@ -69,13 +69,13 @@ function partsOfAll(name: string): readonly string[] | undefined {
 type EntityRules = NonNullable<KeelsonConfig["defaultRules"]>;
 
 /**
- * The matrix of an app, from its definitions alone: of all that has routes, and of what only includes lead to, which are
- * internal entities and those of other services.
+ * The matrix of an app, from its definitions alone: of entities with routes, and of entities reached by includes only,
+ * which are internal or belong to other services.
  */
 export function createMatrix({ model, routes }: AppParts, { defaultRules = {} }: KeelsonConfig): AccessMatrix {
   const routed = model.entities.filter(({ internal }) => !internal);
   const shown = new Set(routed);
-  // A set goes on to what is added to it on the way.
+  // Iteration over a set includes items that are added meanwhile.
   for (const entity of shown) for (const { target } of model.relationsOf(entity)) shown.add(target);
   const rulesOf = (entity: AnyEntity): EntityRules => {
     const rules = entity.rules ?? defaultRules;
@@ -116,7 +116,7 @@ function accessOf(entity: AnyEntity, rules: EntityRules): EntityAccess {
   };
 }
 
-/** What the rules of the entity leave of a column, and its own rules of that. */
+/** The entity's rules for a column, narrowed by its own rules. */
 function fieldAccess(entity: AnyEntity, column: ColumnDefinition, operations: EntityAccess["operations"]): FieldAccess {
   const { name, field } = column;
   const own = (rules: readonly string[] | undefined, role: Role, isCreate: boolean): readonly Grant[] =>

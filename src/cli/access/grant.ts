@@ -2,8 +2,8 @@
 type Conditions = readonly string[];
 
 /**
- * Under which conditions something is allowed: any list of conditions will do. No list is never; an empty list among them
- * is always. Conditions are rules whose answer only a request can tell.
+ * The conditions under which something is allowed: any one list is enough. No list means never; an empty list means
+ * always. Conditions are rules that only a request can decide.
  */
 export type Grant = readonly Conditions[];
 

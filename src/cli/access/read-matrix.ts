@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ConfigurationError } from "../../entity/index.ts";
 import type { AccessMatrix } from "./access-matrix.ts";
 
-/** By role, and all that by operation; a role or operation that is not there was never allowed. */
+/** By role, then by operation; a missing role or operation counts as denied. */
 const GRANTS = z.record(z.string(), z.array(z.array(z.string())));
 const OPERATIONS = z.record(z.string(), GRANTS);
 const MATRIX = z.object({
@@ -26,6 +26,6 @@ export async function readMatrix(file: string): Promise<AccessMatrix> {
     throw unusable("cannot be read as JSON", cause);
   }
   const { success, data } = MATRIX.safeParse(read);
-  if (!success) throw unusable("is no access matrix of this version");
+  if (!success) throw unusable("is not an access matrix of this version");
   return data as unknown as AccessMatrix;
 }

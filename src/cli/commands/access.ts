@@ -31,7 +31,7 @@ export const access = defineCommand({
 
 function reportWidened(output: Output, widened: readonly Widening[], json: boolean): ExitCode {
   if (json) output.json(widened);
-  else if (widened.length === 0) output.line("Nobody may do more than before.");
+  else if (widened.length === 0) output.line("No role may do more than before.");
   else
     output.table({
       headings: ["WHAT", "ROLE", "BEFORE", "NOW"],

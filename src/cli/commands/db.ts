@@ -2,7 +2,7 @@ import { DATABASE_ARGUMENTS } from "../database/resolve-target.ts";
 import { isAccepted, printChanges, withMigrations } from "../database/with-migrations.ts";
 import { DATA_LOSS_ARGUMENT, defineCommand, JSON_ARGUMENT } from "../shell/command.ts";
 
-/** `keelson db push`: the database becomes what the entities say, without a migration. */
+/** `keelson db push`: changes the database to fit the entities, without a migration. */
 export const dbPush = defineCommand({
   description: "Change the tables to fit the entities, without a migration. For development and prototypes",
   examples: ["db push", "db push --accept-data-loss", "db push --url=postgresql://localhost/shop"],
@@ -51,7 +51,7 @@ export const dbDiff = defineCommand({
   },
 });
 
-/** `keelson db status`: for scripts that have to know whether the database fits. */
+/** `keelson db status`: tells scripts whether the database fits. */
 export const dbStatus = defineCommand({
   description: "Tell whether the database fits the entities; fails when it does not",
   examples: ["db status", "db status --json"],

@@ -28,7 +28,7 @@ export const generate = defineCommand({
     const provider = args.provider ?? providerOf(project);
     if (provider === undefined)
       throw new ConfigurationError(
-        "The driver does not tell its database. Pass --provider=sqlite, postgresql or mysql",
+        "The driver does not report its database. Pass --provider=sqlite, postgresql or mysql",
       );
     const { model } = await lookAt(project);
     const schema = toPrismaSchema(model, { provider });

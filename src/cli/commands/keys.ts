@@ -52,7 +52,7 @@ export const keysRotate = defineCommand({
   },
 });
 
-/** A first Ctrl-C ends between two records; what is done stays done. */
+/** The first Ctrl-C ends between two records; finished work stays. */
 function stopOnInterrupt(): { readonly signal: AbortSignal; off(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -69,7 +69,7 @@ function print(output: Output, result: RotationResult, failures: readonly Rotati
   for (const { entity, id, field, reason } of failures) output.note(`  ${entity} ${id} ${field}: ${reason}`);
 }
 
-/** `keelson keys generate`: a new key, and nothing else, so that a script can take it. */
+/** `keelson keys generate`: prints a new key and nothing else, for scripts. */
 export const keysGenerate = defineCommand({
   description: "Print a new key for encrypted fields: 32 random bytes as 64 hexadecimal characters",
   examples: ["keys generate"],
@@ -110,7 +110,7 @@ export const keysRemove = defineCommand({
   },
 });
 
-/** `keelson keys status`: which key has how many stored values. */
+/** `keelson keys status`: the number of stored values per key. */
 export const keysStatus = defineCommand({
   description: "Count the stored values of each key; fails when some have a key that is not configured",
   examples: ["keys status", "keys status --json"],

@@ -45,7 +45,7 @@ export const migrateDev = defineCommand({
   },
 });
 
-/** `keelson migrate resolve`: how a migration ended that failed halfway, which only a person can know. */
+/** `keelson migrate resolve`: records how a failed migration ended, which only a person can know. */
 export const migrateResolve = defineCommand({
   description: "Say how a migration ended that failed halfway, once you have looked at the database",
   examples: [
@@ -64,7 +64,7 @@ export const migrateResolve = defineCommand({
   },
 });
 
-/** `keelson migrate status`: where database, migrations and entities stand to each other. */
+/** `keelson migrate status`: compares database, migrations and entities. */
 export const migrateStatus = defineCommand({
   description: "List applied, pending, failed and missing migrations; fails when anything is left to do",
   examples: ["migrate status", "migrate status --json"],

@@ -13,14 +13,14 @@ interface OpenApi {
 /** `keelson openapi`: the OpenAPI document of the app, for clients and other tools. */
 export const openapi = defineCommand({
   description: "Print the OpenAPI document, or write it to a file. Opens no database",
-  examples: ["openapi", "openapi --output=openapi.json", "openapi --as=public   # what callers without a name may use"],
+  examples: ["openapi", "openapi --output=openapi.json", "openapi --as=public   # what anonymous callers may use"],
   args: {
     ...CONFIG_ARGUMENT,
     as: {
       type: "enum",
       options: ["public", "system"],
       default: "system",
-      description: "For nobody in particular, or with all that the rules let anybody do",
+      description: "For an anonymous caller, or with everything that the rules allow any caller",
     },
     output: { type: "string", description: "The document's file. Default: standard output", valueHint: "path" },
   },

@@ -16,8 +16,8 @@ export async function generateClient(schema: string): Promise<void> {
   const command = await findPrisma();
   const { code, said } = await run(command, schema, process.env);
   if (code === 0) return;
-  // The command fetches an engine that generating does not use. Where it cannot, one that refuses any work stands in for
-  // it: one that accepted work would make commands that do need it claim a success.
+  // The command fetches an engine that it does not need for generating. Offline, a stand-in that refuses any work takes
+  // its place: one that accepted work would make commands that need the engine report success.
   const standIn = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false" };
   if (OFFLINE.test(said) && (await run(command, schema, standIn)).code === 0) return;
   throw new ConfigurationError(`prisma generate failed on ${schema}; what it printed says why`);

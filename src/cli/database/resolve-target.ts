@@ -6,7 +6,7 @@ import { CONFIG_ARGUMENT } from "../shell/command.ts";
 
 type Provider = MigrationTarget["provider"];
 
-/** Where `embedded()` keeps its data unless it is told. */
+/** Where `embedded()` keeps its data by default. */
 const DEFAULT_URL = "file:.keelson/app.db";
 
 const PROVIDERS: Readonly<Record<string, Provider>> = {
@@ -20,23 +20,23 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 /** Providers of the drivers that have one. */
 const DRIVERS: Readonly<Record<string, Provider>> = { embedded: "sqlite", postgres: "postgresql" };
 
-/** The provider of a project's driver, as far as the driver tells. */
+/** The provider of a project's driver, if the driver reports it. */
 export function providerOf({ config: { driver } }: Project): Provider | undefined {
   return driver === undefined ? "sqlite" : DRIVERS[driver.name];
 }
 
-/** @throws ConfigurationError when the address is of no database that there are migrations for */
+/** @throws ConfigurationError when the address is not of a database with migrations */
 function targetOf(url: string, source: string): MigrationTarget {
   const provider = PROVIDERS[/^[a-z]+:/.exec(url)?.[0] ?? ""];
   // The address itself may hold a password.
-  if (provider === undefined)
-    throw new ConfigurationError(`${source} begins with none of file:, postgresql: and mysql:`);
+  if (provider === undefined) throw new ConfigurationError(`${source} must begin with file:, postgresql: or mysql:`);
   return { provider, url };
 }
 
 /**
- * The database that commands change. A driver does not tell its address, which may hold a password; so it is said again,
- * and has to be of the driver's kind. A project without a driver is on the embedded default, whatever DATABASE_URL says.
+ * The database that commands change. A driver does not report its address, which may hold a password; so it has to be
+ * given again, and must match the driver's kind. A project without a driver uses the embedded default and ignores
+ * DATABASE_URL.
  * @param given as `--url` names it
  * @throws ConfigurationError when it is not known, or of another kind than the driver
  */
@@ -47,7 +47,7 @@ export function resolveTarget(project: Project, given: string | undefined): Migr
   const url = process.env.DATABASE_URL;
   if (url === undefined || url === "")
     throw new ConfigurationError(
-      `The driver "${driver.name}" does not tell where its database is. Set DATABASE_URL, or pass --url=<address>`,
+      `The driver "${driver.name}" does not report its database address. Set DATABASE_URL, or pass --url=<address>`,
     );
   const target = targetOf(url, "DATABASE_URL");
   const provider = providerOf(project);

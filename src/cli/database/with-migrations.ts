@@ -31,7 +31,7 @@ export async function withMigrations<T>(
   }
 }
 
-/** Applies pending migrations, or only records them for a baseline, and tells which. */
+/** Applies pending migrations, or only records them for a baseline, and prints them. */
 export async function deployPending(
   output: Output,
   migrations: Migrations,
@@ -43,7 +43,7 @@ export async function deployPending(
   return applied;
 }
 
-/** Whether a plan may be carried out; if not, what to do about it has been said. */
+/** Whether a plan may be carried out; if not, prints what to do about it. */
 export function isAccepted(output: Output, changes: readonly SchemaChange[], accepted: boolean): boolean {
   const losses = changes.filter(({ destructive }) => destructive).length;
   if (losses === 0 || accepted) return true;

@@ -7,7 +7,7 @@ import type { Output } from "../shell/output.ts";
 
 /** Files that a server is made of. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$|^\.env$/;
-/** Tests are not part of it, and what it writes itself would start it again for ever. */
+/** Not tests, and not the files that the server writes itself, which would restart it for ever. */
 const TEST = /\.(test|spec)\.[cm]?[jt]sx?$/;
 const IGNORED = new Set(["node_modules", "dist", "coverage", "build"]);
 
@@ -24,7 +24,7 @@ async function watchFiles(root: string, onChange: (file: string) => void): Promi
   let isClosed = false;
 
   function changed(folder: string, name: string | null): void {
-    // A name that is no source may be a new folder.
+    // Any other name may be a new folder.
     if (name !== null && !name.includes(".")) void add(join(folder, name));
     if (name === null || !SOURCE.test(name) || TEST.test(name)) return;
     clearTimeout(timer);
@@ -62,8 +62,8 @@ function isIgnored(name: string): boolean {
 const PATIENCE_MS = 5_000;
 
 /**
- * Runs a command line in a process of its own, and again whenever a source changes: a new process has nothing of the old
- * one left. Ends, with the server, at SIGINT, SIGTERM and SIGHUP.
+ * Runs a command line in a process of its own, and again whenever a source changes: a new process keeps nothing of the
+ * old one. Ends, with the server, at SIGINT, SIGTERM and SIGHUP.
  * @param command for Node, the script first
  */
 export async function restartOnChange(command: readonly string[], output: Output): Promise<void> {
@@ -71,10 +71,10 @@ export async function restartOnChange(command: readonly string[], output: Output
   let isEnding = false;
 
   function start(): void {
-    // In a group of its own where there are groups: Ctrl-C is for this process, which passes it on once. A server that
-    // hears of its end twice takes the second time for impatience, and cuts what it is answering.
+    // In its own process group where the system has groups: Ctrl-C is for this process, which passes it on once. A
+    // server that gets the signal twice cuts the requests in flight.
     child = spawn(process.execPath, command, { stdio: "inherit", detached: process.platform !== "win32" });
-    // One that ended by a signal was stopped from here.
+    // A process that ended by a signal was stopped here.
     child.once("exit", (code, signal) => {
       if (!isEnding && signal === null && code !== 0) output.note(output.style("dim", "Waiting for a change …"));
     });
@@ -112,8 +112,8 @@ export async function restartOnChange(command: readonly string[], output: Output
 }
 
 /**
- * The first signal that is to end this process. Those after it change nothing: npm may pass on what the terminal has sent
- * already, and a server that does not end is killed all the same.
+ * The first signal to end this process. Later ones are ignored: npm may repeat the terminal's signal, and a server that
+ * does not end is killed anyway.
  */
 function endSignal(): Promise<void> {
   return new Promise((resolve) => {

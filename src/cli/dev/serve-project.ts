@@ -42,7 +42,7 @@ function portFrom(given: string | undefined): number {
   throw new ConfigurationError(`The port is a number from 0 (any free one) to 65535, not "${text}"`);
 }
 
-/** What a person needs to go on: address, routes, database, and where to read more. */
+/** What the developer needs next: address, routes, database, and where to read more. */
 export function printBanner(output: Output, { config }: Project, { app, url }: ServedProject): void {
   const docs = app.routes.find(({ action, plugin }) => action === "docs" && plugin === "openapi");
   const first = app.routes.find(({ method, entity }) => method === "GET" && entity !== undefined);

@@ -43,7 +43,7 @@ async function installedVersion(name: string, file: string): Promise<string | un
   return undefined;
 }
 
-/** All checks, as far as they can be made: what comes later needs what comes before. */
+/** All checks, as far as possible: later ones need earlier ones. */
 export async function examine(config: string | undefined): Promise<readonly Diagnosis[]> {
   const found: Diagnosis[] = [checkNode()];
   try {
@@ -52,7 +52,7 @@ export async function examine(config: string | undefined): Promise<readonly Diag
     found.push(...(await checkIgnored()));
     if (found.every(({ state }) => state !== "bad")) found.push(...(await checkDatabase(project)));
   } catch (error) {
-    // A broken configuration is something that was found.
+    // A broken configuration is a finding.
     if (!isKeelsonError(error)) throw error;
     found.push({ check: "Configuration", state: "bad", found: error.message, fix: "Repair what it names" });
   }
@@ -75,7 +75,7 @@ async function checkApp(project: Project): Promise<Diagnosis> {
   };
 }
 
-/** Whether this Node.js is one that the package runs on. */
+/** Whether the package supports this Node.js. */
 export function checkNode(version: string = process.versions.node): Diagnosis {
   const [wanted = ""] = /\d+\.\d+/.exec(packageManifest().engines.node ?? "") ?? [];
   const [major = 0, minor = 0] = wanted.split(".").map(Number);
@@ -85,7 +85,7 @@ export function checkNode(version: string = process.versions.node): Diagnosis {
   return { check: "Node.js", state: "bad", found: version, fix: `Install Node.js ${wanted} or newer` };
 }
 
-/** Whether the command is of the same version as the library that the project uses. */
+/** Whether the command has the version of the project's library. */
 async function checkCopies({ file }: Project): Promise<Diagnosis> {
   const own = keelsonVersion();
   // Beside `dist`, where the main entry is.
@@ -100,12 +100,12 @@ async function checkCopies({ file }: Project): Promise<Diagnosis> {
   };
 }
 
-/** Whether the database answers, and fits the entities. */
+/** Whether the database responds, and fits the entities. */
 async function checkDatabase(project: Project): Promise<readonly Diagnosis[]> {
   try {
     return await withDriver(project, async ({ driver }) => {
       await driver.ping();
-      const answers: Diagnosis = { check: "Database", state: "good", found: `${driver.name} answers` };
+      const answers: Diagnosis = { check: "Database", state: "good", found: `${driver.name} responds` };
       if (driver.schema === undefined) return [answers];
       const differences = await driver.schema.pending();
       if (differences.length === 0)
@@ -122,11 +122,11 @@ async function checkDatabase(project: Project): Promise<readonly Diagnosis[]> {
   }
 }
 
-/** Whether git would take in what is secret or private: the variables, and the embedded database. */
+/** Whether git would track private files: the variables, and the embedded database. */
 async function checkIgnored(): Promise<readonly Diagnosis[]> {
   const present = [".env", ".keelson"].filter((name) => existsSync(name));
   const ignored = await Promise.all(present.map(isIgnored));
-  // No git, or no repository of git's.
+  // No git, or not a git repository.
   if (ignored.includes(undefined)) return [];
   const open = present.filter((_, index) => ignored[index] === false);
   if (open.length === 0) return [{ check: "Secrets", state: "good", found: "git ignores them" }];
@@ -140,7 +140,7 @@ async function checkIgnored(): Promise<readonly Diagnosis[]> {
   ];
 }
 
-/** What git itself says: its patterns come from several files, and later ones take back what earlier ones said. */
+/** Asks git itself: its patterns come from several files, and later ones override earlier ones. */
 async function isIgnored(name: string): Promise<boolean | undefined> {
   const child = spawn("git", ["check-ignore", "--quiet", name], { stdio: "ignore" });
   const [code] = (await once(child, "close").catch(() => [])) as readonly unknown[];
@@ -149,7 +149,7 @@ async function isIgnored(name: string): Promise<boolean | undefined> {
 
 /** What a check found. */
 export interface Diagnosis {
-  /** What was looked at, in a word or two. */
+  /** The subject, in a word or two. */
   readonly check: string;
   /** "bad" fails the command. */
   readonly state: "good" | "doubtful" | "bad";

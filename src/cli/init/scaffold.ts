@@ -61,7 +61,7 @@ export async function scaffold(folder: string, name: string, host: HostName): Pr
 async function refuseUnlessEmpty(folder: string): Promise<void> {
   const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw new ConfigurationError(`${folder} is no folder that a project can be written to (${error.code})`);
+    throw new ConfigurationError(`${folder} is not a folder that a project can be written to (${error.code})`);
   });
   const strangers = entries.filter((name) => name !== ".git");
   if (strangers.length === 0) return;
@@ -71,7 +71,7 @@ async function refuseUnlessEmpty(folder: string): Promise<void> {
   );
 }
 
-/** Texts of a template by path. A file that npm would take for its own has another name there. */
+/** Texts of a template by path. Files that npm treats specially have other names there. */
 async function filesOf(template: string): Promise<[path: string, text: string][]> {
   const root = join(packageRoot(), "templates", template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -87,14 +87,16 @@ async function filesOf(template: string): Promise<[path: string, text: string][]
 
 function secrets(): string {
   return [
-    "# Secrets of this machine. Other machines have others; none of them is in git.",
+    "# Secrets of this machine. Every machine has its own; they are not in git.",
     `JWT_SECRET=${randomBytes(48).toString("base64url")}`,
     `ENCRYPTION_KEY=${generateEncryptionKey()}`,
     "",
   ].join("\n");
 }
 
-/** Asks what is to serve the API; without a person, Keelson's own server. Undefined when the question was cancelled. */
+/**
+ * Asks which host serves the API; without a terminal, Keelson's own server. Undefined when the question was cancelled.
+ */
 export async function chooseHost({ interactive, stdin, stderr }: Terminal): Promise<HostName | undefined> {
   if (!interactive) return "node";
   const { isCancel, select } = await import("@clack/prompts");

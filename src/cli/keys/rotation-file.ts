@@ -5,7 +5,7 @@ import type { KeyUsage, RotationProgress } from "../../index.ts";
 import type { Project } from "../project/load-project.ts";
 import { type OpenDatabase, withDriver } from "../project/with-idle-app.ts";
 
-/** Where a rotation keeps how far it is: ids of records and numbers, no value and no key. */
+/** The progress of a rotation: ids of records and numbers, without values or keys. */
 const ROTATION_FILE = ".keelson/key-rotation.json";
 
 /**

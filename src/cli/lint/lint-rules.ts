@@ -10,7 +10,7 @@ import { type AppParts, partsOf } from "../project/load-project.ts";
 const openProtectedEntity: LintRule = {
   id: "open-protected-entity",
   title: "Protected fields on an entity that is open to everybody",
-  why: "Encryption protects the database's files, not the answers: who may read the record reads its encrypted fields too.",
+  why: "Encryption protects the database's files, not the responses: callers who may read the record read its encrypted fields, too.",
   fix: 'Give the field rules of its own, .readable("owner"), or the entity a stricter rule than everyone.',
   level: "warning",
   find: (subject) =>
@@ -43,7 +43,7 @@ function changedOpenly(subject: LintSubject, entity: AnyEntity): Place[] {
     }));
 }
 
-/** Relations whose other end fewer people may read. */
+/** Relations whose other end has stricter read rules. */
 const stricterInclude: LintRule = {
   id: "stricter-include",
   title: "Relation to an entity with stricter rules",
@@ -70,11 +70,11 @@ const stricterInclude: LintRule = {
 /** Names that the default `isAdmin` looks at. */
 const FLAGS = ["role", "roles", "isAdmin"];
 
-/** Fields that make an administrator, and that others than administrators may write. */
+/** Fields that make an administrator, and that other callers may write. */
 const writableAdminFlag: LintRule = {
   id: "writable-admin-flag",
   title: "A field that makes an administrator can be written by others",
-  why: "Who may change their own record could make themselves an administrator.",
+  why: "Callers who may change their own record could make themselves an administrator.",
   fix: 'Add .readonly(), or .writable("admin"), to the field.',
   level: "warning",
   find: ({ matrix }) =>
@@ -118,7 +118,7 @@ const ownersOfSeveralEntities: LintRule = {
 const entityWithoutRules: LintRule = {
   id: "entity-without-rules",
   title: "Entity without rules",
-  why: "What is not allowed is denied, so nobody can use its routes. Often the rules were only forgotten.",
+  why: "What is not allowed is denied, so its routes cannot be used. Often the rules were only forgotten.",
   fix: "Add .rules({ read: [...], create: [...], update: [...], delete: [...] }), or .internal() when only code uses it.",
   level: "warning",
   find: ({ matrix, model }) =>
@@ -127,7 +127,9 @@ const entityWithoutRules: LintRule = {
       const isClosed = OPERATIONS.every((operation) => ROLES.every((role) => operations[operation][role].length === 0));
       if (!isClosed) return [];
       const isForeign = model.get(name) === undefined;
-      const what = isForeign ? "nobody may read it: includes are null" : "nobody may create, read, update or delete it";
+      const what = isForeign
+        ? "no caller may read it: includes are null"
+        : "no caller may create, read, update or delete it";
       return [{ at: name, what }];
     }),
 };
@@ -136,7 +138,7 @@ const entityWithoutRules: LintRule = {
 const serviceWithoutTimeout: LintRule = {
   id: "service-without-timeout",
   title: "Service without a timeout of its own",
-  why: "While it hangs, every answer that joins it takes as long as the whole join may, and what would come after it is null.",
+  why: "While it hangs, every response that joins it takes as long as the whole join may, and later relations are null.",
   fix: "Give httpService a `timeout` below that of remoteJoins. A service of your own ends its calls itself, and says after how many milliseconds in its member `timeout`.",
   level: "note",
   find: ({ services }) =>
@@ -149,11 +151,11 @@ function isTimeout(timeout: unknown): boolean {
   return typeof timeout === "number" && Number.isFinite(timeout) && timeout > 0;
 }
 
-/** Endpoints and actions that no caller may use. Operations of entities may well be closed on purpose. */
+/** Endpoints and actions that no caller may use. Operations of entities may be closed on purpose. */
 const routeWithoutRules: LintRule = {
   id: "route-without-rules",
   title: "Endpoint without rules",
-  why: "It answers 401 and 403 to everybody, because what is not allowed is denied.",
+  why: "It refuses every caller with 401 or 403, because what is not allowed is denied.",
   fix: "Add `rules` to the endpoint, or .rules(...) to the action.",
   level: "warning",
   find: ({ routes, model }) =>
@@ -162,14 +164,17 @@ const routeWithoutRules: LintRule = {
         if (rules.length > 0) return false;
         return entity === undefined || Object.hasOwn(model.get(entity)?.actions ?? {}, action);
       })
-      .map(({ method, path, plugin }) => ({ at: `${method} ${path}`, what: `nobody may call it (plugin ${plugin})` })),
+      .map(({ method, path, plugin }) => ({
+        at: `${method} ${path}`,
+        what: `no caller may call it (plugin ${plugin})`,
+      })),
 };
 
 /** Records that anonymous callers may change or delete. */
 const anonymousWrite: LintRule = {
   id: "anonymous-write",
-  title: "Anybody may change or delete records",
-  why: "Without a login there is nobody to hold to account, and a single request can empty a list.",
+  title: "Anonymous callers may change or delete records",
+  why: "Without a login a change cannot be traced to a user, and a single request can empty a list.",
   fix: 'Use "authenticated", "owner" or a rule of your own for update and delete.',
   level: "warning",
   find: ({ matrix }) =>
@@ -235,13 +240,13 @@ interface LintRule {
   /** Kebab-case, the name of its file. */
   readonly id: string;
   readonly title: string;
-  /** What may come of it. */
+  /** The possible consequence. */
   readonly why: string;
   /** What to write instead. */
   readonly fix: string;
   /** "warning" fails the command; "note" may well be meant. */
   readonly level: "warning" | "note";
-  /** Where it applies, as a reader of the definitions knows the place, and what is there. */
+  /** The place in the definitions, and what was found there. */
   find(subject: LintSubject): readonly Place[];
 }
 

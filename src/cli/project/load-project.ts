@@ -12,13 +12,13 @@ import {
 import type * as Library from "../../index.ts";
 import type { Keelson, KeelsonConfig, RouteListing } from "../../index.ts";
 
-/** Names of the configuration's file; the first one that there is counts. */
+/** Names of the configuration's file; the first existing one counts. */
 const CONFIG_FILES = ["ts", "mts", "js", "mjs"].map((extension) => `keelson.config.${extension}`);
 
 /**
  * The file of a project's configuration.
  * @param given as `--config` names it, relative to the working directory
- * @throws ConfigurationError when there is none
+ * @throws ConfigurationError when the file does not exist
  */
 function findConfig(given: string | undefined): string {
   if (given !== undefined) {
@@ -68,7 +68,7 @@ function configOf(module: unknown, name: string): KeelsonConfig {
   if (typeof exported === "function")
     throw new ConfigurationError(`${name} exports a function. Export what it returns: ${EXAMPLE}`);
   if (typeof exported !== "object" || exported === null || Array.isArray(exported))
-    throw new ConfigurationError(`The default export of ${name} is no configuration. Write: ${EXAMPLE}`);
+    throw new ConfigurationError(`The default export of ${name} is not a Keelson configuration. Write: ${EXAMPLE}`);
   // An app has begun to connect when it is made, and most commands only want to look.
   if ("fetch" in exported && "routes" in exported)
     throw new ConfigurationError(

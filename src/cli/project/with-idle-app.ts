@@ -12,7 +12,7 @@ import { type AppParts, type Project, partsOf } from "./load-project.ts";
  */
 export async function withIdleApp<T>({ config, library }: Project, work: (app: Keelson) => T | Promise<T>): Promise<T> {
   const silent = (): void => undefined;
-  // That it does not start is no news, and what is wrong in development is for the commands themselves to say.
+  // Silent: the app is not meant to start, and the commands report development problems themselves.
   const logger: Logger = { debug: silent, info: silent, warn: silent, error: silent };
   const driver = withMiddleware(library.memoryDriver(), (statement, next) => next(statement), {
     connect: refuseToConnect,

@@ -1,7 +1,7 @@
 import type { ArgsDef, ParsedArgs } from "citty";
 import type { Output, Terminal } from "./output.ts";
 
-/** 0: done; 1: it failed, or found what it looks for; 2: it was called in a way it does not understand. */
+/** 0: success; 1: failure or findings; 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
 /** What a command is given. */
@@ -24,7 +24,7 @@ export interface Command<T extends ArgsDef = ArgsDef> {
 
 /** A command whose arguments are typed by their declaration. */
 export function defineCommand<const T extends ArgsDef>(command: Command<T>): Command {
-  // What `run` is given was parsed by its own `args`, which is all that the narrower type says.
+  // The input of `run` was parsed by its own `args`, so the narrower type holds.
   return command as unknown as Command;
 }
 

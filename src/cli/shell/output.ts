@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Tells how far work is. @param text what is being done, for a line of its own */
+/** Reports progress. @param text the current step, for a line of its own */
 type ReportProgress = (done: number, total: number, text: string) => void;
 
 interface Progress {
@@ -8,10 +8,7 @@ interface Progress {
   end(text: string): void;
 }
 
-/**
- * Runs long work and shows how far it is: a bar for a person; for a log a line per tenth of the work, because a line per
- * step would bury everything else.
- */
+/** Runs long work and shows its progress: a bar on a terminal; in a log a line per tenth of the work. */
 export async function withProgress<T>(
   terminal: Terminal,
   title: string,
@@ -32,12 +29,9 @@ export async function withProgress<T>(
 /** Characters of a full bar. */
 const BAR = 24;
 
-/**
- * One line that is written over. Not a prompt of a library: those take the keyboard, and Ctrl-C would no longer be the
- * signal that ends the work, or lets it end between two steps.
- */
+/** A line that is overwritten. Not a library's prompt, which would take the keyboard, and with it Ctrl-C. */
 function bar({ stderr }: Terminal, title: string): Progress {
-  // Some terminals say that they have no columns.
+  // Some terminals report no columns.
   const columns = (stderr as Partial<NodeJS.WriteStream>).columns || 80;
   const overwrite = (text: string): void => void stderr.write(`\r\u001B[2K${text}`);
   return {
@@ -67,23 +61,23 @@ function lines({ stderr }: Terminal, title: string): Progress {
 
 type Style = "bold" | "dim" | "red" | "yellow" | "green" | "cyan";
 
-/** How a command speaks. What a script would read goes to standard output, everything else to standard error. */
+/** The output of a command. Results go to standard output, everything else to standard error. */
 export interface Output {
-  /** A line of the answer. @default an empty one */
+  /** A line of the result. @default an empty one */
   line(text?: string): void;
-  /** The answer for scripts. */
+  /** The result for scripts. */
   json(value: unknown): void;
   table(table: Table): void;
-  /** A remark beside the answer. */
+  /** A remark besides the result. */
   note(text: string): void;
   error(text: string): void;
   readonly colors: boolean;
   style(style: Style, text: string): string;
-  /** Runs long work, and shows how far it is. */
+  /** Runs long work, and shows its progress. */
   withProgress<T>(title: string, work: (report: ReportProgress) => Promise<T>): Promise<T>;
 }
 
-/** Output on a terminal, or as plain lines where there is none. */
+/** Output on a terminal, or as plain lines without one. */
 export function createOutput(terminal: Terminal): Output {
   const { stdout, stderr, colors } = terminal;
   const style = (name: Style, text: string): string => (colors ? styleText(name, text) : text);
@@ -123,17 +117,17 @@ function toTableText({ headings, rows }: Table, styleHeading: (text: string) => 
   return [styleHeading(line(headings)), ...rows.map(line)].join("\n");
 }
 
-/** Where a command is run: what it writes to, and who may be there to answer. */
+/** Where a command runs: its output, and whether questions are possible. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
-  /** Whether a person is there to be asked, and to watch a bar grow. */
+  /** Whether the terminal is interactive. */
   readonly interactive: boolean;
   readonly colors: boolean;
 }
 
-/** The terminal of this process. Colours only for a person, and not where NO_COLOR asks for none (no-color.org). */
+/** The terminal of this process. Colours only when it is interactive, and not with NO_COLOR (no-color.org). */
 export function processTerminal({ stdin, stdout, stderr, env }: NodeJS.Process = process): Terminal {
   const isTerminal = stdout.isTTY === true;
   return {

@@ -7,7 +7,7 @@ import { type Store, type Table, type UniqueIndex, uniqueKey } from "./store.ts"
 export type Changes = Map<AnyEntity, Map<string, Row | null>>;
 
 /**
- * Stores all changes or none: every constraint is checked before the first change.
+ * Stores all changes or nothing: every constraint is checked before the first change.
  * @throws ConflictError naming the columns; ValidationFailedError naming the foreign key
  */
 export function applyChanges(store: Store, changes: Changes): void {
@@ -21,7 +21,7 @@ export function applyChanges(store: Store, changes: Changes): void {
   }
 }
 
-/** What a reference to a record that does not exist is answered with. */
+/** The error for a reference to a record that does not exist. */
 export function danglingReference(name: string): ValidationFailedError {
   return new ValidationFailedError({ [name]: "must refer to an existing record" });
 }
@@ -31,7 +31,7 @@ function constrained(store: Store, entity: AnyEntity): ResolvedRelation[] {
   return store.model.relationsOf(entity).filter(({ type, remote }) => type === "belongsTo" && remote === undefined);
 }
 
-/** A row as it will be after the changes; null or undefined when there will be none. */
+/** A row as it will be after the changes; null or undefined when it will be gone. */
 function rowAfter(store: Store, changes: Changes, entity: AnyEntity, id: string): Row | null | undefined {
   const changed = changes.get(entity)?.get(id);
   return changed === undefined ? store.table(entity).rows.get(id) : changed;
@@ -44,8 +44,8 @@ function changesOf(changes: Changes, entity: AnyEntity): Map<string, Row | null>
 }
 
 /**
- * The changes that delete rows, with all that follows: rows that go with them (cascade) and keys that empty (setNull).
- * @throws ReferencedError when a row that stays refers to one that goes
+ * The changes that delete rows, with all that follows: rows deleted with them (cascade) and keys set to null (setNull).
+ * @throws ReferencedError when a remaining row refers to a deleted one
  */
 export function deletion(store: Store, entity: AnyEntity, ids: readonly string[]): Changes {
   const changes: Changes = new Map([[entity, new Map(ids.map((id) => [id, null]))]]);
@@ -93,7 +93,7 @@ function checkUnique(index: UniqueIndex, rows: ReadonlyMap<string, Row | null>):
 }
 
 function write({ rows, uniques }: Table, changed: ReadonlyMap<string, Row | null>): void {
-  // All old keys go before any new one comes: two rows of one statement may swap a value.
+  // All old keys are removed before new ones are added: two rows of one statement may swap a value.
   for (const index of uniques) {
     for (const id of changed.keys()) {
       const previous = rows.get(id);
@@ -111,7 +111,7 @@ function write({ rows, uniques }: Table, changed: ReadonlyMap<string, Row | null
   }
 }
 
-/** The pairs of a deleted record go with it. */
+/** The pairs of a deleted record are deleted, too. */
 function dropLinks(store: Store, entity: AnyEntity, changed: ReadonlyMap<string, Row | null>): void {
   const isGone = (id: string): boolean => changed.get(id) === null;
   for (const [name, { source, target, pairs }] of store.linkTables()) {

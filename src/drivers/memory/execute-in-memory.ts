@@ -19,7 +19,7 @@ import { linkKey, linkTableOf, type Store } from "./store.ts";
 
 /** Where statements go: the shared state, or a transaction's. */
 export interface Session {
-  /** @throws when it may not be used now */
+  /** @throws when it cannot be used now */
   store(): Store;
   /** Runs a statement that changes something. */
   write<T>(statement: (store: Store) => T): Promise<T>;
@@ -101,7 +101,7 @@ function written(entity: AnyEntity, rows: readonly Row[], returning = false): { 
   return { count: rows.length, rows: returning ? rows.map((row) => copyRow(row, columns)) : [] };
 }
 
-// Each function is one statement: it changes everything it should, or throws and changes nothing.
+// Each function is one statement: it makes all its changes, or throws and changes nothing.
 
 /** Adds rows. @throws ConflictError, ValidationFailedError, DatabaseError */
 function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {

@@ -55,7 +55,7 @@ export function memoryDriver(seed: Seed = {}): Driver {
   });
 }
 
-/** Runs work on a fork of the state, which takes the state's place when all went well. */
+/** Runs work on a fork of the state, which replaces the state on success. */
 async function runTransaction<T>(
   store: Store,
   work: (execute: Execute) => Promise<T>,

@@ -24,9 +24,9 @@ export function copyRow(row: Row, columns: readonly string[]): Row {
 }
 
 /**
- * Submitted values as they will be stored: a copy, so that the caller may go on with the original. What is undefined
- * counts as not submitted.
- * @throws DatabaseError for names that are no columns and values that the column cannot hold
+ * Submitted values as they will be stored: a copy, so that the caller may go on with the original. Undefined values
+ * count as absent.
+ * @throws DatabaseError for names that are not columns and values that the column cannot hold
  */
 export function takeIn(entity: AnyEntity, data: Row): Row {
   const taken: Row = {};
@@ -52,7 +52,7 @@ export function newRow(entity: AnyEntity, given: Row): Row {
   return row;
 }
 
-/** What is stored of a protected field is not its value, so databases have no default for it. */
+/** The stored form of a protected field is not its value, so it has no default in databases. */
 function literalDefault({ role, field }: ColumnDefinition): unknown {
   if (role === "version") return 1;
   if (field?.default === undefined || field.password || field.encrypted) return null;
@@ -84,7 +84,7 @@ function relatedById(store: Store, relation: ResolvedRelation): Map<string, Row[
   return lists;
 }
 
-/** Related rows for the length of one statement: each relation is grouped once, when it is first asked for. */
+/** Related rows for the length of one statement: each relation is grouped once, on first use. */
 function relatedIn(store: Store): RelatedRows {
   const grouped = new Map<ResolvedRelation, Map<string, Row[]>>();
   return (relation, row) => {
@@ -134,7 +134,7 @@ export function sortRows(entity: AnyEntity, rows: Row[], sort: readonly SortKey[
   });
 }
 
-/** The columns to return. @throws BadRequestError for a name that is no column */
+/** The columns to return. @throws BadRequestError for a name that is not a column */
 export function selectedColumns(entity: AnyEntity, select: readonly string[] | undefined): readonly string[] {
   for (const name of select ?? [])
     if (!Object.hasOwn(entity.columns, name)) throw new BadRequestError(`${entity.name} has no field "${name}"`);

@@ -68,7 +68,7 @@ export function seedOf(store: Store, next: Store): Seed {
   );
 }
 
-/** What is wrong with a seed is wrong with the configuration. */
+/** Problems of a seed are configuration errors. */
 function explained<T>(what: string, work: () => T): T {
   try {
     return work();

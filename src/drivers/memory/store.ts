@@ -41,7 +41,7 @@ export function linkTableOf({ source, name, target, inverse }: ResolvedRelation)
   return other < own ? { name: other, turned: true } : { name: own, turned: false };
 }
 
-/** Whether a key is followed back by a hasOne: then no two records share it, said or not. */
+/** Whether a hasOne follows the key back: it is then unique, declared or not. */
 function isFollowedByOne(model: EntityModel, entity: AnyEntity, { relation }: ColumnDefinition): boolean {
   const key = relation === undefined ? undefined : model.relation(entity, relation);
   return key?.inverse !== undefined && model.relation(key.target, key.inverse)?.type === "hasOne";

@@ -9,7 +9,7 @@ import { FOREIGN_PATH } from "./foreign-path.ts";
 
 /** Options of `prisma`. */
 export interface PrismaOptions {
-  /** The database behind the client. @default what it answers when asked for its version */
+  /** The database behind the client. @default what its version query reports */
   readonly provider?: Provider | undefined;
   /**
    * The adapter that the client was made with. Statements then go straight to it, in SQL, which takes a fraction of the
@@ -28,14 +28,13 @@ export interface AnyAdapterFactory {
 }
 
 /**
- * A driver over a PrismaClient of yours, through its public API only. Models, fields and manyToMany relations are called
- * as `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
+ * A driver over your PrismaClient, through its public API only. Models, fields and manyToMany relations are called as
+ * `toPrismaSchema` prints them, the side of a relation that no entity declares included; the tables are yours to
  * migrate. `api.close()` disconnects the client.
  * @param client A PrismaClient 7, also an extended one
- * @throws ConfigurationError from `connect` when a model, field, table or column is missing, or MySQL would compare text inexactly; at
- *   once for an adapter to a database that no driver serves
- * @example
- * const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter }), { adapter }) });
+ * @throws ConfigurationError from `connect` when a model, field, table or column is missing, or MySQL would compare
+ *   text inexactly; at once for an adapter to a database that no driver serves
+ * @example const api = keelson({ entities: [user, post], driver: prisma(new PrismaClient({ adapter }), { adapter }) });
  */
 export function prisma(client: AnyPrismaClient, options: PrismaOptions = {}): Driver {
   const { adapter } = options;
@@ -80,7 +79,7 @@ const ADAPTER_PROVIDERS: Readonly<Record<string, Provider>> = Object.freeze({
   mysql: "mysql",
 });
 
-/** @throws ConfigurationError for an adapter to a database that no driver serves, or to another one than it is said to be */
+/** @throws ConfigurationError for an adapter to a database that no driver serves, or to another one than declared */
 function providerOf(adapter: AnyAdapterFactory, said: Provider | undefined): Provider {
   const provider = ADAPTER_PROVIDERS[adapter.provider];
   if (provider === undefined || (said !== undefined && said !== provider))

@@ -5,11 +5,10 @@ import type { AnyAdapterFactory } from "./prisma.ts";
 type Connect = () => Promise<SqlDriverAdapter>;
 
 /**
- * A factory like another one whose users share one adapter, and with it one pool of connections, until the last of them lets
- * go of it. For a client and the driver over it.
- * @example
- * const adapter = sharedAdapter(new PrismaPg({ connectionString }));
- * const driver = prisma(new PrismaClient({ adapter }), { adapter });
+ * Wraps a factory so that its users share one adapter, and with it one pool of connections, until the last of them
+ * releases it. For a client and the driver over it.
+ * @example const adapter = sharedAdapter(new PrismaPg({ connectionString })); const driver = prisma(new PrismaClient({
+ *   adapter }), { adapter });
  */
 export function sharedAdapter<F extends AnyAdapterFactory>(factory: F): F {
   const own = factory as unknown as SqlDriverAdapterFactory;
@@ -48,7 +47,7 @@ function sharing(connect: Connect): Connect {
   };
 }
 
-/** An adapter that others use too, for one who closes it. */
+/** A shared adapter for one of its users. */
 function lent(adapter: SqlDriverAdapter, leave: () => Promise<void>): SqlDriverAdapter {
   let left: Promise<void> | undefined;
   return adapterLike(adapter, {

@@ -20,8 +20,8 @@ const dayNumbers = new Float64Array(512).fill(Number.NaN);
 const dayTexts: string[] = new Array(dayNumbers.length).fill("");
 
 /**
- * `toISOString` of a valid date; of a text that is the result already, that. Put together from tables, because a list spends most of the time of its serialization
- * on the two timestamps that every record has.
+ * `toISOString` of a valid date; a text is returned as it is. Uses tables, because serializing a list spends most of
+ * its time on the two timestamps of every record.
  */
 function toIsoText(date: Date | string): string {
   if (typeof date === "string") return date;
@@ -53,14 +53,14 @@ function isDate(value: unknown): value is Date {
   return time >= EARLIEST && time <= LATEST; // false for NaN
 }
 
-/** A date that exists (`2024-02-30` does not), or undefined. A date alone is midnight UTC. */
+/** A date that exists (`2024-02-30` does not), or undefined. A date without a time is midnight UTC. */
 function toDate(text: string): Date | undefined {
   if (!isoText.safeParse(text).success) return undefined;
   const date = new Date(text);
   return isDate(date) ? date : undefined;
 }
 
-/** A moment, stored in UTC with millisecond precision; TIMESTAMP. ISO 8601 on the wire. Spec 2.2. */
+/** A datetime, stored in UTC with millisecond precision; TIMESTAMP. ISO 8601 on the wire. Spec 2.2. */
 export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
   name: "datetime",
   column: { scalar: "DateTime" },

@@ -46,7 +46,7 @@ function readJson(text: string): Parsed<unknown> {
   }
 }
 
-/** Any JSON value; JSON or JSONB. Conditions can only ask whether it is null. Spec 2.2. */
+/** Any JSON value; JSON or JSONB. Conditions can only compare it with null. Spec 2.2. */
 export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
   name: "json",
   column: { scalar: "Json" },

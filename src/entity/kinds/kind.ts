@@ -5,7 +5,7 @@ export const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "li
 /** The operators that conditions may use. */
 export type Operator = (typeof OPERATORS)[number];
 
-/** A value read from text, or the reason why it cannot be read. */
+/** A value parsed from text, or the reason why it cannot be parsed. */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 /** Databases a column type is declared for. */
@@ -19,8 +19,8 @@ export interface ColumnType {
 }
 
 /**
- * Everything that depends on a field's type lives here: column, parser, schema, order. Shared code never asks which kind
- * a field is; it asks the kind.
+ * Everything that depends on a field's type lives here: column, parser, schema, order. Shared code calls the kind, and
+ * never tests which kind a field is.
  */
 export interface FieldKind<T = unknown> {
   readonly name: string;
@@ -35,13 +35,16 @@ export interface FieldKind<T = unknown> {
   /** Whether a value from code (a rule's `where`, the in-process client) may stand in a condition. */
   accepts(value: unknown): value is T;
   /**
-   * zod schema of one input value, without optionality and defaults. Its metadata says in JSON Schema what is checked by
-   * code, so that `z.toJSONSchema` describes the value on the wire.
+   * zod schema of one input value, without optionality and defaults. Its metadata describes in JSON Schema what code
+   * checks, so that `z.toJSONSchema` describes the value on the wire.
    */
   schema(field: FieldDefinition): ZodType;
-  /** All values in order, for kinds with few and no operators for order: what lies beyond one of them can be listed. */
+  /**
+   * All values in order, for kinds with few values and without order operators: the values beyond one of them can be
+   * listed.
+   */
   readonly values?: readonly T[];
-  /** In-memory order, the same as the database's; only asked when `sortable`. */
+  /** In-memory order, the same as the database's; only used when `sortable`. */
   compare(a: T, b: T): number;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
@@ -78,7 +81,7 @@ export function unreadable(message: string): Parsed<never> {
   return { ok: false, message };
 }
 
-/** A rule as definitions see it: a name, and whatever the one who resolves it finds in it. */
+/** A rule as definitions see it: a name, and further members for the plugin that resolves it. */
 export interface RuleObject {
   readonly name: string;
   /** Rules that this one only combines; its name says how. */
@@ -118,7 +121,7 @@ export interface FieldDefinition {
   readonly readonly: boolean;
   readonly readable?: readonly string[];
   readonly writable?: readonly string[];
-  /** Those of `readable` and `writable` that were given as objects. */
+  /** The rules of `readable` and `writable` that were given as objects. */
   readonly ruleObjects?: {
     readonly readable?: readonly RuleObject[];
     readonly writable?: readonly RuleObject[];
@@ -126,13 +129,13 @@ export interface FieldDefinition {
   readonly omit: boolean;
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };
-  /** What its column was called before. */
+  /** The former name of its column. */
   readonly renamedFrom?: string;
   readonly description?: string;
   readonly example?: unknown;
 }
 
-/** A definition with nothing said but the kind. */
+/** A definition with only the kind. */
 export function plainField(kind: FieldKind): FieldDefinition {
   return Object.freeze({
     kind,

@@ -9,13 +9,13 @@ import {
   unreadable,
 } from "./kind.ts";
 
-/** What spreadsheets take for a formula, wide characters included, or for the quote that keeps a text from being one. */
+/** Characters that start a formula in spreadsheets, wide ones included, and the quote that prevents one. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const GUARDED = /^'+[=+\-@\t\r\n＝＋－＠]/;
 
 /**
- * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula. A
- * text that looks guarded already gets one more, so that taking one away always gives the text back.
+ * A text as a cell of CSV: with a `'` before what a spreadsheet would run as a formula. A text that already begins with
+ * one gets another, so that removing one always restores the text.
  */
 function toTextCell(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
@@ -105,7 +105,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** A lone surrogate would be stored as U+FFFD, a NUL is refused by PostgreSQL: neither gets that far. */
+/** A lone surrogate would be stored as U+FFFD, a NUL is refused by PostgreSQL: so both are refused here. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes("\u0000");
 }
@@ -124,9 +124,9 @@ function atMost(bound: Bound): Check {
     text.length > bound.value && codePoints(text) > bound.value ? { message, code: "too_big" } : undefined;
 }
 
-/** Bytes of UTF-8 that a submitted password may have: what is stored is its hash, whatever the column holds. */
+/** Bytes of UTF-8 that a submitted password may have: the column only stores the hash. */
 const PASSWORD_BYTES = 1_024;
-/** Fewer code points are no password; `.min()` says otherwise. ASVS 5.0, 6.2.1. */
+/** The shortest password in code points, unless `.min()` sets another length. ASVS 5.0, 6.2.1. */
 const PASSWORD_MIN: Bound = { value: 8 };
 
 function leastOf({ min, length, password }: FieldDefinition): Bound | undefined {
@@ -135,14 +135,15 @@ function leastOf({ min, length, password }: FieldDefinition): Bound | undefined 
 
 const encoder = new TextEncoder();
 
-/** A UTF-16 unit is at least one byte, so what is far too long is not even encoded. */
+/** A UTF-16 unit is at least one byte, so a text that is far too long is not encoded. */
 function atMostBytes(bytes: number): Check {
   const issue = { message: `must be at most ${bytes} bytes`, code: "too_big" } as const;
   return (text) => (text.length > bytes || encoder.encode(text).length > bytes ? issue : undefined);
 }
 
 const emailFormat = z.email();
-// The URL parser drops tabs and newlines, trims, and turns "\\" into "/": what is stored should be what it understood.
+// The URL parser drops tabs and newlines, trims, and turns "\\" into "/": the stored text should be what the parser
+// understood.
 const HTTP_URL = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 
 function isHttpUrl(text: string): boolean {
@@ -172,7 +173,7 @@ function checksOf(field: FieldDefinition, limit: number): Check[] {
     }
   }
   for (const { regex, message } of field.patterns) {
-    // A copy, put back to the start each time: with g or y, `test` goes on where it was in the request before.
+    // A copy, put back to the start each time: with g or y, `test` would continue where the previous request left off.
     const pattern = new RegExp(regex);
     checks.push((text) => {
       pattern.lastIndex = 0;
@@ -206,7 +207,7 @@ function stringSchema(field: FieldDefinition, limit: number): z.ZodType {
     });
 }
 
-/** A text has one format; that of an e-mail address says more than that of its kind does. */
+/** A text has one format; that of an e-mail address is more specific than that of its kind. */
 function formatOf({ formats, password }: FieldDefinition): Record<string, string> {
   const [format] = formats;
   if (format === undefined) return password === undefined ? {} : { format: "password" };

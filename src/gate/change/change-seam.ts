@@ -18,15 +18,19 @@ export interface DeclaredListener {
 
 /** A scope that writes. */
 interface ChangingScope extends OperationScope {
-  /** Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. */
+  /** Runs a task once what was written so far is committed: at once, or after the surrounding transaction. */
   whenCommitted(task: () => Promise<void>): Promise<void>;
 }
 
-/** Where all changes of records pass: statements of operations, of handlers, hooks and steps, and deletions that cascade. */
+/**
+ * The seam that all changes of records pass through: statements of operations, of handlers, hooks and steps, and
+ * deletions that cascade.
+ */
 export interface ChangeSeam {
   /**
-   * A driver whose writes are reported. A write and its listeners are one transaction; a listener that throws rolls both
-   * back. Where the database runs transactions at the same time, statements on several records become one for each.
+   * A driver whose writes are reported. A write and its listeners are one transaction; a listener that throws rolls
+   * both back. Where the database runs transactions concurrently, a statement on several records becomes one statement
+   * per record.
    * @param scope on whose behalf it writes; undefined for services of the whole app
    */
   around(driver: Driver, scope: ChangingScope | undefined): Driver;
@@ -34,7 +38,7 @@ export interface ChangeSeam {
 
 /**
  * @param declared listeners of all plugins
- * @returns undefined where nothing is listened to: then drivers stay as they are
+ * @returns undefined without listeners: drivers then stay as they are
  */
 export function createChangeSeam(
   model: EntityModel,
@@ -63,7 +67,7 @@ export function createChangeSeam(
           let committed: RecordChange[] = [];
           return driver
             .transaction((inside) => {
-              committed = []; // the driver may have rolled back and tried again
+              committed = []; // the driver may have rolled back and retried
               return work(withMiddleware(inside, watch.inTransaction(committed), { joins: true }).execute);
             }, options)
             .then((result) => watch.settle(committed, result));
@@ -103,7 +107,7 @@ class ChangeWatch {
     this.#scope = scope;
   }
 
-  /** Statements outside a transaction: each write is one with what its listeners do. */
+  /** Statements outside a transaction: each write and its listeners share one transaction. */
   readonly middleware: Middleware = async (statement, next, driver) => {
     const entity = this.#entityOf(statement);
     if (entity === undefined || statement.kind === "find" || statement.kind === "count" || statement.kind === "pairs")
@@ -116,7 +120,7 @@ class ChangeWatch {
     return this.settle(committed, result);
   };
 
-  /** Statements of a transaction, whose changes are announced when it has committed. */
+  /** Statements of a transaction; their changes are announced after the commit. */
   inTransaction(committed: RecordChange[]): Middleware {
     return async (statement, next, inside) => {
       const entity = this.#entityOf(statement);
@@ -134,7 +138,7 @@ class ChangeWatch {
     return statement.kind === "delete" && this.#parts.followed.has(entity) ? entity : undefined;
   }
 
-  /** Announces changes when they are sure to stay. */
+  /** Announces changes once they are committed. */
   async settle<T>(committed: readonly RecordChange[], result: T): Promise<T> {
     if (committed.length === 0) return result;
     const announce = (): Promise<void> => this.#announce(committed);
@@ -142,7 +146,7 @@ class ChangeWatch {
     return result;
   }
 
-  /** What is committed stays, whatever listeners do. */
+  /** A committed write stays, even if a listener fails. */
   async #announce(committed: readonly RecordChange[]): Promise<void> {
     const hooks = new Set([...this.#parts.listeners.values()].flatMap((listeners) => listeners.committed));
     for (const hook of hooks) {

@@ -19,8 +19,8 @@ export interface ChangeCause {
 }
 
 /**
- * One change of one record, as it is stored, without masks: passwords are hashes, encrypted fields are plain text. What a
- * listener passes on has to go through the mask of the caller who receives it.
+ * One change of one record, as it is stored, without masks: passwords are hashes, encrypted fields are plain text. A
+ * listener that passes values on must apply the mask of the caller who receives them.
  */
 export interface RecordChange {
   readonly entity: AnyEntity;
@@ -37,7 +37,7 @@ export interface RecordChange {
 
 /**
  * Receives changes of one entity.
- * @param driver of the transaction; what is written with it is not reported again
+ * @param driver of the transaction; writes made with it are not reported again
  */
 export type ChangeListener = (changes: readonly RecordChange[], driver: Driver) => void | Promise<void>;
 

@@ -5,13 +5,13 @@ export interface Following {
   readonly source: AnyEntity;
   /** The column of the reference. */
   readonly key: string;
-  /** Whether they are deleted; otherwise the reference is set to null. */
+  /** Whether those records are deleted; otherwise the reference is set to null. */
   readonly isDeleted: boolean;
 }
 
 /**
  * The relations that a deletion has to follow so that listeners see all it does, by the entity that is deleted.
- * `.onDelete("cascade")` leads on; relations at whose end nothing is listened to are left to the database.
+ * `.onDelete("cascade")` leads on; relations that lead to no listener are left to the database.
  */
 export function relationsToFollow(
   model: EntityModel,

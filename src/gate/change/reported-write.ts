@@ -133,10 +133,10 @@ export class ReportedWrite {
     return this.#deleted.has(`${entity.name} ${id}`) ? { count: 0, rows: [] } : this.#delete(entity, where);
   }
 
-  /** Pairs that were not there, or were, of the side that writes them. */
+  /** The pairs that were really added or removed, seen from the side that writes them. */
   async #changePairs(entity: AnyEntity, statement: ChangePairs): Promise<undefined> {
     const { kind, relation, id, targets } = statement;
-    await this.#locked(entity, compare(idOf(entity), "eq", id)); // others who write its pairs wait
+    await this.#locked(entity, compare(idOf(entity), "eq", id)); // other writers of its pairs wait
     const there = new Set((await this.#driver.links(entity, relation.name, [id])).map(({ target }) => target));
     await this.#driver.execute(statement);
     const moved = targets.filter((target) => there.has(target) === (kind === "unlink"));

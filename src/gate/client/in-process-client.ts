@@ -72,7 +72,7 @@ export type InProcessClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E> & ActionsOf<E>;
 };
 
-/** Clients of the system: they may also write ids, timestamps and readonly fields, and ask for hidden ones. */
+/** Clients of the system: they may also write ids, timestamps and readonly fields, and read hidden ones. */
 export type SystemClient<TEntities extends readonly unknown[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: EntityClient<E, Partial<InferEntityData<E>>, true> & ActionsOf<E>;
 };
@@ -82,7 +82,7 @@ type WithinScope = <T>(work: (scope: OperationScope) => Promise<T>) => Promise<T
 type Clients = Record<string, EntityClient<AnyEntity>>;
 const kWithin: unique symbol = Symbol("within");
 
-/** Clients for all entities, bound to a caller by the function returned: one is made when it is first asked for. */
+/** Clients for all entities, bound to a caller by the returned function; each is created on first use. */
 export function compileClients(
   entities: readonly AnyEntity[],
   routes: () => readonly Route[],
@@ -92,7 +92,7 @@ export function compileClients(
     let calls: readonly Route[] | undefined;
     Object.defineProperty(prototype, entity.name, {
       get(this: { readonly [kWithin]: WithinScope }) {
-        // Found once, and not before it is asked for: plugins may add routes until the app is set up.
+        // Found once, on first use: plugins may add routes until the app is set up.
         calls ??= routes().filter((route) => route.entity === entity && route.call !== undefined);
         const value = createEntityClient(entity, this[kWithin], calls);
         Object.defineProperty(this, entity.name, { value, enumerable: true });
@@ -173,7 +173,7 @@ const WRITE_OPTIONS = ["ifVersion"] as const;
 const DELETE_OPTIONS = ["ifVersion", "deleted"] as const;
 const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select"]);
 
-/** An option that is not known would change nothing: `{ filter }` for `{ where }` lists every record. @throws BadRequestError */
+/** Refuses unknown options: `{ filter }` instead of `{ where }` would list every record. @throws BadRequestError */
 function checkOptions(method: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null)
     throw new BadRequestError(`The options of ${method}() must be an object`);
@@ -228,7 +228,7 @@ export function includeTree(paths: readonly string[] | undefined): IncludeTree |
   return root;
 }
 
-/** @throws BadRequestError when an operation on one record was not told which */
+/** @throws BadRequestError when an operation on one record has no id */
 function assertId(id: string | undefined): asserts id is string {
   if (typeof id !== "string" || id === "") throw new BadRequestError("An id is needed");
 }

@@ -15,19 +15,22 @@ import {
 
 export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
 
-/** Levels of a where at most: what looks through one calls itself for each. Rules and positions add a few to a caller's. */
+/**
+ * The most levels a where may have, since the functions that walk it are recursive. Rules and positions add a few to a
+ * caller's.
+ */
 const WHERE_DEPTH = 64;
 
-/** What a caller may ask about. Asked about each name before anything is said of its value. */
+/** What a caller may filter on. Checked for each name before its value is looked at. */
 export interface AskingRights {
   /**
-   * @returns what a record must meet besides for the comparison to hold; undefined for nothing
+   * @returns a further condition that the record must meet; undefined for no condition
    * @throws for columns that the caller may not compare
    */
   column(entity: AnyEntity, name: string): Condition | undefined;
   /**
-   * @returns what the record itself and a related record must meet besides; undefined for nothing
-   * @throws for names that are no column, and relations that the caller may not follow
+   * @returns further conditions on the record itself and on the related record; undefined for no condition
+   * @throws for names that are not columns, and for relations that the caller may not follow
    */
   relation(
     entity: AnyEntity,
@@ -36,8 +39,8 @@ export interface AskingRights {
 }
 
 /**
- * Makes a condition of a `where`, here and nowhere else; one that is made already, or that a `where` has in it, stays.
- * @param rights of the caller whose where it is, who cannot have made conditions @default may ask everything
+ * Compiles a `where` into a condition; the only place that does. Conditions that are compiled already stay as they are.
+ * @param rights of the caller who sent the where, who cannot have made conditions @default may filter on everything
  * @throws BadRequestError for unknown names and operators, inherited keys, `undefined`, and values of the wrong type
  */
 export function compileWhere(
@@ -164,8 +167,7 @@ function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown
 }
 
 /**
- * Refuses a where that is too deep, or has more conditions than anyone asks for, before anything looks through it by
- * calling itself.
+ * Refuses a where that is too deep or has too many conditions, before any recursive function walks it.
  * @param most objects and items of lists, all together
  * @throws BadRequestError
  */
@@ -186,13 +188,13 @@ export function checkWhereShape(where: unknown, most: number): void {
   }
 }
 
-/** All conditions that are present together; every record meets none at all. */
+/** All present conditions joined with AND; without any, every record matches. */
 export function allOf(...wheres: readonly (Where | Condition | undefined)[]): Where {
   const present = wheres.filter((where): where is Where => where !== undefined);
   return present.length === 1 ? (present[0] as Where) : { AND: present };
 }
 
-/** The same, or undefined when none is present. */
+/** The same, or undefined without any condition. */
 export function allPresent(...wheres: readonly (Where | Condition | undefined)[]): Where | undefined {
   return wheres.every((where) => where === undefined) ? undefined : allOf(...wheres);
 }

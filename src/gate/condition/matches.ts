@@ -93,8 +93,9 @@ export function isUndecryptable(row: Row, column: string): boolean {
 }
 
 /**
- * A row as code that decides by it may see it. A column that could not be decrypted is null, which is for answers only:
- * a rule would take it for an empty value, so reading it throws a DecryptionError. Other rows are returned as they are.
+ * A row as code that decides by it may see it. A column that could not be decrypted is null, which is for responses
+ * only: a rule would take it for an empty value, so reading it throws a DecryptionError. Other rows are returned as
+ * they are.
  */
 export function forDecisions(row: Row): Row {
   if (!(kUndecryptable in row)) return row;

@@ -19,7 +19,7 @@ export interface RequestEvent extends KernelRequestEvent {
   readonly route: Route;
 }
 
-/** An answer on its way out; `route` and `params` are undefined when no route matched. */
+/** An outgoing response; `route` and `params` are undefined when no route matched. */
 export interface ResponseEvent extends KernelResponseEvent {
   readonly route: Route | undefined;
 }
@@ -27,9 +27,9 @@ export interface ResponseEvent extends KernelResponseEvent {
 /** A request whose route and caller are known. */
 export interface RouteCall extends RouteContext {
   /**
-   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is given:
-   * the call's, or one of its transactions. A hook may put a function of its own in its place that calls this one, or
-   * does not; the function of the plugin that was set up last is called first.
+   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is
+   * given: the call's, or one of its transactions. A hook may replace it with its own function, which may call this
+   * one; the function of the plugin that was set up last is called first.
    */
   respond: (scope: OperationScope) => Promise<KernelResponse>;
 }
@@ -55,32 +55,36 @@ export interface HookMap extends KernelHooks {
   "route:around": RouteCall;
   "route:authorize": RouteAuthorization;
   /**
-   * Narrows the fields a caller may read, write, filter and sort on; asked once per scope and entity. A hook that has to
-   * wait closes what it does not know yet first: that mask holds until its promise is settled.
+   * Narrows the fields a caller may read, write, filter and sort on; asked once per scope and entity. An asynchronous
+   * hook first closes the fields it has not decided yet: that mask holds until its promise is settled.
    */
   "access:mask": MaskDraft;
   /** Decides, or narrows the records to a predicate. Runs before input is read. */
   "operation:authorize": Operation;
   /**
-   * Says which records there are for an operation, with `require`: for reasons that are no rule's, such as soft deletion,
-   * and so for the system, too. Runs when the query is known; not on create.
+   * Says with `require` which records exist for an operation, for reasons other than rules, such as soft deletion.
+   * Applies to the system, too. Runs when the query is known; not on create.
    */
   "operation:narrow": Operation;
   /**
-   * The query is known and narrowed to what the caller may ask: says what the statement reads along (`joins`). Lists.
+   * The query is known and narrowed to what the caller may filter on. Sets the related records that the statement reads
+   * (`joins`). Lists.
    */
   "operation:plan": Operation;
   /** Drops what the caller may not write; trims; sets defaults. Create and update. */
   "operation:normalize": Operation;
   /** Checks values, cross-field rules and references. Create and update. */
   "operation:validate": Operation;
-  /** Makes of valid data what is stored in its place, such as hashes; before any transaction. Create and update. */
+  /** Replaces valid data with what is stored, such as hashes; before any transaction. Create and update. */
   "operation:protect": Operation;
   /** Runs after the statement, inside its transaction when the operation is transactional. */
   "operation:execute": Operation;
-  /** The records are there, in clear and tagged: decides what each of them shows. */
+  /** The records are read, in clear text and tagged: decides what each of them shows. */
   "operation:reveal": Operation;
-  /** Adds related records. Moments may be ISO 8601 texts here. Where nothing is included, a function leaves the records alone. */
+  /**
+   * Adds related records. Datetimes may be ISO 8601 texts here. Without an include, a function leaves the records
+   * alone.
+   */
   "operation:join": Operation;
   /** Removes what the caller may not read. */
   "operation:redact": Operation;

@@ -2,8 +2,8 @@ import type { Access, AnyEntity } from "../../entity/index.ts";
 import type { Row, Where } from "../condition/condition.ts";
 
 /**
- * Decides about one record: yes, no, or yes for as long as it meets a condition, which becomes part of the statement. What
- * it looks at does so, too.
+ * Decides about one record: yes, no, or yes for as long as it meets a condition, which becomes part of the statement.
+ * The columns it looks at become part of it, too.
  */
 export type Guard = (record: Row) => boolean | Where | Promise<boolean | Where>;
 
@@ -50,7 +50,7 @@ export function baseMask(entity: AnyEntity): FieldMask {
 /** What an action was allowed for, and the rules that said so. */
 export interface RecordUse {
   readonly entity: AnyEntity;
-  /** Its record; undefined where it is about none. */
+  /** Its record; undefined for an action without one. */
   readonly id?: string | undefined;
   /** How an action without a record asks the rules. */
   readonly kind?: "create" | "list" | undefined;
@@ -62,11 +62,11 @@ export interface RecordUse {
 }
 
 /**
- * Which records a response shows, and which it was made for: the serializer notes those that it shows, at any depth,
- * clients in the process the entities that they count, and actions what they were allowed for.
+ * The records that a response shows or depends on. The serializer notes those that it shows, at any depth; in-process
+ * clients note the entities that they count; actions note what they were allowed for.
  */
 export class ShownRecords {
-  /** What actions were allowed for: their answers may tell of it in any form. */
+  /** What actions were allowed for: their responses may contain it in any form. */
   readonly uses: RecordUse[] = [];
   readonly #ids = new Map<AnyEntity, Set<string>>();
 

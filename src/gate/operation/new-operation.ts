@@ -33,10 +33,13 @@ export function newOperation(scope: GateScope, entity: AnyEntity, input: Operati
   return new GateOperation(scope, entity, input);
 }
 
-/** Ends an operation on several records that need one each. Never leaves the gate. */
+/** Ends an operation on several records that each need an operation of their own. Never leaves the gate. */
 export const ONE_BY_ONE: Error = new InternalError("Each record needs an operation of its own");
 
-/** An operation on several records that has been run. It has no one record; while it ran, to ask for one was to see each. */
+/**
+ * An operation on several records that has run. It has no single record; a hook that read `record` meanwhile had to see
+ * each one.
+ */
 export function settled(operation: Operation): Operation {
   return Object.defineProperty(operation, "id", { value: undefined });
 }
@@ -87,7 +90,7 @@ class GateOperation implements MutableOperation {
     this.query = typeof input.query === "object" ? input.query : NO_QUERY;
   }
 
-  /** A hook that asks for the one record has to see each, even if it goes on without. */
+  /** A hook that reads the single record has to see each record, even if it ignores the result. */
   #refuseOneId(): never {
     this.apart = true;
     throw ONE_BY_ONE;
@@ -115,8 +118,8 @@ class GateOperation implements MutableOperation {
 }
 
 /**
- * The `toJSON` of operations. A handler that returns one means its records: what was submitted, who asked and what the
- * rules said is not for callers.
+ * The `toJSON` of operations. A handler that returns one means its records: the input, the caller and the rules'
+ * decision are not for callers.
  */
 function recordsOf(this: { readonly records: readonly Row[] }): readonly Row[] {
   return this.records;
@@ -136,20 +139,23 @@ export async function inTransaction<T>(operation: MutableOperation, work: () => 
 }
 
 /**
- * What it means that a record does not meet a requirement, in the order in which it is told:
+ * What it means that a record does not meet a requirement, in the order in which failures are reported:
  * - `"missing"`: the record is not there for this operation: 404 for every caller.
- * - `"denied"`: it is not this caller's: 401, 403, or 404 where the entity hides what is forbidden.
+ * - `"denied"`: this caller may not use it: 401, 403, or 404 where the entity hides what is forbidden.
  * - a function, which makes the error: for state that the caller asked for, such as 412.
- * - `"leave"`: the record stays as it is, and that is no error.
- * - `"changed"`: it is no longer what a rule or a validator saw. What was submitted is validated again, three times at most;
+ * - `"leave"`: the record stays as it is, without an error.
+ * - `"changed"`: it differs from what a rule or a validator saw. The input is validated again, three times at most;
  *   then 409. Such a requirement holds for one attempt.
  */
 export type Otherwise = "missing" | "denied" | "leave" | "changed" | (() => Error);
 
-/** What must hold of a record for an operation to apply: a condition, or a test where no condition can say it, as of JSON. */
+/**
+ * What must hold of a record for an operation to apply: a condition, or a test where a condition cannot express it, as
+ * for JSON.
+ */
 type RecordTest = Where | ((record: Row) => boolean);
 
-/** A test, and what it means where it fails. */
+/** A test, and what its failure means. */
 export interface Requirement {
   readonly test: RecordTest;
   readonly otherwise: Otherwise;
@@ -171,7 +177,10 @@ export function conditionUpTo(requirements: readonly Requirement[], last: Stage)
   return allPresent(...wheres);
 }
 
-/** Requirements beyond those that say whether the caller reaches the record, in the order in which they are told. */
+/**
+ * Requirements beyond those that decide whether the caller reaches the record, in the order in which failures are
+ * reported.
+ */
 export function beyondReach(requirements: readonly Requirement[]): readonly Requirement[] {
   const beyond = requirements.filter((one) => STAGES.indexOf(stageOf(one)) > STAGES.indexOf("denied"));
   return beyond.sort((a, b) => STAGES.indexOf(stageOf(a)) - STAGES.indexOf(stageOf(b)));
@@ -181,7 +190,7 @@ export function isRequired(requirements: readonly Requirement[], stage: Stage): 
   return requirements.some((one) => stageOf(one) === stage);
 }
 
-/** What no condition can say; undefined where the conditions say all. */
+/** The tests that a condition cannot express; undefined where conditions are enough. */
 export function testsOf(requirements: readonly Requirement[]): ((record: Row) => boolean) | undefined {
   const tests = requirements.map(({ test }) => test).filter((test) => typeof test === "function");
   return tests.length === 0 ? undefined : (record) => tests.every((test) => test(record));

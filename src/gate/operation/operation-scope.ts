@@ -10,7 +10,7 @@ import type { Route, RouteContext } from "./route.ts";
 export interface RouteAccess {
   /** Whether the caller may use it, for some records or all. */
   readonly allowed: boolean;
-  /** Whether that is so for all that the route does; false where only its operations know. */
+  /** Whether that covers all that the route does; false where only its operations can decide. */
   readonly forAll: boolean;
   /** Names of the rules that were asked, where plugins name them; an empty list denies every caller but the system. */
   readonly rules: readonly string[] | undefined;
@@ -40,13 +40,18 @@ export interface OperationScope extends Scope {
   readonly signal: AbortSignal | undefined;
   /** The framework's own request object, when the surface is HTTP. */
   readonly request: unknown;
-  /** The request that is being answered, and headers for its answer; undefined for work in the process. */
+  /** The current request, and headers for its response; undefined for work in the process. */
   readonly exchange: HttpExchange | undefined;
-  /** What the first change of its record asks of it; then it has been asked. In a transaction it is that transaction's. */
+  /**
+   * The precondition that the first change of its record has to meet; used up by then. In a transaction it belongs to
+   * that transaction.
+   */
   precondition: Precondition | undefined;
-  /** One word for all tries of a request that may be sent again, unique to its caller; undefined for any other work. */
+  /**
+   * A key shared by all attempts of a request that may be sent again, unique to its caller; undefined for other work.
+   */
   idempotencyKey: string | undefined;
-  /** Set by a surface that must know which records the response shows: every record that is presented is noted here. */
+  /** Set by a surface that must know which records the response shows: every presented record is noted here. */
   shown: ShownRecords | undefined;
   /** The app's time. */
   now(): Date;
@@ -57,7 +62,7 @@ export interface OperationScope extends Scope {
   /** Whether a list of an entity that includes nothing gives the rows under `readDecision`'s predicate, as they are stored. */
   listsPlainly(entity: EntityRef): boolean;
   /**
-   * What the rules say about an operation, without running it: for surfaces that do something else for its sake.
+   * What the rules say about an operation, without running it.
    * @throws AuthenticationError, AuthorizationError when they refuse it
    */
   decide(input: OperationInput): Promise<Decision>;
@@ -77,37 +82,37 @@ export interface OperationScope extends Scope {
   maskReady(entity?: EntityRef): Promise<void> | undefined;
   /** Runs `work` with the system's rights, in the same transaction when there is one. */
   asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
-  /** Runs `work` with a scope whose driver is one transaction's; joins the transaction when there is one. */
+  /** Runs `work` with a scope whose driver belongs to one transaction; joins the transaction when there is one. */
   transaction<T>(work: (scope: OperationScope) => Promise<T>, options?: ScopeTransactionOptions): Promise<T>;
 }
 
-/** What must be so of a record before it is changed or deleted (RFC 9110, section 13). */
+/** What must hold for a record before it is changed or deleted (RFC 9110, section 13). */
 export interface Precondition {
   readonly entity: AnyEntity;
   readonly id: string;
   /**
-   * Part of the statement itself. Asked once the rules have let the caller in; it holds of no record that the caller may
-   * not read.
+   * Part of the statement itself. Asked once the rules have let the caller in; it never holds for a record that the
+   * caller may not read.
    * @throws BadRequestError for a request whose condition cannot be parsed
    */
   where(): Where;
-  /** What those are told who may change the record, when it does not hold. */
+  /** The error when it does not hold, for callers who may change the record. */
   refusal(): Error;
 }
 
-/** The service `versions.requests`: what requests ask of the record that they are about. */
+/** The service `versions.requests`: the preconditions of requests. */
 export interface RequestConditions {
-  /** Has the first change of the record carry what the request asks of it. */
+  /** Makes the first change of the record carry the request's precondition. */
   expect(context: RouteContext): void;
   /**
-   * The same asked at once, after the rules: for what changes the record in ways of its own, or not at all.
-   * @param changes whether a request that asks nothing is refused where the entity requires it
+   * Checks the same at once, after the rules: for code that changes the record in its own way, or not at all.
+   * @param changes whether a request without a precondition is refused where the entity requires one
    * @throws BadRequestError, PreconditionFailedError, PreconditionRequiredError
    */
   check(context: RouteContext, changes: boolean): Promise<void> | undefined;
   /**
-   * An answer that is one record, with its tag; without the record for a reader who has it.
-   * @param version of the record; undefined when it has none, or none that the caller sees
+   * A response with one record and its tag; without the record for a reader who already has it.
+   * @param version of the record; undefined when it has no version, or the caller may not see it
    * @throws BadRequestError, PreconditionFailedError to readers
    */
   answer(context: RouteContext, reply: Reply, version: unknown): Reply | Promise<Reply>;

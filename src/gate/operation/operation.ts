@@ -16,7 +16,7 @@ export interface IncludeTree {
   readonly [relation: string]: IncludeTree;
 }
 
-/** What a list, a read or a count asks for, from whatever surface. Checked against the caller's field mask by the gate. */
+/** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */
 export interface OperationQuery {
   where?: Where | undefined;
   sort?: readonly SortKey[] | undefined;
@@ -30,16 +30,16 @@ export interface OperationQuery {
   select?: readonly string[] | undefined;
   /** Whether to count all matching records. @default false */
   total?: boolean | undefined;
-  /** Records that are softly deleted: left out, there too, or nothing but these. @default left out */
+  /** Softly deleted records: left out, included, or returned alone. @default left out */
   deleted?: "with" | "only" | undefined;
   /**
-   * Whether moments in the records may be ISO 8601 texts, for surfaces that do nothing but write them out as JSON. They are
-   * `Date`s all the same where a hook that looks at records has not said that it takes texts. @default false
+   * Whether datetimes in the records may be ISO 8601 texts, for surfaces that only write them out as JSON. They stay
+   * `Date`s when a hook that looks at records does not accept texts. @default false
    */
   textMoments?: boolean | undefined;
 }
 
-/** Whose rules allow an operation of a kind, unless it says otherwise. */
+/** The rules that allow an operation of a kind, unless it names others. */
 export const ACCESS: Readonly<Record<OperationKind, Access>> = {
   create: "create",
   list: "read",
@@ -55,18 +55,18 @@ export interface Decision {
   /** Only these records; part of the statement itself. */
   predicate?: Where | undefined;
   /**
-   * Whether the rules pass for some records only. What `scope.decide` gives has it, since its `predicate` may also say
-   * which records are there at all.
+   * Whether the rules pass for some records only. Set by `scope.decide`, since its `predicate` may also say which
+   * records exist at all.
    */
   forSome?: boolean | undefined;
-  /** Of `predicate`, what says which records are there at all; what `scope.decide` gives has it. */
+  /** The part of `predicate` that says which records exist at all; set by `scope.decide`. */
   reach?: Where | undefined;
   /**
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the
    * statement's `where`, so that a record that changed since does not slip through.
    */
   guard?: Guard | undefined;
-  /** Of the records that it refuses, those that are answered as missing, with 404 in place of 403. @default none */
+  /** The refused records that are reported as missing, with 404 in place of 403. @default no records */
   missing?: Where | undefined;
   /** Names of the rules that were asked; shown in development only. */
   rules?: readonly string[] | undefined;
@@ -87,32 +87,36 @@ export interface Operation {
   /** The request (or job) this belongs to: driver, services, log, nested operations. */
   readonly scope: OperationScope;
   /**
-   * The record, for read, update and delete. A hook that asks an operation on several records for it has each of them get an
-   * operation of its own; one that can do with `ids` asks for these first.
+   * The record, for read, update and delete. When a hook reads it on an operation on several records, each record gets
+   * an operation of its own; a hook that only needs `ids` reads those first.
    */
   readonly id?: string | undefined;
-  /** The records in place of it, where one operation changes several, or is asked about before several are changed. */
+  /** The ids in its place, where one operation changes several records or decides about them beforehand. */
   readonly ids?: readonly string[] | undefined;
   readonly query: OperationQuery;
   readonly decision: Decision;
   /** Values to write: first as submitted, after `operation:validate` complete and typed. Create and update only. */
   data: Record<string, unknown>;
   /**
-   * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and where the
-   * record does not meet it, `otherwise` says what that means. Nothing can be taken away again. Of a create it is asked of the
-   * new record, and of the database without it, and refuses like a rule. What `operation:authorize` requires with `"denied"`
-   * is part of the decision: a changed record has to meet it still.
-   * @param otherwise of a create neither a function nor `"leave"` @default "missing"
+   * Adds something that must hold for the operation to apply to a record: it becomes part of the statement, and
+   * `otherwise` says what a failure means. It cannot be removed again. For a create it is checked on the new record and
+   * the database without it, and refuses like a rule. What `operation:authorize` requires with `"denied"` is part of
+   * the decision: the changed record must still meet it.
+   * @param otherwise for a create neither a function nor `"leave"` @default "missing"
    */
   require(where: Where, otherwise?: Otherwise): void;
-  /** The same for what no condition can say, such as JSON: the record is locked until the statement has run. */
+  /** The same for what a condition cannot express, such as JSON: the record is locked until the statement has run. */
   require(test: (record: Row) => boolean, otherwise: "changed"): void;
   /**
-   * Calls back just before the statement, in its transaction when `transactional` is set as well: with the stored record, which
-   * is locked from then on, or with the new one, which is not stored yet. For further attempts, too. Create, update, delete.
+   * Calls back just before the statement, in its transaction when `transactional` is set as well: with the stored
+   * record, which is locked from then on, or with the new one, which is not stored yet. Repeated on further attempts.
+   * Create, update, delete.
    */
   whenHeld(listener: (record: Row) => void | Promise<void>): void;
-  /** Calls back after the statement and before `operation:execute`, in the same transaction. For further attempts, too. */
+  /**
+   * Calls back after the statement and before `operation:execute`, in the same transaction. Repeated on further
+   * attempts.
+   */
   whenWritten(listener: () => void | Promise<void>): void;
   /**
    * What is included by the statement itself, where the driver can: set by `operation:plan`, and absent after the
@@ -126,31 +130,35 @@ export interface Operation {
   /** Whether `operation:execute` hooks must share a transaction with the statement. */
   transactional: boolean;
   /**
-   * Set by a hook of an operation on several records that has to look at each of them: then it is not carried out, and each
-   * gets an operation of its own.
+   * Set by a hook that has to look at each record of an operation on several: each record then gets an operation of its
+   * own.
    */
   apart: boolean;
-  /** Whether the statement was run; not when `when` or `ifFound` left the record alone. */
+  /** Whether the statement ran; false when `when` or `ifFound` left the record alone. */
   applied: boolean;
-  /** What the statement gave: records tagged with their entity. */
+  /** The result of the statement: records tagged with their entity. */
   records: Row[];
-  /** Matching records in all, for count and for lists that ask for it; how many of `ids` were changed or deleted. */
+  /**
+   * The number of matching records, for count and for lists that request it; the number of `ids` changed or deleted.
+   */
   total?: number | undefined;
   /** Cursor of the next page, when there may be one. */
   nextCursor?: string | undefined;
 }
 
-/** What starts an operation. `query` and `data` may be functions: they run after authorization, so that input of a caller who is refused is never looked at. */
+/**
+ * What starts an operation. `query` and `data` may be functions: they run after authorization, so that the input of a
+ * refused caller is never read.
+ */
 export interface OperationInput {
   readonly kind: OperationKind;
-  /** The app's own one of that name is meant. */
+  /** Stands for the app's own entity of that name. */
   readonly entity: EntityRef;
   readonly id?: string | undefined;
   /**
-   * Several records in place of one: those that are there and that the rules let the caller change are changed, all of
-   * them or, where something is wrong, none. One statement does it where no rule, hook or validator has to look at each
-   * record, else an operation for each in one transaction. `total` says how many they were, `records` stays empty.
-   * Update and delete.
+   * Several records in place of one: changes those that exist and that the rules let the caller change, all or nothing.
+   * As one statement when no rule, hook or validator needs the individual records; otherwise one operation each, in a
+   * transaction. `total` is the number of records changed; `records` stays empty. Update and delete.
    */
   readonly ids?: readonly string[] | undefined;
   /** Which of the entity's rules decide. @default those of the kind: read for lists, reads and counts */
@@ -168,23 +176,26 @@ export interface OperationInput {
    */
   readonly set?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * What the stored record must be like for the statement to apply (compare-and-set). A record that is not is left as it
-   * is, and `records` is empty. Update and delete.
+   * A condition that the stored record must meet for the statement to apply (compare-and-set). Other records stay as
+   * they are, and `records` is empty. Update and delete.
    */
   readonly when?: Where | undefined;
-  /** The same as something to be refused for. Update and delete. @default that of the scope, when it is about this record */
+  /** The same, but a failure is an error. Update and delete. @default the scope's, when it is about this record */
   readonly precondition?: Precondition | undefined;
-  /** Whether a record that is missing, or not for this caller, is no error: `records` is empty then. @default false */
+  /**
+   * Whether a record that is missing, or out of this caller's reach, is ignored: `records` is then empty. @default
+   * false
+   */
   readonly ifFound?: boolean | undefined;
   /**
-   * Whether the code that asks has bounded the query already, as includes and the parsers of query strings do. The gate
+   * Whether the calling code has bounded the query already, as includes and the parsers of query strings do. The gate
    * then does not apply `limits`; rights are checked all the same. @default false
    */
   readonly bounded?: boolean | undefined;
   /**
    * What the records may have in bytes, with all that is included in them, where they are part of something larger: the
-   * code that asks has to look at `isCut`. A list with `limits.pageBytes` of its own goes on with its cursor, or is
-   * refused where it has none.
+   * calling code has to check `isCut`. A list with its own `limits.pageBytes` continues with its cursor, or is refused
+   * without one.
    * @default `limits.pageBytes`, and no limit for the system
    */
   readonly bytes?: ByteBudget | undefined;

@@ -6,19 +6,19 @@ import type { Guard } from "./mask.ts";
 import { conditionUpTo, type MutableOperation, type Requirement } from "./new-operation.ts";
 import type { Decision, Operation, OperationKind, OperationQuery } from "./operation.ts";
 
-/** What a policy is asked about: who does what to which entity. It sees neither conditions nor data. */
+/** The input of a policy: who does what to which entity. It has neither conditions nor data. */
 export interface PolicyQuestion
   extends Pick<
     Operation,
     "kind" | "access" | "rules" | "entity" | "principal" | "scope" | "decision" | "apart" | "require"
   > {
-  /** Whether deleted records are wanted. */
+  /** Whether deleted records are requested. */
   readonly query: Pick<OperationQuery, "deleted">;
 }
 
 /**
- * Says what callers may do, whatever they ask for, so that the answer holds for lists, includes, counts, exports and writes of
- * several records alike. Several policies combine by AND.
+ * Says what callers may do, independent of the query, so that the decision holds for lists, includes, counts, exports
+ * and writes of several records alike. Several policies combine by AND.
  */
 export interface Policy {
   /** For messages. */
@@ -30,7 +30,7 @@ export interface Policy {
    * not asked about. An app in which no policy and no hook decides denies everything.
    */
   allows?(question: PolicyQuestion): void | Promise<void>;
-  /** Says with `require` which records there are at all, for the system, too. Not on create. */
+  /** Says with `require` which records exist at all, for the system, too. Not on create. */
   visible?(question: PolicyQuestion): void | Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export interface DeclaredPolicy {
   readonly policy: Policy;
 }
 
-/** Policies as hooks: those that say what callers may do, or those that say which records there are. */
+/** Policies as hooks: those that say what callers may do, or those that say which records exist. */
 export function policyHooks(
   declared: readonly DeclaredPolicy[],
   says: "allows" | "visible",
@@ -73,8 +73,8 @@ function conclude(operation: MutableOperation): void {
 }
 
 /**
- * What policies and hooks require of this caller's records while they decide is part of the decision: of new records, and of
- * changed ones, too. A new record has nothing else that it could be missing from.
+ * What policies and hooks require of this caller's records while they decide is part of the decision: of new records,
+ * and of changed ones, too. A new record cannot be missing in any other way.
  */
 function takeRequired({ kind, decision, requirements }: MutableOperation): void {
   const isRule = ({ otherwise }: Requirement): boolean =>
@@ -110,7 +110,7 @@ function askAllowed(policy: Policy, operation: Operation, isFirst: boolean): voi
   return isPromiseLike(asked) ? Promise.resolve(asked).then(finish) : finish(asked);
 }
 
-/** @throws InternalError for an answer, which would decide nothing */
+/** @throws InternalError for a return value, which would decide nothing */
 function refuseAnswer({ name }: Policy, says: "allows" | "visible", answer: unknown): void {
   if (answer === undefined) return;
   const instead = says === "visible" ? "call `question.require(where)`" : "set `question.decision`";
@@ -119,7 +119,7 @@ function refuseAnswer({ name }: Policy, says: "allows" | "visible", answer: unkn
   );
 }
 
-/** @throws InternalError for what would let more through than was meant */
+/** @throws InternalError for a change that would let more through than intended */
 function refuseMistakes({ name }: Policy, { allowed, predicate }: Decision): void {
   if (typeof allowed !== "boolean") throw new InternalError(`Policy "${name}" set "allowed" to neither true nor false`);
   if (predicate !== undefined && Object.keys(predicate).length === 0)
@@ -158,7 +158,7 @@ function guardOf(one: Decision, other: Decision): Guard {
   };
 }
 
-/** What a decision says of a record: yes, no, or where it meets a condition. */
+/** The decision about a record: yes, no, or the condition it must meet. */
 export async function allowsOf({ predicate, guard }: Decision, record: Row): Promise<boolean | Where> {
   if (guard === undefined) return predicate ?? true;
   const answer = await guard(record);

@@ -18,12 +18,12 @@ export interface ParameterDescription {
 /** Schemas by media type. */
 export type ContentDescription = Readonly<Record<string, JsonSchema>>;
 
-/** An answer that is no error. */
+/** A successful response. */
 export interface AnswerDescription {
   readonly description: string;
   /** @default no body */
   readonly content?: ContentDescription | undefined;
-  /** What each header says, by name. All answers have `X-Request-Id`. */
+  /** Descriptions of the headers, by name. All responses have `X-Request-Id`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -37,38 +37,38 @@ export interface RouteDescription {
   readonly body?: { readonly required: boolean; readonly content: ContentDescription } | undefined;
   /** By status, or by range such as "2XX". @default any success */
   readonly answers?: Readonly<Record<string, AnswerDescription>> | undefined;
-  /** Statuses of errors besides those of all routes; ranges such as "4XX" where code that is not ours decides. */
+  /** Statuses of errors besides those of all routes; ranges such as "4XX" where the app's code decides. */
   readonly errors?: readonly (number | "4XX")[] | undefined;
 }
 
 /**
- * A record's schema: as it is shown, as it is shown with some of its fields selected, as it is sent to be created, and as
- * it is sent to be changed.
+ * A record's schema: as it is returned, as it is returned with selected fields, as it is sent for a create, and as it
+ * is sent for an update.
  */
 export type RecordForm = "record" | "selection" | "create" | "update";
 
 /** What owners of routes describe them with, to one reader. */
 export interface RouteReader {
-  /** The reader's: nothing is described that they may not use. Their masks are final. */
+  /** The reader's scope: only what they may use is described. Its masks are final. */
   readonly scope: OperationScope;
   /** Whether the reader may read records of an entity, all or some. */
   reads(entity: AnyEntity): boolean;
-  /** The schema of an entity's records, with the fields that are the reader's. */
+  /** The schema of an entity's records, with the fields that the reader may use. */
   record(entity: AnyEntity, form: RecordForm): JsonSchema;
   /** The schema of an object with some fields, sent by the reader or shown to them. */
   fields(fields: Readonly<Record<string, FieldDefinition>>, side: "input" | "output"): JsonSchema;
 }
 
-/** The service `openapi.routes`: what plugins whose hooks answer in place of routes have to say about these. */
+/** The service `openapi.routes`: for plugins whose hooks respond in place of routes, to describe those responses. */
 export interface RouteNotes {
   /** Adds errors and parameters to the routes for which it gives some. */
   add(note: (route: Route) => Pick<RouteDescription, "errors" | "parameters"> | undefined): void;
 }
 
 /**
- * Describes a route to a reader who may use it; undefined when it is not for them after all, or not for documentation. What
- * it says is kept for readers who may do the same. One that looks at more of the scope than masks and decisions, such as the
- * user or a service, makes the document that reader's own, and is asked for each request.
+ * Describes a route to a reader who may use it; undefined when the reader may not see it, or when it is not for
+ * documentation. The description is cached for readers with the same rights. If it uses more of the scope than masks
+ * and decisions, such as the user or a service, the document is built for each request.
  */
 export type DescribeRoute = (
   reader: RouteReader,

@@ -9,7 +9,7 @@ export interface RouteContext extends KernelRouteContext {
   readonly scope: OperationScope;
 }
 
-/** Answers the requests of a route. */
+/** Handles the requests of a route. */
 export type RouteHandler = (context: RouteContext) => unknown;
 
 /** A route as plugins add it. */
@@ -20,7 +20,7 @@ export interface RouteInput extends Omit<KernelRouteInput, "handler"> {
   readonly access?: Access | undefined;
   /** Rules that its operations obey in place of the entity's; for listings. */
   readonly obeys?: readonly string[] | undefined;
-  /** What documentation says besides, for one reader. @default what all routes have in common */
+  /** Further documentation, for one reader. @default what all routes have in common */
   readonly describe?: DescribeRoute | undefined;
   /** Whether all that the handler does may be one transaction. @default true */
   readonly transactional?: boolean | undefined;

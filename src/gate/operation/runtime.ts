@@ -14,7 +14,7 @@ import { type DeclaredPolicy, policyHooks } from "./policy.ts";
 export interface OperationPlan {
   /** Policies and hooks that say who may do what. */
   readonly authorize: readonly Hook<Operation>[];
-  /** Policies and hooks that say which records there are. */
+  /** Policies and hooks that say which records exist. */
   readonly narrow: readonly Hook<Operation>[];
   readonly plan: readonly Hook<Operation>[];
   readonly normalize: readonly Hook<Operation>[];
@@ -27,7 +27,7 @@ export interface OperationPlan {
   readonly committed: readonly Hook<Operation>[];
   /** Whether it changes nothing. */
   readonly isRead: boolean;
-  /** Whether moments may stay texts: no hook and no field's rule looks at the records between statement and answer. */
+  /** Whether datetimes may stay texts: no hook or field rule looks at the records between statement and response. */
   readonly textMoments: boolean;
   /** Whether its records are the rows under its decision's predicate, as long as it includes nothing. */
   readonly isPlain: boolean;
@@ -40,8 +40,8 @@ export interface CompiledEntity {
   readonly entity: AnyEntity;
   /**
    * What runs at an operation.
-   * @param access whose rules allow it. Where it is not that of the kind, what applies to either kind decides: an action
-   *   that reads a record by the rules of update is for those who may update it.
+   * @param access whose rules allow it. Where it differs from the kind, what applies to either kind decides: an action
+   *   that reads a record under the rules of update is for callers who may update it.
    */
   planOf(kind: OperationKind, access: Access): OperationPlan;
   /** The widest mask. */
@@ -65,9 +65,9 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
-  /** The driver of a scope whose writes are reported to listeners. @default nothing is listened to */
+  /** The driver of a scope whose writes are reported to listeners. @default no listeners */
   readonly reporting?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
-  /** What observes operations, hooks and calls of services, for traces. @default none */
+  /** Observes operations, hooks and calls of services, for traces. @default no tracer */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */
   find(entity: EntityRef): CompiledEntity;
@@ -78,11 +78,11 @@ export interface GateScope extends OperationScope {
   readonly runtime: OperationRuntime;
   /** The driver as it is, for the gate's own statements. */
   readonly store: Driver;
-  /** Whether the caller has been told that it took too long. */
+  /** Whether the caller has been sent a timeout. */
   readonly isExpired: boolean;
   /**
-   * Runs a task when what was written so far is sure to stay: at once, or after the surrounding transaction. It is
-   * given the scope outside all transactions, because a transaction that is over runs no more statements.
+   * Runs a task once what was written so far is committed: at once, or after the surrounding transaction. It gets the
+   * scope outside all transactions, because a finished transaction runs no more statements.
    */
   whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
     const own = compileEntity(asked, entity, parts.model);
     compiled.set(entity, own).set(entity.name, own);
   }
-  // Nearly all who ask have the app's own definition; another one of the same name means it.
+  // Most callers pass the app's own definition; another definition of the same name stands for it.
   const find = (ref: EntityRef): CompiledEntity => compiled.get(ref) ?? foundEntity(ref, compiled.get(entityName(ref)));
   return Object.freeze({ ...parts, find });
 }
@@ -107,7 +107,7 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
 /** What applies to any of them is asked. */
 type Kinds = readonly OperationKind[];
 
-/** What is asked about operations of an entity, as the tracer sees it. */
+/** What the tracer sees of an entity's operations. */
 interface Asked {
   hooks<N extends keyof HookMap>(name: N, entity: AnyEntity, kinds: Kinds): readonly Hook<HookMap[N]>[];
   policies(says: "allows" | "visible", entity: AnyEntity, kinds: Kinds): readonly Hook<Operation>[];
@@ -192,7 +192,7 @@ function compilePlan(
   });
 }
 
-/** A step of a workflow, or its compensation, that is tried. */
+/** An attempt of a workflow step, or of its compensation. */
 export interface TracedStep {
   readonly step: string;
   readonly phase: "execute" | "compensate";
@@ -201,22 +201,22 @@ export interface TracedStep {
 }
 
 /**
- * The service `kernel.tracer`: sees the parts of an app's work as they begin and end, each within the one that began it. Every
- * method runs the work that it is given, once, and gives what that gives. An app without such a service pays nothing.
+ * The service `kernel.tracer`: observes the parts of an app's work as they begin and end, nested. Every method runs the
+ * given work once and returns its result. An app without such a service pays nothing.
  */
 export interface Tracer extends RequestTracer {
   /** An operation, through all its phases. */
   operation(input: OperationInput, work: () => Promise<Operation>): Promise<Operation>;
   /** A function of a hook, at one operation. */
   hook<T>(hook: { readonly name: string; readonly plugin: string }, work: () => T): T;
-  /** A call of a remote service. The headers tell the other side which trace it is part of. */
+  /** A call of a remote service. The headers carry the trace context. */
   remote<T>(
     call: { readonly service: string; readonly entity: string },
     work: (headers: Readonly<Record<string, string>>) => Promise<T>,
   ): Promise<T>;
   /** A run of a workflow. */
   workflow<T>(workflow: { readonly name: string; readonly runId: string }, work: () => Promise<T>): Promise<T>;
-  /** One try of a step. */
+  /** One attempt of a step. */
   step<T>(step: TracedStep, work: () => Promise<T>): Promise<T>;
 }
 

@@ -5,20 +5,20 @@ import type { OperationKind } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
 
-/** Who asks about a field, and for what. */
+/** Who wants to use a field, and how. */
 export interface FieldQuestion {
   readonly kind: Extract<OperationKind, "read" | "create" | "update">;
   readonly entity: AnyEntity;
   readonly principal: Principal;
   readonly scope: OperationScope;
-  /** Set when a rule asks for more than who the caller is, and so may say something else of the next record. */
+  /** Set when a rule looks at more than the caller, so its decision may differ for the next record. */
   apart?: boolean | undefined;
 }
 
-/** Whether a field is the caller's: on all records, on none, or on some. Without a promise where no rule makes one. */
+/** Whether the caller may use a field: on all records, never, or on some. A promise only where a rule returns one. */
 export type AskField = (question: FieldQuestion) => boolean | RowAccess | Promise<boolean | RowAccess>;
 
-/** The service `rules.fields`: rules by name, made ready to decide about fields. */
+/** The service `rules.fields`: rules by name, compiled to decide about fields. */
 export interface FieldRules {
   /**
    * @param names any of them passes
@@ -29,7 +29,7 @@ export interface FieldRules {
 
 /** Reads values of some fields, and completes them with defaults and nulls. */
 export interface FieldReader {
-  /** @throws ValidationFailedError, BadRequestError for what is no object */
+  /** @throws ValidationFailedError; BadRequestError for a value that is not an object */
   fromObject(value: unknown): Record<string, unknown>;
   /**
    * @param search raw query string without `?`
@@ -45,10 +45,10 @@ export interface FieldChecks {
   compile(fields: Readonly<Record<string, FieldDefinition>>): FieldReader;
 }
 
-/** The service `rules.lists`: lists of rules that stand beside those of entities, such as an action's own. */
+/** The service `rules.lists`: lists of rules besides those of entities, such as an action's own. */
 export interface RuleLists {
   /**
-   * Makes a list ready for operations that carry it as `rules`, and reports names that cannot work.
+   * Compiles a list for operations that carry it as `rules`, and reports unknown names.
    * @param names any of them passes; the same array is what operations carry
    * @param at where they are written down
    */

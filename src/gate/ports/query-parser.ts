@@ -26,7 +26,7 @@ export interface QueryParser {
    * @param others names of parameters that the surface reads itself
    */
   reads(parts: readonly QueryPart[], others?: readonly string[]): ParseQuery;
-  /** The parameters that such a parser takes of a caller; what they may not use is left out. */
+  /** The parameters that such a parser accepts from a caller, without those they may not use. */
   describe(
     parts: readonly QueryPart[],
     entity: AnyEntity,

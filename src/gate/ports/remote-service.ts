@@ -3,42 +3,47 @@ import type { User } from "../../kernel/index.ts";
 /** Relations to bring along, nested; true means the records alone. */
 export type RemoteInclude = boolean | { readonly [relation: string]: RemoteInclude };
 
-/** On whose behalf a service is asked. */
+/** The caller on whose behalf a service is called. */
 export interface RemoteCaller {
-  /** null for an anonymous caller, and for the system. */
+  /** Null for an anonymous caller and for the system. */
   readonly user: User | null;
-  /** A header of the request that is being answered; undefined when it has none, or when there is no request. */
+  /** A header of the current request; undefined when it is absent, or without a request. */
   header(name: string): string | undefined;
 }
 
-/** What a remote service is told about a fetch. */
+/** Options of a fetch from a remote service. */
 export interface RemoteFetchOptions {
-  /** Relations of the records that are wanted, too. @default none */
+  /** Relations to fetch along with the records. @default no relations */
   readonly include?: RemoteInclude;
-  /** Fields that are wanted: those the caller may read, and those that rules look at. @default all */
+  /** Fields to fetch: those the caller may read, and those that rules look at. @default all */
   readonly select?: string[];
   /**
-   * Headers that say which trace the call is part of (W3C Trace Context), for services that are asked over HTTP.
-   * @default none
+   * Headers with the trace context of the call (W3C Trace Context), for services over HTTP.
+   * @default no headers
    */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Aborted when the answer is no longer needed: the deadline is over, the client has gone, or the join has failed. */
+  /**
+   * Aborted when the response is no longer needed: the deadline has passed, the client has disconnected, or the join
+   * has failed.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Absent for services whose answers are shared between callers. */
+  /** Absent for services whose responses are shared between callers. */
   readonly caller?: RemoteCaller | undefined;
 }
 
-/** How long and how many answers of a service are kept across requests. */
+/** How many responses of a service are cached across requests, and for how long. */
 export interface SharedAnswers {
-  /** Milliseconds that an answer is good for. @default 30000 */
+  /** Milliseconds for which a response is fresh. @default 30000 */
   readonly ttl?: number | undefined;
-  /** Records that are kept. @default 1000 */
+  /** Records that are cached. @default 1000 */
   readonly max?: number | undefined;
-  /** Milliseconds, after those, that an answer is still given while the service fails. @default 0 */
+  /** Further milliseconds for which a stale response is used while the service fails. @default 0 */
   readonly staleIfError?: number | undefined;
 }
 
-/** A source of records that live elsewhere (spec 2.6). What it returns is data from outside: checked, copied and masked. */
+/**
+ * A source of records that live elsewhere (spec 2.6). Its data comes from outside and is checked, copied and masked.
+ */
 export interface RemoteService {
   /**
    * Records by id, in any order; ids without a record are left out.
@@ -50,13 +55,13 @@ export interface RemoteService {
     options?: RemoteFetchOptions,
   ): Promise<readonly unknown[]> | readonly unknown[];
   /**
-   * Whether every caller is given the same answers, so that they may be kept across requests. Field masks are applied
+   * Whether every caller gets the same responses, so that they may be cached across requests. Field masks are applied
    * after that. @default false
    */
   readonly shared?: boolean | SharedAnswers | undefined;
   /**
-   * Milliseconds after which it gives a call up by itself. For tools that read it, such as `keelson lint`; nothing else
-   * depends on it. @default none: only the deadline of the whole join ends a call
+   * The service's own timeout in milliseconds. For tools such as `keelson lint`; nothing else depends on it. @default
+   * no timeout: only the deadline of the whole join ends a call
    */
   readonly timeout?: number | undefined;
 }

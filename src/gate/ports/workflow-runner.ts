@@ -1,12 +1,12 @@
 import type { RecordUse } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
-/** A run of an action's workflow that has begun. */
+/** A started run of an action's workflow. */
 export interface ActionRun {
   readonly runId: string;
-  /** What the last step gives, as the caller may read it; rejects with what they are to be told. */
+  /** The result of the last step, as the caller may read it; rejects with the error for the caller. */
   result(): Promise<unknown>;
-  /** Whether something remembers the run, so that it can be asked about later. */
+  /** Whether the run is stored, so that it can be queried later. */
   readonly isRemembered: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface WorkflowRunner {
   /**
    * @param action as `entity.action`
    * @param scope on whose caller's behalf
-   * @param use what the action was allowed for: who may not use it any more is told no result
+   * @param use what the action was allowed for: a caller who has lost that right gets no result
    */
   run(
     action: string,

@@ -15,10 +15,10 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import { entityOfRecord, knownOf, noteShown } from "./tag-record.ts";
 
 /**
- * A value as plain JSON data with every record in it, at any depth, masked for the caller. `wire` turns moments into ISO text;
- * without it they stay `Date`s, for callers in the process. Where a mask is not final yet it shows too little; see
- * `presentSettled`.
- * @throws InternalError for what is nested too deeply, or circular
+ * A value as plain JSON data with every record in it, at any depth, masked for the caller. `wire` turns datetimes into
+ * ISO text; without it they stay `Date`s, for callers in the process. Where a mask is not final yet it shows too
+ * little; see `presentSettled`.
+ * @throws InternalError for a value that is nested too deeply or circular
  */
 export function present(value: unknown, scope: OperationScope, wire: boolean, depth = 0): unknown {
   return presentPlain(value, new RecordPresenter(scope, wire), depth);
@@ -69,7 +69,7 @@ function presentRecord(
   return plain;
 }
 
-/** The only way out: as `present`, with masks that are final. It is presented again when it met some that were not. */
+/** As `present`, but with final masks: presents again when a mask was not final yet. The only way out of the gate. */
 export async function presentSettled(value: unknown, scope: OperationScope, wire: boolean): Promise<unknown> {
   for (;;) {
     const plain = present(value, scope, wire);
@@ -81,7 +81,7 @@ export async function presentSettled(value: unknown, scope: OperationScope, wire
 
 /**
  * A value as JSON text, with every record in it masked; a promise only where a mask was not final yet.
- * @returns undefined for what JSON cannot say (functions, undefined)
+ * @returns undefined for values that JSON cannot express (functions, undefined)
  */
 export function toJson(value: unknown, scope: OperationScope): string | undefined | Promise<string | undefined> {
   const text = writeJson(value, scope, 0);
@@ -89,8 +89,8 @@ export function toJson(value: unknown, scope: OperationScope): string | undefine
 }
 
 /**
- * What `JSON.stringify` makes of `present(value, scope, true)`. Records, and lists of them, are put together here without
- * objects in between, which takes a third of the time; everything else is left to it.
+ * What `JSON.stringify` makes of `present(value, scope, true)`. Records and lists of records are written without
+ * intermediate objects, in a third of the time; everything else is left to `JSON.stringify`.
  */
 function writeJson(value: unknown, scope: OperationScope, depth: number): string | undefined {
   if (typeof value !== "object" || value === null) return writePlain(value, scope, depth);
@@ -110,7 +110,7 @@ function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, dept
   scope.shown?.note(entity, record);
   const { columns, keys, furtherKeys, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
-  // Piece by piece: a text put together before it is added would be one more of the many that a list is made of.
+  // Piece by piece, to avoid intermediate strings.
   let text = "{";
   for (let i = 0; i < columns.length; i++) {
     const { name, kind } = columns[i] as ColumnDefinition;
@@ -135,7 +135,10 @@ function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, dept
   return `${text}}`;
 }
 
-/** What JSON writes as an escape. Most texts have nothing of it, and looking is cheaper than writing them letter by letter. */
+/**
+ * Characters that JSON escapes. Most texts have no such characters, and testing is cheaper than writing letter by
+ * letter.
+ */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 function writePlain(value: unknown, scope: OperationScope, depth: number): string | undefined {
@@ -151,7 +154,7 @@ function writePlain(value: unknown, scope: OperationScope, depth: number): strin
   }
 }
 
-/** What of an entity a mask lets out. */
+/** What a mask shows of an entity. */
 interface RecordShape {
   readonly entity: AnyEntity;
   readonly columns: readonly ColumnDefinition[];
@@ -164,7 +167,7 @@ interface RecordShape {
 
 const shapes = new WeakMap<FieldMask, RecordShape>();
 
-/** Columns and relations a mask lets out, in declared order; worked out once per mask. */
+/** Columns and relations that a mask shows, in declared order; computed once per mask. */
 function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
   let shape = shapes.get(mask);
   // Masks come from plugins, and one may serve several entities.
@@ -188,7 +191,7 @@ export async function presentError(error: unknown, scope: OperationScope): Promi
   if (!isKeelsonError(error)) return undefined;
   try {
     const said = error.toJSON();
-    // Most errors have nothing that a record could be in, and wait for no mask.
+    // Most errors cannot contain a record, and need not wait for a mask.
     const isFlat = Object.values(said).every((value) => typeof value !== "object");
     return tellable(isFlat ? said : await presentSettled(said, scope, true));
   } catch {
@@ -196,7 +199,7 @@ export async function presentError(error: unknown, scope: OperationScope): Promi
   }
 }
 
-/** Whom a note is for. All anonymous callers are one principal, and yet not one caller. */
+/** The caller a note is for. All anonymous callers share a principal, but are not the same caller. */
 type Caller = Pick<OperationScope, "principal" | "requestId">;
 
 interface Shown extends Caller {
@@ -204,16 +207,16 @@ interface Shown extends Caller {
 }
 
 /**
- * Notes which of the fields that depend on the record it shows the caller of a scope, decided where there was time to
- * ask. It holds for copies made of the tagged record from then on, and says nothing about other callers.
+ * Notes which of the fields that depend on the record it shows the caller of a scope, decided where asynchronous rules
+ * could run. It holds for later copies of the tagged record, and for this caller only.
  */
 export function markShown(record: Row, { principal, requestId }: Caller, fields: ReadonlySet<string>): void {
   noteShown(record, { principal, requestId, fields } satisfies Shown);
 }
 
 /**
- * Whether a record shows its caller a field that depends on the record. What counts is what was read: a copy says what
- * its maker likes. What cannot be decided here is not shown.
+ * Whether a record shows its caller a field that depends on the record. Decided by the values that were read, since a
+ * copy may have other values. A field that cannot be decided here is not shown.
  */
 function showsField(scope: OperationScope, entity: AnyEntity, record: Row, name: string, access: RowAccess): boolean {
   const known = knownOf(record);
@@ -222,7 +225,7 @@ function showsField(scope: OperationScope, entity: AnyEntity, record: Row, name:
   return known?.values !== undefined && satisfiesAlone(scope, entity, known.values, access) === true;
 }
 
-/** Whether a record satisfies the condition of an access; undefined when the record alone does not tell. */
+/** Whether a record satisfies the condition of an access; undefined when the record alone cannot decide it. */
 export function satisfiesAlone(
   scope: OperationScope,
   entity: AnyEntity,

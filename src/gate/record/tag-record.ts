@@ -7,12 +7,12 @@ import type { Driver } from "../statement/driver.ts";
 import type { JoinedFind } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 
-/** What is known of a record and all its copies, whatever becomes of their values. */
+/** What is known of a record and all its copies, even when their values change. */
 export interface KnownRecord {
   readonly entity: AnyEntity;
   /** The record as it was read, whatever its values are now; absent where no field depends on the record. */
   readonly values?: Readonly<Row> | undefined;
-  /** Which fields it shows whom; see `markShown`. */
+  /** Which fields it shows to which caller; see `markShown`. */
   readonly shown?: unknown;
 }
 
@@ -29,7 +29,7 @@ class RecordTag {
   }
 }
 
-/** Tags of entities whose records need none of their own; null for others. */
+/** Shared tags of entities whose records need no tag of their own; null for others. */
 const sharedTags = new WeakMap<AnyEntity, RecordTag | null>();
 
 function sharedTag(entity: AnyEntity): RecordTag | null {
@@ -42,9 +42,9 @@ function sharedTag(entity: AnyEntity): RecordTag | null {
 }
 
 /**
- * Marks a row as a record of an entity, so that the serializer knows which mask applies wherever it ends up.
- * @param read the record as it was read; null where that is not known: no field whose rule needs the record is then
- *   shown @default the row
+ * Marks a row as a record of an entity, so that the serializer knows its mask.
+ * @param read the record as it was read; null where that is unknown: fields whose rules need the record are then hidden
+ *   @default the row
  */
 export function tagRecord(entity: AnyEntity, row: Row, read: Row | null = row): Row {
   const tag =
@@ -67,7 +67,7 @@ export function noteShown(record: Row, shown: unknown): void {
   if (known !== undefined) (record as Record<symbol, unknown>)[kMarked] = new RecordTag({ ...known, shown });
 }
 
-/** What is known of a value; undefined when it is no record. */
+/** The tag of a value; undefined when it is not a record. */
 export const knownOf = RecordTag.on;
 
 /** The entity a value is a record of, or undefined. */
@@ -91,8 +91,8 @@ export function joinsOf(operation: Operation, driver: Driver): readonly JoinedFi
 }
 
 /**
- * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out
- * whichever code has read it. The gate's own statements run on the driver inside, without this cost. It does not wait for
+ * A driver as handlers, hooks and rules get it: what it returns is tagged, so that a record is masked on its way out,
+ * whichever code read it. The gate's own statements run on the driver inside, without this cost. It does not wait for
  * masks, because the rules that a mask waits for read with it, too.
  * @param sources of what is left out of new records and changes @default nothing is filled in
  */
@@ -127,13 +127,16 @@ export function taggingDriver(inner: Driver, sources?: RowSources): Driver {
   return withMiddleware(inner, middleware);
 }
 
-/** Where ids and moments come from. */
+/** The source of ids and datetimes. */
 interface RowSources {
   readonly clock: Clock;
   readonly ids: IdGenerator;
 }
 
-/** A new record as it is stored. What was not given is an id, a moment, the field's default, or null where that is allowed. */
+/**
+ * A new record as it is stored. Missing values become an id, a datetime, the field's default, or null where that is
+ * allowed.
+ */
 function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
   const row: Row = { ...data };
   const now = sources.clock.now();
@@ -152,7 +155,7 @@ function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { id
   return (field && newDefault(field)) ?? (optional ? null : undefined);
 }
 
-/** Changes as they are stored: with the moment, if there are any. */
+/** Changes as they are stored: with the datetime of the update, if anything changes. */
 function changedRow({ timestamps }: AnyEntity, data: Row, { clock }: RowSources): Row {
   const isChange = Object.keys(data).length > 0;
   return timestamps && isChange && data.updatedAt === undefined ? { ...data, updatedAt: clock.now() } : data;

@@ -8,12 +8,12 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
-/** The same words for a field that does not exist and one the caller may not see. */
+/** One message for a field that does not exist and for one the caller may not see. */
 function unknownField(entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   return new BadRequestError(`${entity.name} has no field "${name}".${didYouMean(name, known)}`);
 }
 
-/** The same where a condition or an order names it, which the caller may have meant of a remote relation. */
+/** The same for a condition or an order, where the caller may have meant a remote relation. */
 function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
   const remote = explainRemote(scope.model.relation(entity, name.split(".", 1)[0] as string), scope.mask(entity));
   return remote === undefined ? unknownField(entity, name, known) : new BadRequestError(remote);
@@ -22,13 +22,13 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
 /**
  * Checks a query against the limits and against what the caller may read, and narrows conditions on related records to
  * those the caller may see. Every surface passes here; the system does not.
- * @param bounded whether the limits have been seen to
+ * @param bounded whether the limits have been checked already
  * @throws BadRequestError
  */
 export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
   const { entity, scope, query } = operation;
   if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.limits));
-  // Rights come first: what is wrong with an operator or a value would tell that there is such a field.
+  // Rights come first: an error about an operator or a value would reveal that the field exists.
   const decisions = decisionsOf(scope, entity, query.where);
   return decisions instanceof Promise
     ? decisions.then((known) => checked(operation, known, bounded))
@@ -50,7 +50,7 @@ function checked({ entity, scope, query }: Operation, decisions: Decisions, boun
   return where === undefined ? query : { ...query, where };
 }
 
-/** The condition that a caller asks for, together with what keeps it from telling about records they may not see. */
+/** The caller's condition, narrowed so that it reveals nothing about records they may not see. */
 function checkedWhere(
   scope: OperationScope,
   entity: AnyEntity,
@@ -82,14 +82,17 @@ function checkedWhere(
   return compileWhere(model, entity, where, narrowing(scope, decisions));
 }
 
-/** Whether the caller may know who is related to whom: the key that says so must be theirs to filter on. */
+/** Whether the caller may know which records are related: they must be allowed to filter on the key. */
 export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
   const { type, source, target, foreignKey, remote } = relation;
   if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
   return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
 }
 
-/** Adds the rules' own conditions to what is asked of related records, and of fields and keys that some records do not show. */
+/**
+ * Adds the rules' conditions wherever the condition uses related records, or fields and keys that some records do not
+ * show.
+ */
 function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
   const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.model, at, where);
   const shownBy = (at: AnyEntity, name: string) => scope.mask(at).readablePerRow?.get(name)?.predicate;
@@ -111,7 +114,7 @@ function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
   };
 }
 
-/** The same for the system, who may ask for everything: conditions are about related records that are there at all. */
+/** The same for the system, which may filter on everything: only related records that exist count. */
 export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
   const decisions = await decisionsOf(scope, entity, query.where);
   if (decisions.size === 0) return query;
@@ -120,7 +123,7 @@ export async function narrowQuery({ entity, scope, query }: Operation): Promise<
 
 const NO_DECISIONS: Decisions = new Map();
 
-/** What the caller may read of the entities that a where looks at; most look at none but their own. */
+/** What the caller may read of the entities in a where; most use only their own. */
 function decisionsOf(
   scope: OperationScope,
   entity: AnyEntity,
@@ -148,14 +151,14 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
   }
 }
 
-/** The relation behind a name that is no column; undefined when nothing here can be asked for under that name. */
+/** The relation of a name that is not a column; undefined when the name cannot be used here. */
 function relationOf(scope: OperationScope, entity: AnyEntity, name: string): ResolvedRelation | undefined {
   if (Object.hasOwn(entity.columns, name)) return undefined;
   const relation = scope.model.relation(entity, name);
   return relation?.remote === undefined ? relation : undefined;
 }
 
-/** Entities that a where looks at besides its own; what is no condition looks at none. */
+/** Entities that a where uses besides its own. */
 function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
   if (typeof where !== "object" || where === null) return;
   for (const [name, value] of Object.entries(where)) {
@@ -171,7 +174,7 @@ function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown
 }
 
 /**
- * Holds a query to the limits of the app, so that what a surface forgets to bound cannot become an enormous statement.
+ * Holds a query to the limits of the app, so that a surface without its own bounds cannot build an enormous statement.
  * @throws BadRequestError
  */
 function checkLimits({ sort = [], include }: OperationQuery, where: Condition, limits: Limits): void {
@@ -214,9 +217,9 @@ function countConditions(condition: Condition, limits: Limits): number {
 }
 
 /**
- * Why nothing can be filtered or sorted by a remote relation, and by what it can instead: its records are fetched when
- * the list is there.
- * @returns undefined for other relations, and for callers who may not know of this one
+ * Why a remote relation cannot be used to filter or sort, and what to use instead: its records are fetched after the
+ * list.
+ * @returns undefined for other relations, and for callers who may not know that this one exists
  */
 export function explainRemote(relation: ResolvedRelation | undefined, mask: FieldMask): string | undefined {
   const { name, remote, foreignKey } = relation ?? {};

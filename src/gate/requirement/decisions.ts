@@ -17,8 +17,8 @@ import type { GateScope, OperationPlan } from "../operation/runtime.ts";
 import { asItPasses } from "./passes.ts";
 
 /**
- * What policies and hooks say about an operation, without running it. A promise only where one of them waits, or for several
- * records.
+ * What policies and hooks decide about an operation, without running it. A promise only where one of them is
+ * asynchronous, or for several records.
  * @param includesReach whether the decision includes all that is required of a record for the caller to reach it
  */
 export function decide(scope: GateScope, input: OperationInput, includesReach = true): Decision | Promise<Decision> {
@@ -38,7 +38,10 @@ function decideAbout(operation: MutableOperation, includesReach: boolean): Decis
   return asked === undefined ? conclude() : asked.then(conclude);
 }
 
-/** One decision about all of them, or one about each where a rule or a hook has to look at each: as for the operations themselves. */
+/**
+ * One decision for all of them, or one each where a rule or a hook needs the individual records: as for the operations
+ * themselves.
+ */
 async function decideSeveral(
   scope: GateScope,
   input: OperationInput,
@@ -90,9 +93,9 @@ const NO_RECORD: Where = Object.freeze({ id: { in: [] } });
 
 /**
  * The stored record of an update or delete as hooks may look at it before the statement: only if it exists for the
- * operation, the rules let the caller change it, and it meets the request's precondition. A record that is to be left as it
- * is is not missing. Nothing that depends on another record's values may be told; the statement refuses it. If the operation
- * reaches it by then, it is asked again from what was submitted, because hooks have not seen it.
+ * operation, the rules let the caller change it, and it meets the request's precondition. A record that will be left
+ * unchanged is not missing. Nothing that depends on another record's values may be revealed; the statement refuses it.
+ * If the operation reaches the record by then, it starts again from the input, because hooks have not seen it.
  * @returns null where the operation does not reach the record
  */
 export async function storedRecord(operation: Operation): Promise<Row | null> {
@@ -110,8 +113,8 @@ async function reachedRecord({ entity, id, decision, scope, requirements }: Muta
 }
 
 /**
- * A condition on the stored record that comes from the caller, so that the response tells whether it holds: it holds of no
- * record that they may not read. An operation on several records of which they may read some is done one by one.
+ * A condition on the stored record that comes from the caller. The response reveals whether it holds, so it never holds
+ * for a record they may not read. An operation on several records, of which they may read only some, runs one by one.
  */
 export function asReader(operation: Operation, where: Where): Where | Promise<Where> {
   if (operation.principal.kind === "system") return where;
@@ -121,7 +124,7 @@ export function asReader(operation: Operation, where: Where): Where | Promise<Wh
   return allowsAll(decision) ? where : narrowed(operation, where, decision);
 }
 
-/** Whether a decision that is there already lets the caller have any record. */
+/** Whether an existing decision allows the caller any record. */
 export const allowsAll = (decision: Decision | Promise<Decision>): boolean =>
   !(decision instanceof Promise) && readsAll(decision);
 
@@ -144,8 +147,8 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
 }
 
 /**
- * What is said about reading the record of a write. Where code reaches deleted records, these are there for the write, and so
- * for its answer and its precondition.
+ * What is said about reading the record of a write. Where code reaches deleted records, they exist for the write, and
+ * so for its response and its precondition.
  */
 export function readDecisionOf(
   { entity, scope, query }: MutableOperation,
@@ -158,7 +161,7 @@ const asking = ({ model, store }: GateScope) => ({ model, driver: store });
 
 const OPEN: RouteAccess = Object.freeze({ allowed: true, forAll: true, rules: undefined });
 
-/** What the gate says about a route: its own rules first, then the operation that it runs, as far as that is known. */
+/** The gate's decision about a route: first its own rules, then the operation that it runs, where that is known. */
 export async function mayUse(scope: GateScope, route: Route): Promise<RouteAccess> {
   const { entity, access, obeys, path, rules } = route;
   const isSystem = scope.principal.kind === "system";

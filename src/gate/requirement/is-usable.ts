@@ -21,7 +21,7 @@ export async function isUsable(scope: OperationScope, use: Use): Promise<boolean
   }
 }
 
-/** Asks for one record, by a list or by its id. */
+/** Whether one record can be reached, by a list or by its id. */
 interface Search extends OperationInput {
   readonly kind: "list" | "read";
   readonly query: OperationQuery;
@@ -29,7 +29,7 @@ interface Search extends OperationInput {
 
 const NOT_FOUND: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Whether a record is there for the caller of a scope: one that is hidden answers exactly like one that is missing. */
+/** Whether a record exists for the caller of a scope: a hidden record gives the same response as a missing one. */
 export async function findsRecord(scope: OperationScope, search: Search): Promise<boolean> {
   const query = { ...search.query, select: ["id"], ...(search.kind === "list" ? { limit: 1 } : {}) };
   try {

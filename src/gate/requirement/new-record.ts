@@ -14,9 +14,9 @@ import { isUndecryptable, matches } from "../condition/matches.ts";
 import type { Driver } from "../statement/driver.ts";
 
 /**
- * What a condition on a record that is not stored yet comes to: `ALWAYS`, `NEVER`, or what is left to ask of the stored
- * records that it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own columns
- * are compared here, and no stored record refers to it. A value that could not be decrypted meets no condition.
+ * Evaluates a condition on a record that is not stored yet: `ALWAYS`, `NEVER`, or what remains to be checked on the
+ * stored records it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own
+ * columns are compared here, and no stored record refers to it. A value that could not be decrypted meets no condition.
  */
 export function askedOfStored(condition: Condition, row: Row): Condition {
   if (condition.op === "and" || condition.op === "or") {
@@ -47,7 +47,7 @@ function refersTo({ relation: { type, foreignKey } }: Related, row: Row): boolea
 }
 
 /**
- * Asks a driver what `askedOfStored` has left over, for drivers whose `create` takes no condition.
+ * Checks with a driver what `askedOfStored` left open, for drivers whose `create` takes no condition.
  * @param left for this record
  */
 export async function storedMeet(driver: Driver, left: Condition, row: Row): Promise<boolean> {

@@ -7,14 +7,14 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 
 type Asking = Pick<OperationScope, "model" | "driver">;
 
-/** Whether a stored record meets a condition; the database is asked where the record alone does not tell. */
+/** Whether a stored record meets a condition; the database decides where the record alone is not enough. */
 export async function meets(asking: Asking, entity: AnyEntity, where: Where, row: Row): Promise<boolean> {
   return (await asItMeets(asking, entity, where, row, ["id"])) !== undefined;
 }
 
 /**
- * A stored record as it is when it meets a condition: as it was read where that alone tells, else as the database has it by
- * then, because it may have changed and what was read may not be for the caller. Undefined when it does not meet it.
+ * A stored record as it is when it meets a condition: as it was read where that is enough, otherwise as the database
+ * has it now, because it may have changed and the caller may not see what was read. Undefined when it does not meet it.
  */
 export async function asItMeets(
   { model, driver }: Asking,
@@ -44,12 +44,12 @@ export async function asItPasses(
   const seen = observe(entity, row);
   const answer = await guard?.(seen.record);
   if (!isWhere(answer)) return answer === true ? row : undefined;
-  // What the guard saw and what it leaves to a condition must be true of the record at one moment.
+  // What the guard saw and what it leaves to a condition must hold for one state of the record.
   const again = await asItMeets(asking, entity, allOf(answer, seen.conditions()), row);
   return again !== undefined && seen.comparison()?.(again) !== false ? again : undefined;
 }
 
-/** Whether a guard leaves its answer to a condition. */
+/** Whether a guard returned a condition. */
 export function isWhere(answer: unknown): answer is Where {
   return typeof answer === "object" && answer !== null;
 }
@@ -58,13 +58,13 @@ export function isWhere(answer: unknown): answer is Where {
 export interface Observation {
   readonly record: Row;
   /**
-   * The observed values as conditions: a record that has changed in them no longer matches.
+   * The observed values as conditions: a record with changed values no longer matches.
    * @param except columns that do not count, because they are being overwritten
    */
   conditions(except?: Readonly<Row>): Where;
   /**
-   * Whether the record, read again, is still what was observed of it where no condition can say so: JSON, and values that
-   * their field would refuse today. Undefined when the conditions say all.
+   * Whether the record, read again, is still as observed where a condition cannot express that: JSON, and values that
+   * their field would refuse today. Undefined when conditions are enough.
    * @param except columns that do not count, because they are being overwritten
    */
   comparison(except?: Readonly<Row>): ((record: Row) => boolean) | undefined;
@@ -78,7 +78,7 @@ export interface Observation {
  */
 export function observe(entity: AnyEntity, given: Row): Observation {
   const row = forDecisions(given);
-  /** What was looked at; as text where no condition can say it, since the code that is given JSON may change it. */
+  /** The observed values; as text where a condition cannot express them, since code that gets JSON may change it. */
   const seen = new Map<string, string | undefined>();
   const note = (name: string | symbol): void => {
     if (typeof name !== "string" || seen.has(name) || !Object.hasOwn(entity.columns, name)) return;
@@ -122,7 +122,7 @@ export function observe(entity: AnyEntity, given: Row): Observation {
 
 /**
  * Makes what a rule or a validator saw of the stored record a requirement of the write.
- * @param except columns that do not count, because they are being overwritten @default none
+ * @param except columns that do not count, because they are being overwritten @default all columns count
  */
 export function expectUnchanged(operation: Operation, seen: Observation, except?: Readonly<Row>): void {
   const conditions = seen.conditions(except);

@@ -17,8 +17,8 @@ import {
 import type { Operation } from "../operation/operation.ts";
 
 /**
- * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the record
- * is none that the caller may change. What a guard saw of the record is required to be so still.
+ * Why the statement matched nothing: the first requirement that the record does not meet. The rules come first: the
+ * caller may not change the record. What a guard saw must still hold.
  */
 export async function unmatched(operation: MutableOperation): Promise<Error> {
   const { entity, id, decision, requirements, scope } = operation;
@@ -41,8 +41,8 @@ function errorOf(otherwise: Otherwise): Error {
 }
 
 /**
- * A statement matched nothing: one read tells a missing record from a forbidden one. Anonymous callers are told the
- * same for both, so that they cannot find out what exists.
+ * A statement matched nothing: one read distinguishes a missing record from a forbidden one. Anonymous callers get the
+ * same error for both, so that they cannot find out what exists.
  */
 export async function missingOrDenied(operation: MutableOperation): Promise<Error> {
   const { entity, id, scope, decision, requirements } = operation;
@@ -70,13 +70,13 @@ export function deniedError(operation: Operation, production: boolean): Error {
   return new AuthorizationError(undefined, production ? {} : { details });
 }
 
-/** The same when it is for the record that the operation is refused. */
+/** The same when the operation is refused because of the record. */
 export function recordDenied(operation: MutableOperation): Error {
   return operation.ifFound ? NOTHING_DONE : deniedError(operation, operation.scope.runtime.production);
 }
 
 /**
- * Ends an operation that leaves its record alone where that is no error (`when`, `ifFound`), and its transaction, if it
- * began one. Never leaves the gate. One object for all: its stack is not used, and is most of what an error costs.
+ * Ends an operation that leaves its record alone without an error (`when`, `ifFound`), and its transaction, if it began
+ * one. Never leaves the gate. A shared instance: capturing the stack is the main cost and is never used.
  */
 export const NOTHING_DONE: Error = new InternalError("Nothing was done");

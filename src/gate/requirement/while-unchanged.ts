@@ -5,13 +5,13 @@ import { inTransaction, type MutableOperation, testsOf } from "../operation/new-
 import type { Driver } from "../statement/driver.ts";
 
 /**
- * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values that
- * no condition can compare, or a listener keeps what is replaced: what is seen then is what the statement finds. It is also
- * locked where the statement asks for related records and transactions run concurrently, because a statement that had to
- * wait for the record would look at them as they were before it waited. Where the condition comes back to the record's
- * entity, the records on its way are locked before (`lockShared`).
- * @param where what the statement asks of the record
- * @param write the statement; it is given the record, where that is held
+ * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values
+ * that a condition cannot compare, or a listener keeps the old values: the statement then finds what was read. It is
+ * also locked where the statement asks for related records and transactions run concurrently, because a statement that
+ * waits for the record would see them as they were before the wait. Where the condition comes back to the record's
+ * entity, the records on its path are locked before (`lockShared`).
+ * @param where the condition of the statement
+ * @param write the statement; it gets the record, if locked
  * @returns whether it matched
  * @throws RecordChangedError
  */
@@ -29,7 +29,7 @@ export async function whileUnchanged(
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
     const paths = isConcurrent ? sharedPaths(where, entity) : [];
-    // The record as it is, and as it will be: both have to do with the others.
+    // The record before and after the change: both may involve other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
     const before = paths.length === 0 ? null : await store.findOne(entity, { id }, { select: keysOf(paths) });
     const own = { entity, id: id as string };
@@ -46,13 +46,19 @@ export async function whileUnchanged(
 // “Another administrator of the same group is left”: two administrators who go at the same time would each find the other.
 // Where transactions run concurrently, such writes wait for each other at the records that both lead to: the group, its owner.
 
-/** A belongsTo relation on which a condition comes back to the entity that is written, and those that follow on its way. */
+/**
+ * A belongsTo relation on which a condition comes back to the entity that is written, and those that follow on its
+ * path.
+ */
 interface SharedPath {
   readonly relation: ResolvedRelation;
   readonly further: readonly SharedPath[];
 }
 
-/** The ways on which a condition on records of an entity comes back to the entity, as far as they are belongsTo relations. */
+/**
+ * The paths on which a condition on an entity's records comes back to the entity, as far as they are belongsTo
+ * relations.
+ */
 export function sharedPaths(condition: Condition, entity: AnyEntity): readonly SharedPath[] {
   const paths: SharedPath[] = [];
   visitCondition(condition, (leaf) => {
@@ -92,11 +98,11 @@ function keysOf(paths: readonly SharedPath[]): readonly string[] {
 }
 
 /**
- * Locks the records that paths lead to, all in one order, so that requests do not lock each other out.
+ * Locks the records that paths lead to, all in one order, so that requests do not deadlock.
  * @param store of a transaction
  * @param rows the record as it is stored and as it will be, or what is to be stored
  * @param own the record itself, which is locked among the others where they are of its entity
- * @returns a function that looks, once the record is locked, whether it still leads to what was locked
+ * @returns a function that checks, once the record is locked, whether it still leads to the locked records
  */
 export async function lockShared(
   store: Driver,

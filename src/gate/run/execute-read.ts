@@ -41,7 +41,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const isCut = bytes?.isCut === true;
   if (last !== undefined && (operation.records.length === limit || isCut))
     operation.nextCursor = encodeCursor(order, last);
-  // Pages that are counted would skip what was left out.
+  // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
     throw new BadRequestError(
       `The page would have more than ${scope.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
@@ -102,18 +102,18 @@ async function guardedRecord(operation: MutableOperation): Promise<Row> {
   const answer = await guard?.(seen.record);
   if (answer === true) return record;
   if (!isWhere(answer)) throw recordDenied(operation);
-  // Read again: what the guard saw and what it leaves to a condition must be true of the record at one moment.
+  // Read again: what the guard saw and what it leaves to a condition must hold for one state of the record.
   const again = await scope.store.findOne(entity, allOf(there, answer, seen.conditions()));
   if (again === null || seen.comparison()?.(again) === false) throw recordDenied(operation);
   return again;
 }
 
-/** Values that may have more bytes are not read for callers whom no record shows them. */
+/** Long values are not read for callers who cannot see them on any record. */
 const LONG = 4_096;
 
 /**
- * Selected columns and those that cursors and included relations need; undefined = all.
- * @param mask of callers whose answer is counted in bytes: long columns that it never lets out are not read
+ * Selected columns and those that cursors and included relations need; undefined for all.
+ * @param mask of callers whose response is limited in bytes: long columns that it never shows are not read
  */
 function columnsToFetch(
   entity: AnyEntity,

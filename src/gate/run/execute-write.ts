@@ -32,7 +32,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const isDecided = predicate === undefined && guard === undefined && operation.requirements.length === 0;
   const where = isDecided ? undefined : await conditionOfCreate(operation);
   if (operation.heldListeners.length > 0) {
-    // Who may not create the record learns nothing of what else the write needs.
+    // A caller who may not create the record learns nothing about the write's other requirements.
     if (where !== undefined) await refuseUnmet(operation, where, scope.store);
     for (const listener of operation.heldListeners) await listener(data);
   }
@@ -42,8 +42,9 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 }
 
 /**
- * What the rules ask of a new record and of the database without it; undefined where the record alone tells that they pass.
- * @throws AuthenticationError, AuthorizationError where it tells that they do not
+ * What the rules require of a new record and of the database without it; undefined where the record alone shows that
+ * they pass.
+ * @throws AuthenticationError, AuthorizationError where it shows that they do not
  */
 async function conditionOfCreate(operation: MutableOperation): Promise<Condition | undefined> {
   const { entity, decision, scope, data, requirements } = operation;
@@ -62,7 +63,10 @@ async function conditionOfCreate(operation: MutableOperation): Promise<Condition
   return left === ALWAYS ? undefined : where;
 }
 
-/** Stores a new record where a condition holds without it: in the statement, or asked before it where the driver cannot. */
+/**
+ * Stores a new record where a condition holds without it: in the statement, or checked before it where the driver
+ * cannot.
+ */
 async function createWhere(operation: MutableOperation, where: Condition): Promise<Row> {
   const { entity, data, scope } = operation;
   try {
@@ -80,7 +84,7 @@ async function createWhere(operation: MutableOperation, where: Condition): Promi
   }
 }
 
-/** @throws AuthenticationError, AuthorizationError where the database does not meet what the rules ask without the new record */
+/** @throws AuthenticationError, AuthorizationError where the database without the new record does not meet the rules */
 async function refuseUnmet(operation: MutableOperation, where: Condition, store: Driver): Promise<void> {
   const { scope, data } = operation;
   const left = askedOfStored(where, data);
@@ -88,9 +92,9 @@ async function refuseUnmet(operation: MutableOperation, where: Condition, store:
 }
 
 /**
- * After an update and its links: the record must still be one the caller may write, or everything rolls back. The database
- * itself is asked.
- * @param matters whether the write can have changed what the rules say @default whether they look at the record
+ * After an update and its links: the record must still be one the caller may write, or everything rolls back. Checked
+ * in the database.
+ * @param matters whether the write can have changed what the rules decide @default whether they look at the record
  */
 export async function recheck(
   operation: MutableOperation,
@@ -121,8 +125,8 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, data, scope, decision } = operation;
   const changed = Object.keys(data);
-  // Links alone change the record too: the statement carries the rule and locks the row until they are stored. What is
-  // said of a version does not matter: the driver counts.
+  // Links alone change the record too: the statement carries the rule and locks the row until they are stored. A
+  // version in the data is ignored: the driver counts.
   const isWrite = changed.length > 0 || operation.transactional;
   if (isWrite && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
   else if (isWrite && changed.length === 0 && entity.versioned !== undefined) data.version = 1;
@@ -144,8 +148,9 @@ function wanted({ entity, id, requirements, scope }: MutableOperation, predicate
 }
 
 /**
- * Before an update that may carry the record out of the rules: with its new values it must pass in the database as it is
- * without them, so that it cannot vouch for itself, and so that a taken unique value tells nothing about records out of reach.
+ * Before an update that may move the record out of the rules' reach: with its new values it must pass in the database
+ * without them, so that it cannot vouch for itself, and so that a unique conflict reveals nothing about records out of
+ * reach.
  */
 async function refuseLeaving(operation: MutableOperation, where: Condition, held: Row | undefined): Promise<void> {
   const { entity, scope, decision, data } = operation;
@@ -180,7 +185,7 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
 }
 
 /**
- * A write whose rules have to see the record: load, decide, and write only if what the rules saw is still so.
+ * A write whose rules have to see the record: load, decide, and write only if what the rules saw still holds.
  * @throws RecordChangedError when it is not
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
@@ -208,7 +213,7 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   if (!isWritten) throw await unmatched(operation);
 }
 
-/** Whether a change may carry the row out of the condition that the rules let it through by. */
+/** Whether a change may move the row out of the rules' condition. */
 function touches(
   { decision, entity, scope }: MutableOperation,
   changed: readonly string[],
@@ -218,9 +223,9 @@ function touches(
 }
 
 /**
- * Changes or deletes several records in one statement that carries the rule, where that gives what one after the other
- * would. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a condition may
- * depend on records that were changed before.
+ * Changes or deletes several records in one statement that carries the rule, where that gives the same result as one
+ * after the other. Throws `ONE_BY_ONE` where a rule, a hook or a requirement has to look at each record, or where a
+ * condition may depend on records that were changed before.
  */
 async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
   const { entity, kind, scope, data, decision, requirements } = operation;
@@ -228,15 +233,15 @@ async function writeSeveral(operation: MutableOperation, ids: readonly string[])
   const rule = compileWhere(scope.model, entity, decision.predicate);
   if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
   const conditions = compileWhere(scope.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
-  // Deleting changes records that refer to the deleted ones, too. What is asked of related records is asked again of each
-  // record once it is locked, where others write meanwhile; see `whileUnchanged`.
+  // Deleting changes records that refer to the deleted ones, too. Conditions on related records are checked again for
+  // each record once it is locked, where others write concurrently; see `whileUnchanged`.
   const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;
   if (looksAt(conditions, isAny ? undefined : entity)) throw ONE_BY_ONE;
   const where = allOf({ id: { in: ids } }, conditions);
   if (kind === "delete") {
     operation.total = await scope.store.deleteMany(entity, where);
   } else {
-    // Nothing is left to change when the caller may write none of it.
+    // Nothing is left to change when the caller may write nothing of it.
     if (changed.length > 0 && entity.timestamps) data.updatedAt ??= scope.runtime.clock.now();
     operation.total = changed.length === 0 ? 0 : await scope.store.updateMany(entity, where, data);
   }

@@ -31,7 +31,7 @@ import { lateTransaction, OpenTransaction } from "../statement/late-transaction.
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
 
-/** What services of a request find by name. Made when asked for: a signal, say, costs more than most requests. */
+/** The values that services of a request find by name. Created lazily; a signal costs more than most requests. */
 class RequestValues {
   readonly #scope: RequestScope;
 
@@ -47,7 +47,7 @@ class RequestValues {
   }
 }
 
-/** The one implementation of a scope. Everything in it is made on first use. */
+/** The only implementation of a scope. Everything in it is created on first use. */
 export class RequestScope implements GateScope {
   readonly runtime: OperationRuntime;
   /** The driver as it is, for the gate's own statements. */
@@ -57,7 +57,7 @@ export class RequestScope implements GateScope {
   precondition: Precondition | undefined;
   idempotencyKey: string | undefined;
   shown: ShownRecords | undefined;
-  /** The driver without the seam for changes: scopes made of this one have seams of their own. */
+  /** The driver without the seam for changes: scopes derived from this one have their own seams. */
   readonly #bare: Driver;
   readonly #init: ScopeInit;
   readonly #open: OpenTransaction<GateScope> | undefined;
@@ -66,7 +66,7 @@ export class RequestScope implements GateScope {
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
   readonly #masks = new ScopeMasks(this);
-  /** What the rules say about reading lists, each asked once. */
+  /** The rules' decisions about reading lists, each made once. */
   #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
 
   constructor(
@@ -186,7 +186,7 @@ export class RequestScope implements GateScope {
     let open = new OpenTransaction<GateScope>();
     let left: Precondition | undefined;
     const run = async (driver: Driver, isLate = false): Promise<T> => {
-      open = new OpenTransaction(); // the driver may have rolled back and tried again
+      open = new OpenTransaction(); // the driver may have rolled back and retried
       const inner = new RequestScope(this.runtime, this.#init, open.watch(around(driver)), open, isLate);
       inner.precondition = this.precondition;
       inner.idempotencyKey = this.idempotencyKey;
@@ -209,7 +209,7 @@ export class RequestScope implements GateScope {
     return result;
   }
 
-  /** Closes the services of the scope, if it has any. Never rejects: what they were for is done. */
+  /** Closes the services of the scope, if any. Never rejects: their work is done. */
   close(): Promise<void> | undefined {
     if (this.#services?.isUsed !== true) return undefined;
     return this.#services.dispose().catch((error: unknown) => {
@@ -229,9 +229,9 @@ interface Entry {
   pending: Promise<void> | undefined;
 }
 
-/** The field masks of one caller, each worked out when it is first asked for. */
+/** The field masks of one caller, each computed on first use. */
 class ScopeMasks {
-  /** Made on first use: most callers' masks are those of everybody. */
+  /** Created on first use: most callers have the shared masks. */
   #entries: Map<AnyEntity, Entry> | undefined;
   readonly #scope: OperationScope;
 
@@ -243,7 +243,7 @@ class ScopeMasks {
     return compiled.maskHooks.length === 0 ? compiled.mask : this.#entry(compiled).draft.mask;
   }
 
-  /** Entities whose mask was asked for, where hooks narrow it. */
+  /** Entities whose mask was requested, where hooks narrow it. */
   get known(): readonly AnyEntity[] {
     return [...(this.#entries?.keys() ?? [])];
   }
@@ -253,7 +253,7 @@ class ScopeMasks {
     return compiled.maskHooks.length === 0 ? undefined : this.#entry(compiled).pending;
   }
 
-  /** The same for all masks that were asked for. */
+  /** The same for all requested masks. */
   allReady(): Promise<void> | undefined {
     const pending = [...(this.#entries?.values() ?? [])].flatMap((entry) => entry.pending ?? []);
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
@@ -270,7 +270,7 @@ class ScopeMasks {
     };
     entries.set(entity, entry); // before the hooks run: their rules may ask for records, and so for this mask
     const forget = (error: unknown): never => {
-      entries.delete(entity); // not all of its hooks have narrowed it: the next call runs them again
+      entries.delete(entity); // some of its hooks have not narrowed it: the next call runs them again
       throw error;
     };
     try {

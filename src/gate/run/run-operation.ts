@@ -29,7 +29,7 @@ const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) =>
   delete: runDelete,
 };
 
-/** A record that changes under the eyes of rules and validators again and again is given up on. */
+/** Attempts until the gate gives up on a record that keeps changing while rules and validators look at it. */
 const ATTEMPTS = 3;
 
 /**
@@ -68,7 +68,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
 
   if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
   if (input.set !== undefined) setValues(operation, input.set);
-  // What a write includes may be refused (too many records): then nothing must have been written either.
+  // What a write includes may be refused (too many records): then nothing may have been written.
   const isOneWithAnswer = data !== undefined && includesOwn(operation);
   try {
     if (plan.isRead) await execute(plan, operation);
@@ -79,15 +79,15 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     operation.applied = false;
     return operation;
   }
-  // The precondition was about the record before this change: later operations of the scope are not held to it.
+  // The precondition was about the record before this change: it does not apply to later operations of the scope.
   if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
-  // Of several records there are none to show.
+  // An operation on several records shows no records.
   if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
   return operation;
 }
 
-/** Again from what was submitted, when the record is no longer what a rule or a validator saw. */
+/** Starts again from the input when the record has changed since a rule or a validator saw it. */
 async function validateAndExecute(
   plan: OperationPlan,
   operation: MutableOperation,
@@ -95,7 +95,7 @@ async function validateAndExecute(
   set: OperationInput["set"],
 ): Promise<void> {
   const submitted = operation.data;
-  // The mask that has been waited for: a transaction has one of its own, and rules ask nothing of one that has failed.
+  // The final mask: a transaction has its own, and rules must not use a failed transaction.
   const { readable } = operation.scope.mask(operation.entity);
   const required = operation.requirements.length;
   const ignored = operation.ignored.length;
@@ -106,7 +106,7 @@ async function validateAndExecute(
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {
-      // First of all, whatever validators say of the rest.
+      // Before everything else, independent of validators.
       if (set !== undefined) await refuseDropped(operation, set);
     }
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
@@ -122,7 +122,7 @@ async function validateAndExecute(
   }
 }
 
-/** @param told what a conflict may name; a read has none */
+/** @param told names that a conflict may contain; undefined for a read */
 async function execute(plan: OperationPlan, operation: MutableOperation, told?: ToldOfConflicts): Promise<void> {
   if (operation.scope.isExpired) throw new UnavailableError("The request took too long");
   try {
@@ -135,7 +135,7 @@ async function execute(plan: OperationPlan, operation: MutableOperation, told?: 
   }
 }
 
-/** From what the statement gave to what the caller gets. Waits for nothing that need not be waited for, as most have it. */
+/** From the result of the statement to the caller's result. Synchronous where no hook is asynchronous. */
 async function complete(plan: OperationPlan, operation: MutableOperation): Promise<void> {
   const { kind, principal } = operation;
   if ((kind === "create" || kind === "update") && principal.kind !== "system") {
@@ -154,7 +154,7 @@ async function complete(plan: OperationPlan, operation: MutableOperation): Promi
   if (plan.redact.length > 0) await runHooks(plan.redact, operation);
 }
 
-/** What is committed stays, whatever listeners do. */
+/** A committed write stays, even if a listener fails. */
 async function announce(plan: OperationPlan, operation: MutableOperation, scope: GateScope): Promise<void> {
   operation.scope = scope;
   for (const hook of plan.committed) {
@@ -175,8 +175,8 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
 }
 
 /**
- * A write must not be a way to read: who may not read the record they wrote is told its id and nothing else, and
- * nothing of what is related to it.
+ * A write must not be a way to read: a caller who may not read the record they wrote gets only its id, and nothing
+ * about related records.
  */
 function withholdUnreadable(operation: MutableOperation): Promise<void> | undefined {
   const row = operation.records[0];
@@ -199,7 +199,7 @@ async function withholdUnless(
   if (readable === undefined) operation.query = { ...operation.query, include: undefined };
 }
 
-/** Columns that were fetched for cursors and joins only are not part of the answer. */
+/** Columns that were fetched only for cursors and joins are not part of the response. */
 function stripUnselected({ query, records, entity }: Pick<Operation, "query" | "records" | "entity">): void {
   if (query.select === undefined) return;
   const keep = new Set([...query.select, "id"]);
@@ -209,7 +209,7 @@ function stripUnselected({ query, records, entity }: Pick<Operation, "query" | "
 }
 
 /**
- * Whether an answer brings related records of the app's own, which may be refused for being too many. Records of remote
+ * Whether a response includes the app's own related records, which may be refused for being too many. Records of remote
  * services are null at worst, and no transaction should stay open while they are fetched.
  */
 function includesOwn({ entity, query }: Pick<Operation, "entity" | "query">): boolean {

@@ -5,10 +5,10 @@ import type { GateScope } from "../operation/runtime.ts";
 import { runOperation } from "./run-operation.ts";
 
 /**
- * Runs an operation on several records: as one where no rule, hook or validator has to look at each of them. Otherwise
- * they are changed one after the other in a transaction, in the order of their ids: all transactions that come this way
- * lock in that order, and `locksInOrder` drivers do so within a statement.
- * @throws InternalError when it is no update or delete
+ * Runs an operation on several records: as one statement when no rule, hook or validator needs the individual records.
+ * Otherwise one after the other in a transaction, in the order of their ids: all such transactions lock in that order,
+ * and `locksInOrder` drivers do so within a statement.
+ * @throws InternalError when it is not an update or a delete
  */
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);

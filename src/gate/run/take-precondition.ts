@@ -7,8 +7,8 @@ import { asReader, storedRecord } from "../requirement/decisions.ts";
 import { missingOrDenied } from "../requirement/unmatched.ts";
 
 /**
- * Has an operation that changes a record carry what was asked of it, by its own caller or of its scope: trying one version
- * after the other tells nothing about a record that the caller may not read.
+ * Adds the precondition of the call or of its scope to an operation that changes a record. Trying one version after the
+ * other reveals nothing about a record that the caller may not read.
  */
 export async function takePrecondition(operation: MutableOperation): Promise<void> {
   operation.precondition ??= isAskedOf(operation) ? operation.scope.precondition : undefined;
@@ -22,7 +22,10 @@ export function isAskedOf({ kind, entity, id, scope: { precondition } }: Mutable
   return kind !== "read" && precondition?.entity === entity && precondition.id === id;
 }
 
-/** `ifVersion` of calls in the process. @throws BadRequestError for what can be no version, or has none */
+/**
+ * `ifVersion` of calls in the process. @throws BadRequestError for an invalid version, or for an entity without
+ * versions
+ */
 export function versionIs(entity: AnyEntity, id: string, version: number | undefined): Precondition | undefined {
   if (version === undefined) return undefined;
   if (entity.versioned === undefined || !Number.isInteger(version))
@@ -33,7 +36,7 @@ export function versionIs(entity: AnyEntity, id: string, version: number | undef
 type Values = NonNullable<OperationInput["set"]>;
 
 /**
- * Adds what a surface stores by itself to what the caller sent. What rules keep from the caller stays so on this way, too.
+ * Adds values that a surface stores by itself to the caller's. Fields that the rules keep from the caller stay closed.
  * @throws AuthorizationError
  */
 export function setValues(operation: MutableOperation, values: Values): void {
@@ -46,15 +49,15 @@ export function setValues(operation: MutableOperation, values: Values): void {
 }
 
 /**
- * A hook has left out one of these values, because this record does not take it from the caller.
- * @throws AuthorizationError; EntityNotFoundError when there is no such record
+ * Refuses when a hook has dropped one of these values, because the caller may not write it on this record.
+ * @throws AuthorizationError; EntityNotFoundError when the record does not exist
  */
 export async function refuseDropped(operation: MutableOperation, values: Values): Promise<void> {
   if (!operation.ignored.some((name) => Object.hasOwn(values, name))) return;
   throw (await storedRecord(operation)) === null ? await missingOrDenied(operation) : new AuthorizationError();
 }
 
-/** What a conflict may tell a caller of. */
+/** What a conflict may reveal to a caller. */
 export interface ToldOfConflicts {
   /** Values before any were filled in or dropped. */
   readonly submitted: Readonly<Record<string, unknown>>;
@@ -63,8 +66,8 @@ export interface ToldOfConflicts {
 }
 
 /**
- * A conflict names the fields that the caller sent, or that were filled in and that they may read. Other names would tell
- * about records or fields that they cannot see.
+ * A conflict names fields that the caller sent, and filled-in fields that they may read. Other names would reveal
+ * records or fields that they cannot see.
  */
 export function onlyWhatIsTold(
   error: ConflictError,

@@ -2,7 +2,7 @@ import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import type { ByteHolder } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 
-/** Answers up to this size are not counted among the large ones that are under way at once. */
+/** Responses up to this size do not count as large ones. */
 const LARGE = 1_048_576;
 
 /** How many bytes of long values a page, or all the records included in it, may still have. */
@@ -16,7 +16,7 @@ export class ByteBudget {
 
   /**
    * @param most bytes in all
-   * @param holder hears of what is spent once that is large @default it is counted nowhere
+   * @param holder is notified of the bytes spent once they are large @default not counted
    */
   constructor(most: number, holder?: ByteHolder) {
     this.#left = most;
@@ -28,10 +28,10 @@ export class ByteBudget {
   }
 
   /**
-   * How many of some rows, in their order, may be read: those that fit, and at least one, so that a list can always go
-   * on. Their bytes are spent.
+   * How many of some rows, in their order, may be read: those that fit, and at least one, so that a list can always
+   * continue. Their bytes are spent.
    * @param sizes bytes of each row
-   * @throws UnavailableError when too many large answers are under way already
+   * @throws UnavailableError when too many large responses are in flight
    */
   take(sizes: readonly number[]): number {
     let count = 0;

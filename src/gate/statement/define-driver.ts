@@ -202,7 +202,7 @@ class PortDriver implements Driver {
   }
 
   /**
-   * The app's own definition. By name: a builder makes a new definition on every `build()`.
+   * The app's own definition, by name: a builder makes a new definition on every `build()`.
    * @throws EntityNotFoundError
    */
   #find(ref: EntityRef): AnyEntity {
@@ -240,7 +240,7 @@ class PortDriver implements Driver {
     return condition;
   }
 
-  /** @throws BadRequestError for what is no manyToMany relation */
+  /** @throws BadRequestError for anything but a manyToMany relation */
   #pairsOf(ref: EntityRef, name: string): ResolvedRelation {
     const entity = this.#find(ref);
     const relation = this.model.relation(entity, name);
@@ -250,7 +250,7 @@ class PortDriver implements Driver {
 }
 
 /**
- * What is changed besides the id; what is undefined counts as not given.
+ * The changes without the id; undefined values count as absent.
  * @throws DatabaseError when the id would be another one
  */
 function withoutId({ name }: AnyEntity, data: Row, own: string | undefined): Row {

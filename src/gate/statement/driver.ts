@@ -45,7 +45,7 @@ export interface LinkOptions {
 export interface CreateOptions {
   /**
    * Condition on the new record and on the database as it is without it. For drivers with the capability
-   * `conditionalInserts`. @default none
+   * `conditionalInserts`. @default no condition
    * @throws NotStoredError when it does not hold; nothing is stored, and no constraint is looked at
    */
   readonly where?: Where | undefined;
@@ -61,36 +61,36 @@ export interface TransactionOptions {
 export interface DriverCapabilities {
   /** Whether a `find` reads related records along (`joins`). @default false */
   readonly joins?: boolean | undefined;
-  /** Whether an `insert` takes a condition (`where`); for others the gate asks before it stores. @default false */
+  /** Whether an `insert` takes a condition (`where`); for others the gate checks before it stores. @default false */
   readonly conditionalInserts?: boolean | undefined;
-  /** Whether several transactions make progress at the same time. */
+  /** Whether transactions run concurrently. */
   readonly concurrentTransactions: boolean;
   /**
-   * Whether an `update` and a `delete` of a list of ids never lock each other out where transactions make progress at
-   * the same time: they lock in the order of the ids' code units. Without it, operations on several records are one for each.
+   * Whether an `update` and a `delete` of a list of ids never deadlock in concurrent transactions: they lock in the
+   * order of the ids' code units. Without it, operations on several records are one for each.
    * @default false
    */
   readonly locksInOrder?: boolean | undefined;
-  /** How many transactions can be open at the same time, where the driver knows: its connections. @default not known */
+  /** How many transactions can be open at the same time, where the driver knows its connections. @default unknown */
   readonly transactions?: number | undefined;
   /** Whether data survives the process. */
   readonly durable: boolean;
   /**
-   * Whether it hashes passwords and encrypts fields by itself, outside an app, as a driver of `createEnhancedDriver` does.
-   * Entity steps without an app ask for it.
+   * Whether it hashes passwords and encrypts fields by itself, outside an app, as a driver of `createEnhancedDriver`
+   * does. Entity steps without an app require it.
    * @default false
    */
   readonly protectsFields?: boolean | undefined;
 }
 
-/** What a driver is told when the app starts. */
+/** What a driver gets when the app starts. */
 export interface DriverContext {
   readonly model: EntityModel;
   readonly log: Logger;
   readonly production: boolean;
 }
 
-/** What keeps tables and definitions in step, for drivers that can do it themselves. */
+/** Keeps tables and definitions in step, for drivers that can do so. */
 export interface DriverSchema {
   /**
    * Creates and alters tables to fit the definitions.
@@ -100,8 +100,8 @@ export interface DriverSchema {
   /** Differences between tables and definitions, a sentence each; empty when they agree. */
   pending(): Promise<readonly string[]>;
   /**
-   * Differences that this version of the app cannot work with, a sentence each with the remedy; what a later version may
-   * have added is not among them. In mode "off" they are about tables and columns only.
+   * Differences that this version of the app cannot work with, a sentence each with the remedy; additions of a later
+   * version do not count. In mode "off" they are about tables and columns only.
    * @default in mode "auto" what `pending` says, in mode "off" nothing
    */
   misfits?(): Promise<readonly string[]>;
@@ -110,14 +110,15 @@ export interface DriverSchema {
 }
 
 /**
- * What a database is to Keelson: something that runs statements. One contract suite (`driverContract`) runs on every driver;
+ * A database as Keelson sees it: it runs statements. One contract suite (`driverContract`) runs on every driver;
  * `defineDriver` makes of a port what code calls.
  *
- * Errors are Keelson's: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is a
- * ValidationFailedError on write and a ReferencedError on delete, a database that cannot be reached is a
+ * Errors are Keelson's: a unique violation is a ConflictError whose `fields` name the columns, a dangling reference is
+ * a ValidationFailedError on write and a ReferencedError on delete, a database that cannot be reached is a
  * DatabaseUnavailableError; anything else is a DatabaseError without the database's own text.
  *
- * Records of an entity with versions begin with 1, unless the data says otherwise; an `update` adds 1 in the same statement.
+ * Records of an entity with versions begin with 1, unless the data says otherwise; an `update` adds 1 in the same
+ * statement.
  */
 export interface DriverPort {
   readonly name: string;
@@ -125,7 +126,7 @@ export interface DriverPort {
   readonly schema?: DriverSchema | undefined;
   connect(context: DriverContext): Promise<void>;
   disconnect(): Promise<void>;
-  /** Resolves when the database answers. @throws DatabaseUnavailableError */
+  /** Resolves when the database responds. @throws DatabaseUnavailableError */
   ping(): Promise<void>;
   /** Runs a statement: all of it, or nothing. What it is given is copied before the call returns. */
   execute<S extends Statement>(statement: S): Promise<ResultOf<S>>;
@@ -137,9 +138,9 @@ export interface DriverPort {
 }
 
 /**
- * Persistence, as handlers, hooks, rules and steps use it: methods over the port's `execute`. Every `where` is compiled with
- * `compileWhere`, so an unknown column, an `undefined` or an inherited key throws before the database is asked. What is
- * undefined in data counts as not given.
+ * Persistence, as handlers, hooks, rules and steps use it: methods over the port's `execute`. Every `where` is compiled
+ * with `compileWhere`, so an unknown column, an `undefined` or an inherited key throws before a statement runs.
+ * Undefined values in data count as absent.
  */
 export interface Driver extends Omit<DriverPort, "transaction"> {
   /** The entities it serves. @throws ConfigurationError before it is connected */
@@ -152,13 +153,15 @@ export interface Driver extends Omit<DriverPort, "transaction"> {
   create(entity: EntityRef, data: Row, options?: CreateOptions): Promise<Row>;
   createMany(entity: EntityRef, rows: readonly Row[]): Promise<number>;
   /**
-   * Changes the one record that matches and returns it; null when none does. A `where` with an id takes a single statement.
-   * @throws ConflictError when several records match, ConfigurationError for no conditions, DatabaseError for another id
+   * Changes the one record that matches and returns it; null without a match. A `where` with an id takes a single
+   * statement.
+   * @throws ConflictError when several records match, ConfigurationError for no conditions, DatabaseError for another
+   *   id
    */
   update(entity: EntityRef, where: Where, data: Row): Promise<Row | null>;
   /** Changes all records that match; the where must not be empty. Returns how many. */
   updateMany(entity: EntityRef, where: Where, data: Row): Promise<number>;
-  /** Deletes the one record that matches; false when none does. @throws as `update` */
+  /** Deletes the one record that matches; false without a match. @throws as `update` */
   delete(entity: EntityRef, where: Where): Promise<boolean>;
   /** Deletes all records that match; the where must not be empty. Returns how many. */
   deleteMany(entity: EntityRef, where: Where): Promise<number>;

@@ -7,7 +7,7 @@ import type { Execute, Find } from "./statement.ts";
 
 /**
  * The order with `id` as its last key, so that it is total.
- * @param entity whose hidden columns are no keys: a cursor holds the values of its keys
+ * @param entity whose hidden columns cannot be keys: a cursor holds the values of its keys
  * @throws BadRequestError
  */
 export function totalOrder(sort: readonly SortKey[] | undefined, entity?: AnyEntity): readonly SortKey[] {
@@ -26,7 +26,7 @@ const MAX_CURSOR = 2_048;
 
 /**
  * The position of a record in an order, as opaque text. It holds nothing but values the caller was shown or sorted by;
- * undefined when those are too long to travel.
+ * undefined when those are too long for a URL.
  */
 export function encodeCursor(order: readonly SortKey[], row: Row): string | undefined {
   const values = order.map(({ field }) => {
@@ -39,7 +39,7 @@ export function encodeCursor(order: readonly SortKey[], row: Row): string | unde
 
 /**
  * Values of a cursor, one per key of the order.
- * @throws BadRequestError when it was not made for this order, or not by us
+ * @throws BadRequestError when it was made for another order, or not by Keelson
  */
 export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], cursor: string): readonly unknown[] {
   const values = readJson(cursor);
@@ -109,7 +109,7 @@ export async function* streamByKeyset(execute: Execute, find: Find, batchSize = 
     const rows = await execute({ ...page, sort: order, limit, select: columns, bytes });
     const last = rows.at(-1);
     if (last === undefined) return;
-    // Before the rows are handed over: what happens to them then must not move the position.
+    // Before the rows are handed over, since later changes of the rows must not move the position.
     const position = order.map(({ field }) => last[field] ?? null);
     for (const field of extra) for (const row of rows) delete row[field];
     yield rows;

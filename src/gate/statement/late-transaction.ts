@@ -63,12 +63,12 @@ export async function lateTransaction<T>(
   return ended ?? outcome;
 }
 
-/** Work that waits for the outermost transaction to commit. @typeParam S The scope outside all transactions */
+/** Work that waits until the outermost transaction commits. @typeParam S The scope outside all transactions */
 type AfterCommit<S> = (outermost: S) => Promise<void>;
 
 /**
- * A transaction that is under way, and all that joins it. What is joined cannot be rolled back alone: when it fails after it
- * has written something, the whole transaction fails with its error, also where that error is caught on the way.
+ * A transaction that is under way, and all that joins it. Joined work cannot be rolled back alone: when it fails after
+ * it has written something, the whole transaction fails with its error, also where that error is caught on the way.
  */
 export class OpenTransaction<S> {
   readonly afterCommit: AfterCommit<S>[] = [];

@@ -22,13 +22,15 @@ export interface Find {
    * @default any number
    */
   readonly bytes?: ByteBudget | undefined;
-  /** The columns that count for `bytes`: how many records fit must tell nothing of the others. @default all that are read */
+  /**
+   * The columns that count for `bytes`: how many records fit must not depend on the others. @default all that are read
+   */
   readonly counted?: ReadonlySet<string> | undefined;
-  /** Relations to read along; only for drivers with the capability `joins`. @default none */
+  /** Relations to read along; only for drivers with the capability `joins`. @default no relations */
   readonly joins?: readonly JoinedFind[] | undefined;
   /**
-   * Whether moments may be ISO 8601 texts, as JSON has them, for callers that only write the records out. Making dates of
-   * texts, only to write texts again, is a good part of what a list costs. @default false
+   * Whether datetimes may be ISO 8601 texts, as in JSON, for callers that only write the records out. Converting texts
+   * to dates and back is a good part of the cost of a list. @default false
    */
   readonly textMoments?: boolean | undefined;
   /**
@@ -53,23 +55,25 @@ export interface Count {
   readonly where: Condition;
 }
 
-/** Stores complete records, ids included: all, or none. */
+/** Stores complete records, ids included: all or nothing. */
 export interface Insert {
   readonly kind: "insert";
   readonly entity: AnyEntity;
   readonly rows: readonly Row[];
   /**
    * Condition on the one new record and on the database as it is without it, decided in the statement that stores it: a
-   * relation of the record leads to records that are stored already, and none of them refers to it. When it does not hold,
-   * nothing is stored, no constraint is looked at, and the count is 0. Only for drivers with the capability
-   * `conditionalInserts`. @default none
+   * relation of the record leads to records that are already stored, and no stored record refers to it. When it does
+   * not hold, nothing is stored, no constraint is looked at, and the count is 0. Only for drivers with the capability
+   * `conditionalInserts`. @default no condition
    */
   readonly where?: Condition | undefined;
   /** Whether the stored record is returned; for one row. @default false */
   readonly returning?: boolean | undefined;
 }
 
-/** Changes the records that match. Data has no id. An entity's version is counted, whatever data says of it. */
+/**
+ * Changes the records that match. Data has no id. An entity's version is counted up; a version in the data is ignored.
+ */
 export interface Update {
   readonly kind: "update";
   readonly entity: AnyEntity;
@@ -125,7 +129,7 @@ export interface Written {
   readonly rows: readonly Row[];
 }
 
-/** What a statement is answered with. */
+/** The result of a statement. */
 export type ResultOf<S extends Statement> = S extends Find
   ? Row[]
   : S extends Count

@@ -4,8 +4,8 @@ import type { Driver, DriverCapabilities, DriverPort } from "./driver.ts";
 import type { Execute, ResultOf, Statement } from "./statement.ts";
 
 /**
- * Stands around every statement of a driver, those of its transactions included. It may change the statement or its answer,
- * run other statements, or answer itself.
+ * Stands around every statement of a driver, those of its transactions included. It may change the statement or its
+ * result, run other statements, or return a result itself.
  * @param next runs a statement on the driver inside
  * @param inner the driver inside; for statements of a transaction, that of the transaction
  */
@@ -13,7 +13,7 @@ export type Middleware = (statement: Statement, next: Execute, inner: Driver) =>
 
 /** What a driver with a middleware does itself, instead of the driver inside. */
 export interface MiddlewareOptions extends Partial<Omit<DriverPort, "capabilities">> {
-  /** Capabilities that it has in place of those of the driver inside. @default none */
+  /** Capabilities that replace those of the driver inside. @default no changes */
   readonly capabilities?: Partial<DriverCapabilities>;
   /**
    * Whether the middleware treats records that are read along as it treats others, or only observes. If not, the driver has no

@@ -4,7 +4,7 @@ import { UnavailableError } from "../errors/errors.ts";
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a promise for a limited time. What it does after that is ignored, its rejection too.
+ * Waits for a promise for a limited time. Its later result is ignored, and so is a rejection.
  * @param ms milliseconds; 0 waits for ever
  * @throws UnavailableError (503) when the time is over
  */
@@ -27,7 +27,7 @@ export function withDeadline<T>(promise: PromiseLike<T>, ms: number, what: strin
   });
 }
 
-/** Whether a value can be waited for. ORMs' promises (PrismaPromise, for one) are no instances of Promise. */
+/** Whether a value can be waited for. Promises of ORMs, such as PrismaPromise, are not instances of Promise. */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }

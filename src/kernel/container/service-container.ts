@@ -8,7 +8,10 @@ type Making = { readonly id: string; readonly askedBy: Set<Making> };
 /** What is being made, by the promise that a cache holds of it. */
 const PENDING = new WeakMap<object, Making>();
 
-/** Ids from a service that waits for another one, by way of others or not, down to that one; none when it does not. */
+/**
+ * Ids from a service that waits for another one, directly or through others, down to that one; empty when it does not
+ * wait.
+ */
 function wayTo({ id, askedBy }: Making, from: string): readonly string[] {
   if (id === from) return [id];
   const way = [...askedBy].map((asker) => wayTo(asker, from)).find(({ length }) => length > 0);
@@ -51,7 +54,7 @@ export interface ServiceScope {
 class Container {
   readonly #tokens: DependencyContainer = emptyContainer();
   readonly #registrations = new Map<string, Registration>();
-  /** What factories made, the last to finish at the end; tsyringe forgets it, so closing is ours. */
+  /** What factories made, the last to finish at the end; tsyringe forgets it, so this class closes it. */
   readonly #instances = new Map<string, unknown>();
   #driver: unknown;
 
@@ -83,8 +86,8 @@ class Container {
   }
 
   /**
-   * The service, made on first use.
-   * @throws ConfigurationError when it is not registered, or when factories go round in a circle (printed as a -> b -> a)
+   * The service, created on first use.
+   * @throws ConfigurationError when it is not registered, or when factories form a circle (printed as a -> b -> a)
    */
   resolve<T = unknown>(id: string): T {
     return this.resolveIn<T>(id);
@@ -104,7 +107,7 @@ class Container {
     const cache = lifecycle === "singleton" ? this.#instances : lifecycle === "scoped" ? scope?.instances : undefined;
     const known = cache?.get(id);
     const pending = PENDING.get(known as object);
-    // In a circle, what is still being made would wait for itself for ever; what is finished may be used.
+    // In a circle, an unfinished service would wait for itself for ever; a finished one may be used.
     if (cache?.has(id) && pending === undefined) return known as T;
     const waiting = by === undefined ? [] : wayTo(by, id);
     if (waiting.length > 0)
@@ -149,7 +152,7 @@ class Container {
 
 /** Keeps what a factory made: a promise until it settles, then its value, or nothing, so that it may be tried again. */
 function keep(cache: Map<string, unknown>, making: Making, made: unknown): unknown {
-  const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` of a thenable may start it anew
+  const kept = isPromiseLike(made) ? Promise.resolve(made) : made; // once: each `then` of a thenable may start it again
   cache.set(making.id, kept);
   const forget = (): boolean => cache.get(making.id) === kept && cache.delete(making.id);
   if (!(kept instanceof Promise)) return kept;

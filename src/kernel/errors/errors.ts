@@ -82,7 +82,7 @@ export class MethodNotAllowedError extends KeelsonError {
   }
 }
 
-/** Another record is in the way; 409 (spec section 7). `fields` are the columns that collide. */
+/** Another record conflicts; 409 (spec section 7). `fields` are the columns that collide. */
 export class ConflictError extends KeelsonError {
   readonly fields: readonly string[];
 
@@ -100,7 +100,9 @@ export class ConflictError extends KeelsonError {
   }
 }
 
-/** The record is no longer as a rule or a validator saw it; 409. The gate looks again, and gives up after a few times. */
+/**
+ * The record has changed since a rule or a validator saw it; 409. The gate retries a few times before it throws this.
+ */
 export class RecordChangedError extends ConflictError {
   constructor() {
     super("The record is being changed by others; try again");
@@ -121,7 +123,7 @@ export class PreconditionFailedError extends KeelsonError {
   }
 }
 
-/** The request has to say which version of the record it is about (RFC 6585); 428. */
+/** The request has to name the version of the record (RFC 6585); 428. */
 export class PreconditionRequiredError extends KeelsonError {
   constructor(message = 'The request needs "If-Match" with the record\'s version', options?: KeelsonErrorOptions) {
     super("PRECONDITION_REQUIRED", 428, message, options);
@@ -172,8 +174,8 @@ export type DecryptionFailure = "malformed" | "unknown-key" | "no-context" | "re
 /** A stored value cannot be decrypted; 500. Its text names no value and no key, and is for the log. */
 export class DecryptionError extends KeelsonError {
   /**
-   * "malformed": no encrypted value; "unknown-key": its key is not registered; "no-context": its key binds values to
-   * their place, and the call did not name it; "refused": changed, moved, or of another key.
+   * "malformed": not an encrypted value; "unknown-key": its key is not registered; "no-context": its key binds values
+   * to their place, and the call did not name it; "refused": changed, moved, or of another key.
    */
   readonly reason: DecryptionFailure;
 
@@ -207,7 +209,10 @@ export class InternalError extends KeelsonError {
   }
 }
 
-/** The condition of a create does not hold; nothing was stored. Drivers throw it, and the gate says what it means: see `CreateOptions`. */
+/**
+ * The condition of a create does not hold; nothing was stored. Drivers throw it, and the gate translates it: see
+ * `CreateOptions`.
+ */
 export class NotStoredError extends InternalError {
   constructor() {
     super("The condition of the create does not hold; nothing was stored");
@@ -217,12 +222,12 @@ export class NotStoredError extends InternalError {
 /** What is known about a workflow that did not succeed. */
 export interface WorkflowFailure {
   readonly failedStep: string;
-  /** Steps that were taken back, in the order in which that happened. */
+  /** Compensated steps, in the order of compensation. */
   readonly compensatedSteps: readonly string[];
   readonly runId: string;
 }
 
-/** A step of a workflow failed, and the steps before it were taken back; 500. */
+/** A step of a workflow failed, and the steps before it were compensated; 500. */
 export class WorkflowFailedError extends KeelsonError {
   readonly failure: WorkflowFailure;
 

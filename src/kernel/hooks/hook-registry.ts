@@ -71,7 +71,7 @@ async function runRest<P>(
   }
 }
 
-/** Notes whose hook an unexpected error came from, the innermost one; refusals are what hooks are for. */
+/** Notes the hook that an unexpected error came from, the innermost one. Refusals are expected. */
 function blamed(hook: Hook<never>, error: unknown): unknown {
   if (error instanceof Error && !(isKeelsonError(error) && error.status < 500))
     noteOrigin(error, { plugin: hook.plugin, hook: hook.name });

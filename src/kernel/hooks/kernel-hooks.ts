@@ -10,7 +10,7 @@ export interface KernelRequestEvent {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** An answer on its way out; `route` and `params` are undefined when no route matched. */
+/** An outgoing response; `route` and `params` are undefined when no route matched. */
 export interface KernelResponseEvent extends Omit<KernelRequestEvent, "route" | "params"> {
   readonly route: KernelRoute | undefined;
   readonly params: Readonly<Record<string, string>> | undefined;
@@ -20,9 +20,9 @@ export interface KernelResponseEvent extends Omit<KernelRequestEvent, "route" | 
 /** A request whose route and caller are known. */
 export interface KernelRouteCall extends KernelRouteContext {
   /**
-   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is given:
-   * the call's, or one of its transactions. A hook may put a function of its own in its place that calls this one, or
-   * does not; the function of the plugin that was set up last is called first.
+   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is
+   * given: the call's, or one of its transactions. A hook may replace it with its own function, which may call this
+   * one; the function of the plugin that was set up last is called first.
    */
   respond(scope: Scope): Promise<KernelResponse>;
 }
@@ -37,13 +37,16 @@ export interface KernelRouteAuthorization {
 
 /** Every hook that the kernel runs, by the payload of its functions. */
 export interface KernelHooks {
-  /** A route was found; nothing is known about the caller yet. A throw answers the request. */
+  /** A route was found; the caller is not known yet. A thrown error becomes the response. */
   "request:start": KernelRequestEvent;
-  /** Any answer is ready, once per request; headers may still change. A throw on an error answer is only logged. */
+  /**
+   * The response is ready, once per request; headers may still change. An error thrown on an error response is only
+   * logged.
+   */
   "request:end": KernelResponseEvent;
   /**
-   * The caller is known; nothing was asked of any rule, and no body was read. A throw answers the request; `respond` may be
-   * replaced, to run the handler in a transaction, to see the response before that commits, or to give another one.
+   * The caller is known; no rule has run, and no body was read. A thrown error becomes the response. `respond` may be
+   * replaced: to run the handler in a transaction, to see the response before it commits, or to return another one.
    */
   "route:around": KernelRouteCall;
   /** Decides whether the caller may use a route that has rules of its own (plugin endpoints). */

@@ -3,14 +3,14 @@ import type { HttpExchange, KernelRequest, KernelResponse } from "../request/mes
 import type { ErrorContent } from "../request/present.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
 
-/** Bytes of the large answers of an app that are under way. */
+/** Bytes of an app's large responses in flight. */
 export interface LargeAnswers {
-  /** How many there may be. */
+  /** The most bytes allowed. */
   readonly most: number;
   bytes: number;
 }
 
-/** One request on its way, with its deadline: when that passes it gives up, and aborts the signal handlers were given. */
+/** A request in flight with its deadline. When that passes, it gives up and aborts the handler's signal. */
 export class Exchange implements HttpExchange {
   readonly requestId: string = crypto.randomUUID();
   readonly request: KernelRequest;
@@ -19,7 +19,7 @@ export class Exchange implements HttpExchange {
   /** Undefined until one matched. */
   route: KernelRoute | undefined;
   params: Readonly<Record<string, string>> | undefined;
-  /** The error that ended the work in the caller's scope, and what it says to this caller; undefined without one. */
+  /** The error that ended the work in the caller's scope, and its text for this caller; undefined without an error. */
   failure: { readonly error: unknown; readonly content: ErrorContent | undefined } | undefined;
   isExpired = false;
   /** Where the handler keeps it while it is under way. */
@@ -29,7 +29,7 @@ export class Exchange implements HttpExchange {
   #signal: AbortSignal | undefined;
   #headers: KernelResponse["headers"] | undefined;
 
-  /** Bytes of its answer, when that is a large one. */
+  /** Bytes of its response, when that is large. */
   #held = 0;
   #isAnswered = false;
   readonly #large: LargeAnswers;
@@ -40,7 +40,7 @@ export class Exchange implements HttpExchange {
     this.#large = large;
   }
 
-  /** The only large answer is let through, however large it is. */
+  /** A single large response is let through, however large it is. */
   hold(bytes: number): void {
     if (this.#isAnswered) return;
     const others = this.#large.bytes - this.#held;
@@ -50,7 +50,7 @@ export class Exchange implements HttpExchange {
     this.#large.bytes += bytes;
   }
 
-  /** Has a large answer count until it has been sent or given up. */
+  /** Counts a large response until it has been sent or given up. */
   holdUntilSent(response: KernelResponse): void {
     this.#isAnswered = true;
     if (this.#held === 0) return;
@@ -75,8 +75,8 @@ export class Exchange implements HttpExchange {
   }
 
   /**
-   * What the work comes to, or the error of the deadline when that passes first. Not a `Promise.race` against a promise
-   * of the deadline: that one would keep the answer in memory long after it was sent.
+   * The result of the work, or the deadline's error when that passes first. Not a `Promise.race` against a promise of
+   * the deadline, which would keep the response in memory long after it was sent.
    */
   within<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -94,7 +94,7 @@ export class Exchange implements HttpExchange {
     });
   }
 
-  /** Made on first use, as the adapter's own: most requests never look at it. */
+  /** Created on first use, like the adapter's: most requests never use it. */
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal;
     this.#controller = new AbortController();
@@ -111,7 +111,7 @@ export class Exchange implements HttpExchange {
     return this.#headers;
   }
 
-  /** Gives an answer the headers that it was given on the way; its own stay. */
+  /** Adds the collected headers to a response; its own headers win. */
   addHeaders({ headers }: KernelResponse): void {
     if (this.#headers === undefined) return;
     for (const [name, value] of Object.entries(this.#headers)) headers[name] ??= value;
@@ -124,7 +124,7 @@ export class Exchange implements HttpExchange {
   }
 }
 
-/** Bytes of one piece of a large answer. */
+/** Bytes of one piece of a large response. */
 const PIECE = 65_536;
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -139,9 +139,8 @@ export interface Place<T> {
 }
 
 /**
- * What is under way, oldest first. A `Set` would do, but for this: as a set is used, V8 replaces its table again and again, and
- * once it is old it leaves old tables behind, which keep everything that was under way from being collected until the
- * next collection of all memory.
+ * Items in flight, oldest first. Not a `Set`: V8 keeps replacing the table of a set, and the old tables keep finished
+ * items in memory until the next full garbage collection.
  */
 export class InFlight<T> implements Iterable<T> {
   #first: Place<T> | undefined;
@@ -162,7 +161,7 @@ export class InFlight<T> implements Iterable<T> {
     return place;
   }
 
-  /** @param place which must not have been left before */
+  /** @param place must not have been left before */
   leave(place: Place<T>): void {
     const { before, after } = place;
     if (before === undefined) this.#first = after;
@@ -174,7 +173,7 @@ export class InFlight<T> implements Iterable<T> {
     this.#size--;
   }
 
-  /** Oldest first. The body of the loop may `leave` the place of the current item, and no other one. */
+  /** Oldest first. The body of the loop may `leave` only the place of the current item. */
   *[Symbol.iterator](): Generator<T> {
     for (let place = this.#first; place !== undefined; ) {
       const { item, after } = place;
@@ -184,7 +183,7 @@ export class InFlight<T> implements Iterable<T> {
   }
 }
 
-/** The headers of every answer. */
+/** The headers of every response. */
 export function baseHeaders(requestId: string): Record<string, string | readonly string[]> {
   return {
     "x-request-id": requestId,
@@ -199,18 +198,17 @@ export function isStream(value: unknown): value is AsyncIterable<Uint8Array | st
 }
 
 /**
- * Ends a body that will not be sent, or not to its end. Nothing more is read of a stream, and what `endWith` has put on
- * its end runs.
+ * Ends a body that will not be sent completely. The stream is not read any further, and the callback of `endWith` runs.
  */
 export async function cancelBody({ body }: Pick<KernelResponse, "body">): Promise<void> {
   try {
     if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
   } catch {
-    // It has nothing left to tell.
+    // It has nothing left to report.
   }
 }
 
-/** A stream that does one thing more when it ends: read to its end, broken off, failed, or cancelled before it began. */
+/** A stream with a callback for its end: read to the end, broken off, failed, or cancelled before it began. */
 export function endWith<T>(body: AsyncIterable<T>, end: () => Promise<void> | undefined): AsyncIterable<T> {
   let isOver = false;
   return {

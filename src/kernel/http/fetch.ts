@@ -4,9 +4,9 @@ import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import { cancelBody } from "./exchange.ts";
 import { refusal } from "./handle-error.ts";
 
-/** What answers requests, as far as hosts need it. */
+/** An app, as far as hosts need it. */
 export interface Answering {
-  /** Answers a request; every error is an answer too. */
+  /** Handles a request; every error becomes a response, too. */
   handle(request: KernelRequest): Promise<KernelResponse>;
   /** @default nothing is logged */
   readonly log?: Logger | undefined;
@@ -27,22 +27,22 @@ export function fromWebRequest(request: Request): KernelRequest {
 }
 
 /**
- * Has an app answer a request of a host that speaks Request and Response. Never rejects.
- * @param answered runs before the answer is handed over
+ * Handles a request of a host that uses Request and Response. Never rejects.
+ * @param answered runs before the response is handed over
  */
 export async function answerWeb(
   app: Answering,
   request: KernelRequest,
   answered?: () => Promise<void>,
 ): Promise<Response> {
-  const failed = (error: unknown) => app.log?.error("An answer could not be sent", describeError(error));
+  const failed = (error: unknown) => app.log?.error("A response could not be sent", describeError(error));
   let reply: KernelResponse | undefined;
   try {
     reply = await app.handle(request);
     await answered?.();
     return toWebResponse(reply, request, failed);
   } catch (error) {
-    // An answer that cannot be written, such as one with a line break in a header.
+    // A response that cannot be written, such as one with a line break in a header.
     failed(error);
     if (reply !== undefined) void cancelBody(reply);
     return toWebResponse(refusal(error), request, failed);
@@ -50,16 +50,17 @@ export async function answerWeb(
 }
 
 /**
- * The kernel's answer as a web-standard response.
- * @param failed is told why a stream failed, unless the request was aborted; the host gets a generic error instead
- * @throws TypeError for an answer that cannot be written
+ * The kernel's response as a web-standard Response.
+ * @param failed gets the error of a failed stream, unless the request was aborted; the host gets a generic error
+ *   instead
+ * @throws TypeError for a response that cannot be written
  */
 function toWebResponse(
   { status, headers, body }: KernelResponse,
   request: Pick<KernelRequest, "method" | "signal">,
   failed: (error: unknown) => void,
 ): Response {
-  // `Headers` throws for a bad value now; a host may check a plain object only later, too late for an error answer.
+  // `Headers` throws for a bad value now; a host may check a plain object only later, too late for an error response.
   const list = new Headers();
   for (const [name, value] of Object.entries(headers))
     for (const one of typeof value === "string" ? [value] : value) list.append(name, one);
@@ -72,7 +73,7 @@ function toWebResponse(
   return new Response(body === null || bodyless ? null : webBody(body, request, failed), { status, headers: list });
 }
 
-/** A stream is read on demand: one chunk for each read of the host, and none before the first. */
+/** A stream is read on demand: one chunk per read of the host, and nothing before the first read. */
 function webBody(
   body: Exclude<KernelResponse["body"], null>,
   request: Pick<KernelRequest, "method" | "signal">,
@@ -105,7 +106,7 @@ function webBody(
         } catch (error) {
           if (!request.signal?.aborted) failed(error);
           // Hosts print what they get, some of them to the client.
-          throw new InternalError("The answer broke off");
+          throw new InternalError("The response broke off");
         }
       },
       async cancel() {
@@ -116,18 +117,18 @@ function webBody(
   );
 }
 
-/** By its name: hosts such as @hono/node-server put a class of their own in the place of the global one. */
+/** By its name: hosts such as @hono/node-server replace the global class. */
 export function isWebResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === "[object Response]";
 }
 
-/** An answer that a handler gives as it is. */
+/** A handler's own Response, passed on as it is. */
 export function fromWebResponse(response: Response): Pick<KernelResponse, "status" | "headers" | "body"> {
   const { status, url, body } = response;
   const headers: KernelResponse["headers"] = Object.fromEntries(response.headers);
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) headers["set-cookie"] = cookies;
-  // What was fetched is unpacked already, and as long as that makes it.
+  // A fetched body is already decompressed, so its length has changed.
   if (url !== "" && headers["content-encoding"] !== undefined) {
     delete headers["content-encoding"];
     delete headers["content-length"];

@@ -15,7 +15,7 @@ export interface IdentityOptions {
 }
 
 /**
- * Who calls. A callback that fails is 503, never “anonymous”; an identity without a proper id is 401.
+ * Finds the caller. A failing callback is a 503, never “anonymous”; an identity without a proper id is 401.
  * @throws UnavailableError, AuthenticationError, or the callback's own 401, 403, 429 or 503
  */
 export async function findPrincipal(request: KernelRequest, options: IdentityOptions): Promise<Principal> {
@@ -29,7 +29,7 @@ export async function findPrincipal(request: KernelRequest, options: IdentityOpt
         : (request.getUser as (raw: unknown) => unknown)(request.raw);
     if (isPromiseLike(found)) found = await withDeadline(found, limits.hookMs, "getUser");
   } catch (error) {
-    // What says something about the caller or the moment; a 404 from a look-up inside the callback does neither.
+    // Statuses that concern the caller or a temporary state. A 404 from a look-up inside the callback is neither.
     if (isKeelsonError(error) && [401, 403, 429, 503].includes(error.status)) throw error;
     log.error("getUser failed", describeError(error));
     throw new UnavailableError("Callers cannot be recognised at the moment");
@@ -54,11 +54,11 @@ export function toPrincipal(user: unknown, { isAdmin, limits, log }: Omit<Identi
     const answer: unknown = isAdmin(user as User);
     if (isPromiseLike(answer)) {
       answer.then(undefined, () => {}); // an unhandled rejection would end the process
-      log.error("isAdmin must be synchronous; the caller is treated as no admin");
+      log.error("isAdmin must be synchronous; the caller is not treated as an admin");
     }
     admin = answer === true;
   } catch (error) {
-    log.error("isAdmin failed; the caller is treated as no admin", describeError(error));
+    log.error("isAdmin failed; the caller is not treated as an admin", describeError(error));
   }
   return { kind: "user", user: user as User, isAdmin: admin };
 }
@@ -84,8 +84,8 @@ export function defaultIsAdmin(user: User): boolean {
 }
 
 /**
- * What `getUser` is given. A class, because a literal with a getter gets a hidden class of its own each time, which costs more
- * than everything else that recognises a caller.
+ * What `getUser` is given. A class, because a literal with a getter gets a hidden class of its own each time, which
+ * costs more than the rest of finding a caller.
  */
 class RequestView implements RequestInfo {
   readonly method: string;
@@ -105,7 +105,7 @@ class RequestView implements RequestInfo {
     this.#request = request;
   }
 
-  /** Making the host's own request may cost something; few ask for it. */
+  /** Creating the host's own request may be costly, and few use it. */
   get raw(): unknown {
     return this.#request.raw;
   }
@@ -121,8 +121,8 @@ const BEARER = /^\s*bearer\s/i;
 
 /**
  * Refuses requests that a page of another site may have sent with the cookies of the caller (OWASP, Cross-Site Request
- * Forgery Prevention: Fetch Metadata). A bearer token shows that the page was allowed to send it: browsers add none by
- * themselves, and ask the server before they send one to another origin.
+ * Forgery Prevention: Fetch Metadata). A bearer token shows that the page was allowed to send it: browsers do not add
+ * one by themselves, and ask the server before they send one to another origin.
  * @throws AuthorizationError
  */
 export function refuseForged({ method, headers }: KernelRequest, trusted: TrustedOrigins): void {

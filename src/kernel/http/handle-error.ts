@@ -12,19 +12,19 @@ export interface ErrorReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What `handleError` is told about the request. */
+/** What `handleError` knows about the request. */
 export interface ErrorReplyOptions {
   /** Goes into the body, so that a report can be matched with the log. */
   readonly requestId?: string | undefined;
-  /** RFC 9457 members beside ours. @default false */
+  /** RFC 9457 members besides Keelson's. @default false */
   readonly problemJson?: boolean | undefined;
   /** Path of the request, for RFC 9457's `instance`. */
   readonly instance?: string | undefined;
-  /** What the error says of itself, masked for its caller. @default what it says, without the records in it */
+  /** The error's body, masked for its caller. @default the error's body without records */
   readonly content?: ErrorContent | undefined;
 }
 
-/** Keelson errors whose message is for the log only: it names settings and keys. */
+/** Keelson errors whose messages are for the log only: they name settings and keys. */
 const FOR_THE_LOG: ReadonlySet<string> = new Set(["CONFIGURATION_ERROR", "DECRYPTION_FAILED"]);
 
 /**
@@ -50,13 +50,16 @@ export function handleError(error: unknown, options: ErrorReplyOptions = {}): Er
   return { status: known.status, headers: { "content-type": type, ...known.headers }, body };
 }
 
-/** An error as an answer. */
+/** An error as a response. */
 export function errorResponse(error: unknown, requestId: string, options?: ErrorReplyOptions): TextResponse {
   const { status, headers, body } = handleError(error, { ...options, requestId });
   return { status, headers: { ...baseHeaders(requestId), ...headers }, body: JSON.stringify(body) };
 }
 
-/** The answer to what never becomes a request, or to an answer that cannot be written, in the one error shape. */
+/**
+ * The response to bytes that are not a request, or in place of a response that cannot be written, in the usual error
+ * shape.
+ */
 export function refusal(error: unknown): TextResponse {
   return errorResponse(error, randomUUID());
 }

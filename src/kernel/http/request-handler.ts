@@ -32,11 +32,11 @@ export interface RequestHandlerOptions {
   readonly apiPrefix: string;
   readonly identity: IdentityOptions;
   readonly trustedOrigins: TrustedOrigins;
-  /** Resolves when the app can answer; throws what keeps it from doing so. */
+  /** Resolves when the app can handle requests; throws the reason when it cannot. */
   readonly started: () => Promise<void> | undefined;
 }
 
-/** Answers requests: canonicalize, match, hooks, principal, handler, serialize. Never rejects. */
+/** Handles requests: canonicalize, match, hooks, principal, handler, serialize. Never rejects. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #active = new InFlight<Exchange>();
@@ -74,7 +74,7 @@ export class RequestHandler {
     return response;
   }
 
-  /** Refuses new requests; resolves when those in flight are answered and their work, too, has ended or has been given up. */
+  /** Refuses new requests; resolves when those in flight have a response and their work has ended or was given up. */
   async drain(): Promise<void> {
     this.#closing = true;
     if (this.#active.size > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -124,7 +124,7 @@ export class RequestHandler {
     }
   }
 
-  /** The route's answer, with what plugins have put around it. */
+  /** The route's response, with the layers of plugins. */
   async #around(
     { request, requestId }: Exchange,
     route: KernelRoute,
@@ -152,7 +152,7 @@ export class RequestHandler {
     return call.respond(scope);
   }
 
-  /** What the route's handler makes of the request, if the caller may use the route. */
+  /** The handler's result, if the caller may use the route. */
   async #respond(context: KernelRouteContext): Promise<KernelResponse> {
     const { route, requestId, scope } = context;
     const { scopes } = this.#options;
@@ -165,7 +165,7 @@ export class RequestHandler {
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   }
 
-  /** Runs `request:end`. An error answer stays; in place of any other one comes the error of the hook. */
+  /** Runs `request:end`. An error response stays; any other response is replaced by the hook's error. */
   async #announce(exchange: Exchange, response: KernelResponse, hasFailed: boolean): Promise<KernelResponse> {
     const { request, requestId, route, params } = exchange;
     const { hooks, log } = this.#options;
@@ -186,7 +186,8 @@ export class RequestHandler {
     const { log } = this.#options;
     const status = isKeelsonError(error) ? error.status : 500;
     const path = request.url.split("?", 1)[0]?.slice(0, 200);
-    // The client disconnected before this 503. That is no error for the log: clients could fill it by disconnecting.
+    // The client disconnected before this 503. That is not logged as an error: clients could fill the log by
+    // disconnecting.
     const isGone = error instanceof UnavailableError && request.signal?.aborted === true;
     if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });
@@ -203,7 +204,7 @@ export class RequestHandler {
   /** One coarse timer for all requests: exact to a second, and nothing per request. */
   #begin(exchange: Exchange): void {
     this.#sweeper ??= setInterval(() => this.#sweep(), 1_000);
-    if (this.#active.size === 0) this.#sweeper.ref(); // a script lives until its request is answered or has expired
+    if (this.#active.size === 0) this.#sweeper.ref(); // keeps a script alive until its request ends
     exchange.place = this.#active.enter(exchange);
   }
 
@@ -216,7 +217,10 @@ export class RequestHandler {
     this.#idle?.();
   }
 
-  /** Ends what takes too long. Work that goes on after that is given up `hookMs` later, so that closing always completes. */
+  /**
+   * Ends requests that take too long. Work that goes on after that is abandoned `hookMs` later, so that closing always
+   * completes.
+   */
   #sweep(): void {
     const now = Date.now();
     const { hookMs } = this.#options.limits;

@@ -42,7 +42,7 @@ export function createPrefixedLogger(prefix: string, logger: Logger): Logger {
 
 type Meta = Readonly<Record<string, unknown>>;
 
-/** Key of a message that may quote values. A logger never gets it: `util.inspect` and `console` show symbols too. */
+/** Key of a message that may quote values. Removed before logging: `util.inspect` and `console` show symbols, too. */
 export const kHiddenMessage = Symbol("keelson.hiddenMessage");
 
 type Described = Meta & { readonly [kHiddenMessage]?: unknown };
@@ -72,7 +72,7 @@ export function safeLogger(logger: Logger, showMessages = false): Logger {
       const result: unknown = logger[level](message, shown);
       if (isPromiseLike(result)) void result.then(undefined, nothing);
     } catch {
-      // Nowhere left to report it.
+      // Nothing is left to report it to.
     }
   });
 }
@@ -112,10 +112,10 @@ export function noteOrigin(error: Error, origin: Origin): void {
 }
 
 /**
- * What the log may say about an error: name, code, stack frames, and the plugin and the hook that it came from. A message
- * that is not a Keelson error's may quote values, as those of an ORM do. It is under a symbol, and the logger of an app shows
- * it outside production only.
- * @param causes how many causes to go down, so that a circle of causes ends
+ * What the log may say about an error: name, code, stack frames, and the plugin and the hook that it came from. A
+ * message that is not a Keelson error's may quote values, as those of an ORM do. It is under a symbol, and the logger
+ * of an app shows it outside production only.
+ * @param causes how many causes to follow, so that circular causes end
  */
 export function describeError(error: unknown, causes = 5): Record<string, unknown> {
   if (!(error instanceof Error))

@@ -12,7 +12,7 @@ import type { KernelRoute } from "../routes/kernel-route.ts";
 import type { DeclarationShapes } from "./declared-problems.ts";
 import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
 
-/** What the base of an app is laid on: the kernel, when its plugins are in order and none is set up. */
+/** The kernel as a base sees it: its plugins are ordered, but not set up yet. */
 export interface Ground {
   readonly plugins: readonly KernelPlugin[];
   readonly container: ServiceContainer;
@@ -47,7 +47,7 @@ export interface Base {
 /** A base that is ready to be used. */
 export interface CompletedBase {
   readonly scopes: Scopes;
-  /** Rules of a route that has none of its own, for listings. */
+  /** Rules of a route without its own, for listings. */
   rulesOf(route: KernelRoute): readonly string[];
   /** Runs before plugins are started; again when the start is tried again. */
   connect(): Promise<void>;
@@ -57,7 +57,7 @@ export interface CompletedBase {
 
 const NO_SHAPES: DeclarationShapes = { plugin: {}, hook: {}, endpoint: {}, route: {} };
 
-/** The base of an app whose first plugin lays none: scopes with a caller and services. */
+/** The default base: scopes with a caller and services. */
 export function plainBase({ container }: Ground): Base {
   const scopes: Scopes = {
     open(init) {
@@ -80,7 +80,7 @@ export function plainBase({ container }: Ground): Base {
   };
 }
 
-/** Runs the calls of clients in the process, as RequestHandler answers requests. */
+/** Runs the calls of in-process clients, as RequestHandler runs requests. */
 interface CallRunner {
   /**
    * Runs a call in a scope of its own, which ends with it. It waits until the app has started, unless it is `early`.
@@ -95,7 +95,7 @@ interface CallRunner {
   drain(): Promise<void>;
 }
 
-/** What calls in the process need of the kernel. */
+/** What in-process calls need of the kernel. */
 interface CallRunnerParts {
   readonly limits: Limits;
   readonly log: Logger;

@@ -162,8 +162,8 @@ function oneOf(first: string): string {
 type GetUser = IdentityOptions["getUser"];
 
 /**
- * The one function that recognises callers: the configuration's, or a plugin's. With two, one would be there for
- * nothing while its author believes that it protects the app, so that is a problem of the configuration.
+ * The one function that recognises callers: the configuration's, or a plugin's. Two are a configuration problem: one
+ * would be ignored while its author believes that it protects the app.
  */
 export function chooseGetUser(
   own: GetUser,

@@ -16,8 +16,8 @@ export interface KernelConfig {
 }
 
 /**
- * What the kernel gives a plugin. What declares (`services.register`, `hooks`, `routes.add`, `problem`)
- * is for `setup`: afterwards it throws a ConfigurationError, and the app does not start.
+ * What the kernel gives a plugin. The declaring members (`services.register`, `hooks`, `routes.add`, `problem`) are for
+ * `setup`: afterwards they throw a ConfigurationError, and the app does not start.
  */
 export interface KernelPluginContext {
   readonly services: {
@@ -80,12 +80,12 @@ export interface KernelPluginOptions {
   readonly endpoints?: Readonly<Record<string, KernelEndpoint>> | undefined;
   /**
    * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
-   * `limits.hookMs` at most.
-   * Throw AuthenticationError for credentials that are wrong: any other error is answered with 503. An app has
-   * one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its requests.
+   * `limits.hookMs` at most. Throw AuthenticationError for credentials that are wrong: any other error becomes a 503.
+   * An app has one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its
+   * requests.
    */
   getUser?(request: RequestInfo, context: KernelPluginContext): unknown;
-  /** Lays what the other plugins stand on. Only the first plugin of an app may do that. */
+  /** Provides the base for the other plugins. Only for the first plugin of an app. */
   base?(ground: Ground): Base;
   /** Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused. */
   setup?(context: KernelPluginContext): void;

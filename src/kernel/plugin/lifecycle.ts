@@ -64,11 +64,11 @@ export function createLifecycle({
       state = "started";
     } catch (error) {
       state = "failed";
-      // Only what can heal by itself is worth another try.
+      // Only temporary failures are retried.
       const canHeal = isKeelsonError(error) && error.code === "DATABASE_UNAVAILABLE";
       nextAttempt = canHeal ? Date.now() + RETRY_MS : Number.POSITIVE_INFINITY;
       log.error("The app could not start", describeError(error));
-      if (stopped) await shutDown(); // it was closed meanwhile: what came up late goes down, too
+      if (stopped) await shutDown(); // it was closed meanwhile: stop what started late, too
       throw error;
     }
   }
@@ -81,7 +81,7 @@ export function createLifecycle({
     await quietly("services", () => container.dispose());
     await quietly("driver", disconnect);
   }
-  /** Stopping always completes: what fails, or takes too long, is logged, and the rest is stopped. */
+  /** Stopping always completes: failures and timeouts are logged, and the rest is stopped. */
   async function quietly(what: string, stop: () => unknown): Promise<void> {
     try {
       await withDeadline((async () => stop())(), stopMs, what);
@@ -113,7 +113,7 @@ export function createLifecycle({
 
 /**
  * Orders plugins so that each comes after what it requires, otherwise as listed. Problems (duplicates, missing and
- * circular requirements, things that are no plugins) are reported, and what can be ordered is.
+ * circular requirements, values that are not plugins) are reported; the rest is ordered.
  */
 export function orderPlugins(input: Iterable<unknown>, problem: (sentence: string) => void): KernelPlugin[] {
   const plugins: KernelPlugin[] = [];

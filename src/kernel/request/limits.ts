@@ -34,7 +34,9 @@ export interface Limits {
   readonly maxPageSize: number;
   /** Bytes of a page of records, and of what is included in them. @default 8388608 */
   readonly pageBytes: number;
-  /** Bytes of all answers of more than 1 MiB that are under way at once; one more is refused with 503. @default 67108864 */
+  /**
+   * Bytes of all responses over 1 MiB that are in flight at once; further ones are refused with 503. @default 67108864
+   */
   readonly answerBytes: number;
   /** Records that a page may skip; beyond it, keyset. @default 100000 */
   readonly maxOffset: number;
@@ -48,7 +50,7 @@ export interface Limits {
   readonly requestMs: number;
 }
 
-/** The limits of an app that sets none. */
+/** The default limits of an app. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodyBytes: 1_048_576,
   importBytes: 268_435_456,

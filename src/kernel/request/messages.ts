@@ -9,8 +9,8 @@ export interface KernelRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body?: KernelBody | undefined;
   /**
-   * Address of the other end of the connection, which may be a proxy's; no header has a say in it.
-   * @default the host does not tell
+   * Address of the other end of the connection, which may be a proxy's; headers do not change it.
+   * @default the host does not report it
    */
   readonly address?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -27,36 +27,36 @@ export type KernelBody =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "parsed"; readonly value: unknown };
 
-/** An answer as adapters write it out. Header names are lower-case; a list is several headers of one name. */
+/** A response as adapters write it out. Header names are lower-case; a list is several headers of one name. */
 export interface KernelResponse {
   status: number;
   headers: Record<string, string | readonly string[]>;
   body: string | Uint8Array | AsyncIterable<Uint8Array | string> | null;
 }
 
-/** What an answer is made for; it may refuse to keep more in memory. */
+/** The request a response is made for; it may refuse to keep more in memory. */
 export interface ByteHolder {
   /**
-   * Notes bytes of a large answer.
-   * @throws UnavailableError when too many large answers are under way already
+   * Notes bytes of a large response.
+   * @throws UnavailableError when too many large responses are in flight
    */
   hold?(bytes: number): void;
 }
 
-/** A request being answered, as whatever works for it may see it. */
+/** The current request, as the code that handles it sees it. */
 export interface HttpExchange extends ByteHolder {
   readonly request: KernelRequest;
-  /** The route that answers, by what it does: "create", an action's name. Undefined until one matched. */
+  /** What the matched route does: "create", an action's name. Undefined until a route matched. */
   readonly route?: { readonly action: string } | undefined;
-  /** Headers the answer gets besides those of its route, unless it turns out to be an error. Names are lower-case. */
+  /** Headers that are added to the response, unless it is an error. Names are lower-case. */
   readonly headers: Record<string, string | readonly string[]>;
-  /** Aborted when the caller has gone, or has been told that it took too long. */
+  /** Aborted when the caller has disconnected or was sent a timeout. */
   readonly signal: AbortSignal;
-  /** The caller has been told that it took too long. */
+  /** Whether the caller was sent a timeout. */
   readonly isExpired: boolean;
 }
 
-/** What `getUser` of the app's options sees: the least that all hosts can give. */
+/** What `getUser` of the app's options gets: the parts that all hosts have. */
 export interface RequestInfo {
   readonly method: string;
   readonly url: string;

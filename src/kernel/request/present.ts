@@ -2,14 +2,14 @@ import type { KeelsonError } from "../../entity/keelson-error.ts";
 import { InternalError } from "../errors/errors.ts";
 
 /**
- * Key of a mark: an object that has it is shown by `Presenter.marked`, and left out where a presenter has none. It is
- * enumerable where it is set, so that `{ ...record }` keeps it; a symbol, so that JSON never shows it.
+ * Key of a mark: an object that has it is shown by `Presenter.marked`, and left out without that function. It is
+ * enumerable, so that `{ ...record }` keeps it; a symbol, so that JSON never shows it.
  */
 export const kMarked: unique symbol = Symbol("keelson.record");
 
 /** How a value is shown. */
 export interface Presenter {
-  /** Whether moments become ISO 8601 text, as JSON has them; for callers in the process they stay `Date`s. */
+  /** Whether datetimes become ISO 8601 text, as in JSON; for in-process callers they stay `Date`s. */
   readonly wire: boolean;
   /** Shows an object with a mark. @default it is left out */
   marked?(value: object, depth: number): unknown;
@@ -18,14 +18,14 @@ export interface Presenter {
 /** Deeper results are refused before they overflow the stack; circular ones end here too. */
 const MAX_DEPTH = 64;
 
-/** Refuses what is nested too deeply, or circular. @throws InternalError */
+/** Refuses a value that is nested too deeply or circular. @throws InternalError */
 export function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new InternalError("The result is nested too deeply, or circular");
 }
 
 /**
  * A value as plain JSON data, in which every object with a mark, at any depth, is what the presenter makes of it.
- * @throws InternalError for what is nested too deeply, or circular
+ * @throws InternalError for a value that is nested too deeply or circular
  */
 export function presentPlain(value: unknown, presenter: Presenter, depth = 0): unknown {
   if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
@@ -51,10 +51,13 @@ function presentAll(items: readonly unknown[], presenter: Presenter, depth: numb
   return all;
 }
 
-/** What an error says of itself, as plain JSON data. */
+/** An error's body as plain JSON data. */
 export type ErrorContent = Readonly<Record<string, unknown>>;
 
-/** What a Keelson error says, without the objects in it that have a mark. One that cannot be told says only what it is. */
+/**
+ * A Keelson error's body without marked objects. An error that cannot be written as JSON is reduced to its code and
+ * message.
+ */
 export function errorContent(error: KeelsonError): ErrorContent {
   try {
     return tellable(presentPlain(error.toJSON(), { wire: true }));
@@ -63,7 +66,7 @@ export function errorContent(error: KeelsonError): ErrorContent {
   }
 }
 
-/** @throws TypeError for what cannot be written as JSON */
+/** @throws TypeError for a value that cannot be written as JSON */
 export function tellable(plain: unknown): ErrorContent {
   JSON.stringify(plain);
   return plain as ErrorContent;

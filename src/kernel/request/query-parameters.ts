@@ -12,8 +12,8 @@ export function shownName(name: string): string {
 }
 
 /**
- * Splits a raw query string. Our own, because URLSearchParams repairs broken escapes silently and decodes what two
- * layers could then read differently.
+ * Splits a raw query string. Not URLSearchParams, which silently repairs broken escapes and decodes what two layers
+ * could then read differently.
  * @param search without `?`
  * @param limit how many different names are allowed; repeated ones are values of one parameter
  * @throws BadRequestError for broken escapes, NUL, lone surrogates and too many parameters

@@ -6,7 +6,7 @@ import type { ErrorContent } from "./present.ts";
 export interface ScopeInit {
   readonly principal: Principal;
   readonly requestId: string;
-  /** @default none: work in the process */
+  /** @default no request: work in the process */
   readonly exchange?: HttpExchange | undefined;
 }
 
@@ -17,18 +17,18 @@ export interface Scope extends ScopeInit {
   readonly services: ScopedContainer;
 }
 
-/** A scope as the code that opened it has it: that code closes it, and its services with it. */
+/** A scope as its owner sees it: the owner closes it, together with its services. */
 export interface OpenScope extends Scope {
-  /** Never rejects: what it was for is done. */
+  /** Never rejects: its work is done. */
   close(): Promise<void> | undefined;
 }
 
-/** How an app makes scopes, and what leaves it through them. The gate brings its own. */
+/** How an app creates scopes and presents their results. The gate brings its own. */
 export interface Scopes {
   open(init: ScopeInit): OpenScope;
-  /** A value as JSON text; undefined for what JSON cannot say. */
+  /** A value as JSON text; undefined for values that JSON cannot express. */
   toJson(value: unknown, scope: Scope): string | undefined | Promise<string | undefined>;
-  /** What an error says to the caller; undefined for one that says nothing. */
+  /** The error's body for the caller; undefined without one. */
   presentError(error: unknown, scope: Scope): Promise<ErrorContent | undefined>;
 }
 
@@ -51,7 +51,7 @@ export const ANONYMOUS: Principal = Object.freeze({ kind: "anonymous", user: nul
 /** The principal of the app itself, which no rule restricts. */
 export const SYSTEM: Principal = Object.freeze({ kind: "system", user: null, isAdmin: true });
 
-/** Tells the time; replaced in tests. */
+/** Returns the current time; replaced in tests. */
 export interface Clock {
   now(): Date;
 }

@@ -25,15 +25,15 @@ export interface KernelRouteContext {
   body(): Promise<unknown>;
 }
 
-/** An answer with a status and headers; a handler that returns anything else answers 200 with it, or 204 for undefined. */
+/** A response with a status and headers. Any other return value is sent with 200, or as 204 for undefined. */
 export class Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 
-  /** @throws InternalError for a status that no host can send: a whole number from 200 to 599 it is */
+  /** @throws InternalError unless the status is a whole number from 200 to 599 */
   constructor(status: number, body?: unknown, headers: Readonly<Record<string, string | readonly string[]>> = {}) {
-    // No host says so in time: one would refuse the answer, another one would wait for the rest of it.
+    // Hosts report it too late: some refuse the response, others wait for the rest of it.
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InternalError("The status of an answer is a whole number from 200 to 599");
     this.status = status;
@@ -47,7 +47,7 @@ export interface KernelRouteInput {
   readonly method: string;
   /** Pattern such as `/films/:id`; under the API prefix when `entity` is set, from the root otherwise. */
   readonly path: string;
-  /** Answers the requests of the route. */
+  /** Handles the requests of the route. */
   handler(context: KernelRouteContext): unknown;
   readonly entity?: Resource | undefined;
   /** What it does, for listings: "list", "create", an action's name. */
@@ -60,7 +60,7 @@ export interface KernelRouteInput {
   readonly readsBody?: "raw" | undefined;
   /** Milliseconds the request may take. @default limits.requestMs */
   readonly timeout?: number | undefined;
-  /** Answered also while the app is starting, and without asking who calls: for liveness probes. @default false */
+  /** Handled also while the app is starting, and without finding the caller: for liveness probes. @default false */
   readonly early?: boolean | undefined;
 }
 

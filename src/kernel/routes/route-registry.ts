@@ -27,7 +27,7 @@ export class RouteRegistry {
     this.#problem = problem;
   }
 
-  /** All routes as data. `rulesOf` tells the rules of a route that has none of its own. */
+  /** All routes as data. `rulesOf` returns the rules of a route without its own. */
   list(rulesOf: (route: KernelRoute) => readonly string[]): readonly RouteListing[] {
     return this.#routes.map((route) =>
       Object.freeze({

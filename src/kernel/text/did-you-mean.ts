@@ -18,7 +18,7 @@ function distance(a: string, b: string, limit: number): number {
   return last[b.length] as number;
 }
 
-/** The candidate nearest to a mistyped name, or undefined when none is near. */
+/** The candidate nearest to a mistyped name, or undefined without a close one. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > 64) return undefined;
   const limit = Math.max(1, Math.floor(name.length / 3));

@@ -7,18 +7,18 @@ import { everything } from "./library.ts";
 export interface DriverCase {
   /** What a driver does, in the present tense. */
   readonly title: string;
-  /** Passes, or rejects with what was expected and what there was. */
+  /** Passes, or rejects with the expected and the actual value. */
   run(driver: Driver): Promise<void>;
 }
 
-/** What a statement that cannot be is answered with. */
+/** The expected error of a statement. */
 export interface Refusal {
   readonly code: string;
   /** Columns of a conflict, or keys that refer to nothing. @default not compared */
   readonly fields?: readonly string[];
 }
 
-/** Work must fail with one of our errors, and change nothing. */
+/** Work must fail with a Keelson error, and change nothing. */
 export async function expectRefusal(driver: Driver, work: () => Promise<unknown>, refusal: Refusal): Promise<void> {
   const before = await everything(driver);
   const outcome = await work().then(

@@ -7,7 +7,7 @@ import { everything, LIBRARY, plantLibrary } from "./library.ts";
 import { READ_CASES } from "./read-cases.ts";
 import { WRITE_CASES } from "./write-cases.ts";
 
-/** A bit of everything that writes. */
+/** One write of each kind. */
 async function touch(driver: Driver): Promise<void> {
   await driver.create("tag", { id: "t9", name: "green" });
   await driver.update("book", { id: "b2" }, { pages: 9 });
@@ -36,7 +36,7 @@ const TRANSACTION_CASES: readonly DriverCase[] = [
       const reason = new ConflictError("changed my mind");
       const work = driver.transaction(async (inner) => {
         await touch(inner);
-        // A transaction inside joins: it goes with the one around it.
+        // A nested transaction joins the outer one.
         await inner.transaction((joined) => joined.create("tag", { id: "t8", name: "white" }));
         throw reason;
       });
@@ -45,7 +45,7 @@ const TRANSACTION_CASES: readonly DriverCase[] = [
     },
   },
   {
-    title: "answers nobody who uses a transaction that is over",
+    title: "refuses statements on a transaction that is over",
     async run(driver) {
       let kept: Driver | undefined;
       await driver.transaction(async (inner) => {

@@ -103,7 +103,7 @@ function sortedLike(order: Row, row: Row | null | undefined): Row {
 /** Finding records. */
 export const READ_CASES: readonly DriverCase[] = [
   {
-    title: "gives back every kind of value as it was stored, and a copy that nobody shares",
+    title: "gives back every kind of value as it was stored, and as a fresh copy",
     async run(driver) {
       const row = await driver.findOne("book", { id: "b1" });
       assert.deepEqual(row, DUNE);
@@ -118,7 +118,7 @@ export const READ_CASES: readonly DriverCase[] = [
     },
   },
   {
-    title: "gives moments that may be texts as the dates they are, or as JSON has these",
+    title: "gives datetimes that may be texts as the dates they are, or as JSON has these",
     async run(driver) {
       const wanted = JSON.stringify(DUNE);
       const { model } = driver;
@@ -137,14 +137,14 @@ export const READ_CASES: readonly DriverCase[] = [
   },
   ...conditionCases,
   {
-    title: "orders by id unless it is told otherwise, with null as the smallest value, and cuts pages",
+    title: "orders by id by default, with null as the smallest value, and cuts pages",
     async run(driver) {
       for (const [query, ids] of PAGES)
         assert.deepEqual(idsOf(await driver.findMany("book", query)), ids, JSON.stringify(query));
     },
   },
   {
-    title: "refuses names that are no columns, and values that are undefined",
+    title: "refuses names that are not columns, and values that are undefined",
     async run(driver) {
       for (const where of [{ nope: 1 }, { title: undefined }, { title: { eq: undefined } }])
         await expectRefusal(driver, () => driver.findMany("book", { where }), { code: "BAD_REQUEST" });

@@ -117,7 +117,7 @@ export const WRITE_CASES: readonly DriverCase[] = [
     },
   },
   {
-    title: "refuses a value that somebody has, and names the columns",
+    title: "refuses a unique value that is taken, and names the columns",
     async run(driver) {
       const ann = authorRow({ id: "a9", name: "other", email: "ann@example.com" });
       await expectRefusal(driver, () => driver.create("author", ann), conflict("email"));

@@ -164,7 +164,7 @@ describe("honoAdapter", () => {
     const app = new Hono().use(honoAdapter(api)).onError(onError);
     expect(await get(app, "/api")).toMatchObject({ code: "INTERNAL" });
     expect(onError).not.toHaveBeenCalled();
-    expect(api.log.lines).toEqual([expect.stringContaining("An answer could not be sent")]);
+    expect(api.log.lines).toEqual([expect.stringContaining("A response could not be sent")]);
   });
 
   it("leaves errors of the handlers behind it to Hono", async () => {
@@ -282,7 +282,7 @@ describe("honoAdapter", () => {
         expect(response.status === 500 || !response.complete).toBe(true);
         expect(response.body).not.toContain("secret");
         expect(seen.ended).toBe(true);
-        expect(api.log.lines).toEqual([expect.stringContaining("An answer could not be sent")]);
+        expect(api.log.lines).toEqual([expect.stringContaining("A response could not be sent")]);
       }
       expect(JSON.stringify(printed.mock.calls.map(String))).not.toContain("secret");
     });

@@ -160,7 +160,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     ];
     const problems = await problemsOf(migrations.create("shrink"));
     expect([...problems].sort()).toEqual(
-      [...expected, "nothing was written; to lose these values, say so: --accept-data-loss"].sort(),
+      [...expected, "nothing was written; pass --accept-data-loss to lose these values"].sort(),
     );
     expect(await readdir(place.directory)).toHaveLength(2);
     const created = await migrations.create("shrink", { acceptDataLoss: true });

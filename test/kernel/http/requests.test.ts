@@ -366,8 +366,8 @@ describe("request handling", () => {
     kernel.registerService("unit", () => ({ close: fails }), { lifecycle: "scoped" });
     expect((await send(kernel, "GET", "/api/plain")).status).toBe(200);
     const response = await kernel.fetch(new Request("http://host.invalid/api/stream"));
-    await expect(response.text()).rejects.toThrow("The answer broke off"); // what broke it is in the log
-    expect(logger.lines.filter((line) => line.startsWith("error An answer could not be sent"))).toHaveLength(1);
+    await expect(response.text()).rejects.toThrow("The response broke off"); // what broke it is in the log
+    expect(logger.lines.filter((line) => line.startsWith("error A response could not be sent"))).toHaveLength(1);
     expect(logger.lines.filter((line) => line.startsWith("error Services of a request"))).toHaveLength(2);
     await kernel.close();
   });

@@ -78,7 +78,7 @@ describe("an answer of app.fetch", () => {
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("kept");
     expect(response.headers.get("x-secret")).toBeNull();
-    expect(logger.lines.filter((line) => line.startsWith("error An answer could not be sent"))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.startsWith("error A response could not be sent"))).toHaveLength(1);
     await kernel.close();
     expect(returned).toBe(false); // a stream that has not begun has nothing to end
   });

@@ -211,7 +211,7 @@ describe("an export that fails on the way", () => {
     expect(written).not.toBe("");
     expect(written.trimEnd().endsWith("]")).toBe(false);
     expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
-      expect.stringMatching(/^error An answer could not be sent .*RangeError/),
+      expect.stringMatching(/^error A response could not be sent .*RangeError/),
     ]);
   });
 
@@ -222,7 +222,7 @@ describe("an export that fails on the way", () => {
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
     expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([
-      expect.stringMatching(/^error An answer could not be sent .*RangeError/),
+      expect.stringMatching(/^error A response could not be sent .*RangeError/),
     ]);
   });
 

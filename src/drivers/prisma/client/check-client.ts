@@ -13,7 +13,7 @@ import { delegateOf, modelApi, type StatementClient } from "./client-connection.
 
 /**
  * Compares a client with the entities.
- * @param said The database behind it. @default what it answers
+ * @param said The database behind it. @default what it reports
  * @returns the database
  * @throws ConfigurationError; DatabaseUnavailableError
  */
@@ -31,7 +31,7 @@ export async function checkClient(
   return provider;
 }
 
-/** What a client says of a field. */
+/** A field as a client describes it. */
 interface ClientField {
   readonly typeName?: string;
   readonly isList?: boolean;
@@ -48,7 +48,7 @@ function compareModels(client: StatementClient, model: EntityModel): void {
       problems.push(`the Prisma client has no model "${entity.name}"`);
       continue;
     }
-    const known = new Set(Object.keys(fields)); // a proxy that says yes to any name it is asked for
+    const known = new Set(Object.keys(fields)); // a proxy that has every name
     for (const column of Object.values(entity.columns)) {
       const at = `model ${entity.name} of the Prisma client has`;
       const problem = known.has(column.name)
@@ -73,7 +73,7 @@ function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found:
   return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
 }
 
-/** What databases answer to `version()`; those that speak PostgreSQL's protocol behave like it here. */
+/** The results of `version()`; databases with PostgreSQL's protocol behave like it here. */
 const ANSWERS: readonly (readonly [RegExp, Provider])[] = [
   [/PostgreSQL|CockroachDB|Yugabyte/i, "postgresql"],
   [/MariaDB|^\d+\.\d+/i, "mysql"],
@@ -121,8 +121,8 @@ const INEXACT = `SELECT TABLE_NAME AS \`table\`, COLUMN_NAME AS \`column\`, VERS
   WHERE TABLE_SCHEMA = DATABASE() AND COLLATION_NAME IS NOT NULL AND COLLATION_NAME NOT IN ('${EXACT_COLLATIONS.join("', '")}')`;
 
 /**
- * Refuses tables of MySQL and MariaDB that take different texts for the same. A rule would then let callers reach records
- * of others whose ids or names differ in case only, and a token would pass for another one.
+ * Refuses tables of MySQL and MariaDB that compare text inexactly. A rule would let callers reach records whose ids or
+ * names differ only in case, and a token would match another one.
  * @throws ConfigurationError naming the tables and the collation that they need
  */
 async function checkCollation(client: StatementClient, model: EntityModel): Promise<void> {

@@ -2,7 +2,7 @@ import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
 import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
 
-/** A database that is asked through a PrismaClient, and all that was compiled for it. */
+/** A database behind a PrismaClient, and everything that was compiled for it. */
 export interface ClientConnection extends Connection<Client> {
   /** Prisma's value for a JSON column that is null. */
   readonly dbNull: unknown;

@@ -15,7 +15,7 @@ import { prismaWhere } from "./to-prisma-where.ts";
 /** Ids of one statement: with those of the other end and a condition, still few enough for any database. */
 const SOURCES = 400;
 
-/** Pairs of a relation, ordered by source, then target. No statement loads many more than are wanted. */
+/** Pairs of a relation, ordered by source, then target. No statement loads many more than are needed. */
 export async function selectLinks(
   session: ClientSession,
   { relation, ids, where: condition, limit = Number.POSITIVE_INFINITY }: FindPairs,
@@ -35,7 +35,7 @@ export async function selectLinks(
   return links.slice(0, limit);
 }
 
-/** Which pairs are wanted: of which records, with what at the other end, and how many at most. */
+/** The requested pairs: of which records, with which other ends, and how many at most. */
 interface WantedLinks {
   readonly ids: readonly string[];
   readonly condition: Condition;
@@ -88,8 +88,8 @@ async function* linksByTarget(
 const PAGE = 1_000;
 
 /**
- * Pairs by pages of the table that holds them. SQLite answers a condition on related records by looking at every record,
- * so there the other end is no place to begin.
+ * Pairs by pages of the table that holds them. SQLite checks a condition on related records by reading every record, so
+ * it must not start at the other end.
  */
 async function* linksByPair(
   session: ClientSession,

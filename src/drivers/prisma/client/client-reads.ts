@@ -25,7 +25,7 @@ import { prismaWhere, saysAll, toPrismaWhere } from "./to-prisma-where.ts";
 
 /** Reads records in a session. */
 export function clientFind(session: ClientSession): (find: Find) => Promise<Row[]> {
-  // A transaction has one connection, and rows that are told apart by id need it.
+  // A transaction has one connection, and rows that are identified by id need it.
   const readById = session.inTransaction ? undefined : createReadById(session);
 
   async function findRows(find: Find): Promise<Row[]> {
@@ -89,7 +89,7 @@ interface Group {
   readonly rest: Args;
 }
 
-/** Reads single records by id, together with others who ask in the same moment. */
+/** Reads single records by id, together with other reads of the same turn. */
 function createReadById(
   session: ClientSession,
 ): (plan: ClientPlan, select: Args, condition: ById) => Promise<Row | null> {

@@ -103,7 +103,7 @@ async function changeOne(
   // Half the work for Prisma of its `update`, and no exception when nothing matches.
   if (session.connection().dialect.returnsRows)
     return (await api.updateManyAndReturn({ where, data, select }))[0] ?? null;
-  // Prisma's `update` would look for the row first and then change it whatever has become of it.
+  // Prisma's `update` would find the row first and then change it, even if it has changed meanwhile.
   const change = async (inner: StatementClient): Promise<Row | null> => {
     const own = modelApi(inner, plan);
     const { count } = await own.updateMany({ where, data });
@@ -114,8 +114,8 @@ async function changeOne(
 }
 
 /**
- * Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. What is asked of
- * related records is asked afterwards, because a statement that had to wait sees them as they were before.
+ * Locks a record and reads it. Prisma has no words for that: an update that changes nothing takes the lock. Conditions
+ * on related records are checked afterwards, because a statement that waited sees them as they were before.
  */
 export function lockRow(session: ClientSession, plan: ClientPlan, condition: Condition): Promise<Row[]> {
   const open = session.connection();
@@ -150,8 +150,8 @@ function naming<T>(
 }
 
 /**
- * Changes with the next version, which the database counts in the same statement, so that no two writes share one. What
- * the changes say of the version does not matter.
+ * Changes with the next version, which the database counts in the same statement, so that no two writes share one. A
+ * version in the changes is ignored.
  */
 function withNextVersion({ entity }: ClientPlan, changes: Row): Row {
   return countsVersion(entity, Object.keys(changes)) ? { ...changes, version: { increment: 1 } } : changes;
@@ -168,7 +168,7 @@ function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: Cl
   return given;
 }
 
-/** Plain strings that Prisma reads as its words for two kinds of null. */
+/** Plain strings that Prisma reads as its two kinds of null. */
 const NULL_WORDS: ReadonlySet<unknown> = new Set(["DbNull", "JsonNull", "AnyNull"]);
 
 /** A copy; a string that is one of Prisma's words goes in its own wire form, where it is a string like any other. */

@@ -11,7 +11,7 @@ import { changeLinks, selectLinks } from "./client-links.ts";
 import { clientFind, countRows } from "./client-reads.ts";
 import { deleteRows, insertRows, MOST_AT_ONCE, updateRows } from "./client-writes.ts";
 
-/** Prisma keeps its own, later clock, so that ours decides what the error says. */
+/** Prisma's own timeout is longer, so that Keelson's decides the error. */
 const PRISMA_GRACE_MS = 1_000;
 
 /** Statements through the public API of a PrismaClient. */

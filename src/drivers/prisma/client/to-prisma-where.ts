@@ -16,7 +16,7 @@ import { patternOf } from "../../sql/index.ts";
 import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
 
-/** A condition in Prisma's words, after asking the database for what it cannot say in them. */
+/** A condition in Prisma's words, after querying the database for parts that Prisma cannot express. */
 export function prismaWhere(
   open: ClientConnection,
   client: StatementClient,
@@ -31,7 +31,7 @@ export function prismaWhere(
   return lookUpSearches(open, client, searches, condition).then((found) => toPrismaWhere(found, open));
 }
 
-/** Whether Prisma has words for all of a condition. */
+/** Whether Prisma can express all of a condition. */
 export function saysAll(open: ClientConnection, condition: Condition): boolean {
   let isSaid = true;
   visitCondition(condition, (leaf) => {
@@ -41,8 +41,8 @@ export function saysAll(open: ClientConnection, condition: Condition): boolean {
 }
 
 /**
- * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; and Prisma cannot
- * ask MySQL to ignore case. Such a search asks for the ids first, in a statement that says it.
+ * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; and Prisma
+ * cannot ask MySQL to ignore case. Such a search reads the ids first, in a statement of its own.
  */
 function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): boolean {
   if (leaf.op !== "compare" || provider === "postgresql" || !(leaf.test in TEXT_FILTERS)) return false;
@@ -71,7 +71,8 @@ async function lookUpSearches(
   return mapCondition(condition, (leaf) => found.get(leaf) ?? leaf);
 }
 
-// What holds always or never is folded away: inside an OR, Prisma ignores an empty condition instead of taking it for true.
+// Conditions that always or never hold are folded away: inside an OR, Prisma ignores an empty condition instead of
+// taking it for true.
 const EVERYTHING: Args = Object.freeze({});
 const NOTHING: Args = Object.freeze({ OR: Object.freeze([]) });
 
@@ -130,7 +131,7 @@ function complementWhere({ column, test, value }: Compare, open: ClientConnectio
   if (isBooleanList(column, test)) return toPrismaWhere(not(eachValue(column, value)), open);
   const complement =
     test === "in" ? { [name]: { notIn: exactNumbers(value) } } : { NOT: { [name]: filter(test, value, open) } };
-  // SQL knows neither yes nor no about null; we do.
+  // In SQL a comparison with null is unknown; here it is false.
   return optional ? { OR: [complement, { [name]: null }] } : complement;
 }
 
@@ -173,7 +174,7 @@ function relatedWhere({ relation, matches }: Related, isSome: boolean, open: Cli
   if (isPrintedAsList(printed)) return { [printed.name]: { [isSome ? "some" : "none"]: inner } };
   if (inner === EVERYTHING) return existence(printed, isSome);
   if (isSome) return { [printed.name]: { is: inner } };
-  // Not `isNot`: of a related record with a null in a compared column it says neither yes nor no.
+  // Not `isNot`: for a related record with a null in a compared column it is unknown.
   const other = toPrismaWhere(not(matches), open);
   return disjunction([existence(printed, false), { [printed.name]: { is: other } }]);
 }

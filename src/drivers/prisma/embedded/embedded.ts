@@ -111,7 +111,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
       },
       async open({ model, production }) {
         const fitting = push === "auto" ? await stamp.read() : undefined;
-        // What is refused leaves no file behind.
+        // A refused start leaves no file behind.
         if (push === "auto" && fitting === undefined) await refuseMisfits(model, production);
         // All that is needed where tables fit; by the name of the package that brings it.
         const library = { "@prisma/adapter-libsql": async () => requireLibsql() };
@@ -142,12 +142,12 @@ async function openFile(path: string, factory: SqliteFactory): Promise<SqlDriver
   }
 }
 
-/** Counts up when what is compared with what changes here. */
+/** Incremented when this comparison changes. */
 const FORM = 1;
 
 /**
- * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a change by
- * hand or another file in this one's place changes the hash.
+ * One hash of the tables and the schema. SQLite keeps the statements that created tables and indexes, so a manual
+ * change or a replaced file changes the hash.
  */
 async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "queryRaw">): Promise<string> {
   const all = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
@@ -159,15 +159,15 @@ async function schemaDigest(schema: string, connection: Pick<SqliteConnection, "
 
 /**
  * The digest of tables and a schema that were found to fit, in a file of its own beside the database's: comparing every
- * table with its entity takes the schema engine, and so most of the time in which an app starts. Without the file, or with one that
- * does not match, that is simply done again.
+ * table with its entity takes the schema engine, and so most of the time in which an app starts. Without a matching
+ * file, the comparison is repeated.
  * @param file The SQLite file
  */
 function schemaStamp(file: string) {
   const path = `${file}-schema`;
   return {
     read: (): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined),
-    // A folder that cannot be written to only costs time.
+    // A read-only folder only costs time.
     write: (digest: string): Promise<void> => writeFile(path, digest).catch(() => undefined),
   };
 }

@@ -22,7 +22,7 @@ interface LibsqlDatabase {
 export type Libsql = new (path: string) => LibsqlDatabase;
 
 /**
- * Loads it from where Prisma's adapter has it, which need not be where we would find it.
+ * Loads it from where Prisma's adapter has it, which may be out of this package's reach.
  * @throws Error of Node when a package is not installed
  */
 export function requireLibsql(): Libsql {
@@ -70,9 +70,9 @@ function toNumber(value: unknown): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
 }
-/** SQLite keeps any number in a column for whole ones. */
+/** SQLite stores any number in an integer column. */
 const toInteger: FromColumn = (value) => (typeof value === "number" ? Math.trunc(value) : toNumber(value));
-/** Prisma's client may have been told to write numbers. */
+/** Prisma's client may be configured to write numbers. */
 const toMoment: FromColumn = (value) =>
   typeof value === "number" || typeof value === "bigint" ? new Date(Number(value)).toISOString() : value;
 
@@ -82,7 +82,7 @@ function reading(type: string | null): FromColumn {
   return MOMENT.test(type) ? toMoment : toNumber;
 }
 
-/** What `raw` throws for, since it has no rows to return. */
+/** `raw` throws for these, since they return no rows. */
 function returnsRows(statement: LibsqlStatement): boolean {
   try {
     statement.raw(true);
@@ -151,13 +151,13 @@ function kindOf({ message, rawCode }: LibsqlFailure): object {
 }
 
 /**
- * An error of libsql as Prisma's adapter reports it, which is what all drivers of this family read. What is no error of
- * the database stays as it is.
+ * An error of libsql as Prisma's adapter reports it, which all drivers of this family read. Other errors stay as they
+ * are.
  */
 async function libsqlError(error: unknown): Promise<unknown> {
   const failure = error as LibsqlFailure;
   if (typeof failure?.rawCode !== "number") return error;
-  // Imported here, since an app that starts has no errors yet.
+  // Imported here, since it is not needed at the start.
   const { DriverAdapterError } = await import("@prisma/driver-adapter-utils");
   const cause = { originalCode: String(failure.rawCode), originalMessage: failure.message, ...kindOf(failure) };
   return new DriverAdapterError(cause as ConstructorParameters<typeof DriverAdapterError>[0]);

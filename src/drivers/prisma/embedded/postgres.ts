@@ -27,14 +27,14 @@ export interface PostgresOptions {
   /** Milliseconds to wait for a connection, from the server or from the pool; 0 as long as it takes. @default 5000 */
   readonly connectionTimeout?: number | undefined;
   /**
-   * Milliseconds after which the server gives up a statement; 0 never. A connection on which nothing is heard of a
-   * statement for a second more is given up, too.
+   * Milliseconds after which the server gives up a statement; 0 never. A connection that stays silent for a further
+   * second is closed, too.
    * @default 30000
    */
   readonly statementTimeout?: number | undefined;
   /**
    * Milliseconds after which the server rolls back a transaction that has sent no statement and lets go of its locks; 0
-   * never. Transactions end by themselves after 30 s: this is for those of a process that hangs.
+   * never. Transactions end by themselves after 30 s: this is for a process that hangs.
    * @default 60000
    */
   readonly idleTransactionTimeout?: number | undefined;
@@ -69,7 +69,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
   const { idleTransactionTimeout = 60_000, preparedStatements = true, push = "auto", acceptDataLoss = false } = options;
   if (typeof url !== "string" || url === "")
     throw new ConfigurationError(
-      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given none; if it comes from an environment variable such as DATABASE_URL, set that",
+      "postgres(url) takes a connection string: postgres://user:password@host:5432/database. It was given nothing; if it comes from an environment variable such as DATABASE_URL, set that",
     );
   refuseWrongAddress("postgres(url)", url, /^(postgres|postgresql|socket):/);
   const schemaName = schemaOf(url);
@@ -135,7 +135,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
           onConnectionError: onLost,
           ...(preparedStatements ? { statementNameGenerator: statementName as () => string } : {}),
         }).connect();
-        // A pool of its own, without connections: the adapter listens to the one it is given for as long as that lives.
+        // A pool of its own, without connections: the adapter keeps a listener on its pool for as long as that lives.
         const explain = (error: unknown): Promise<SqlDriverAdapter> =>
           new PrismaPg(Object.assign(new packages.pg.default.Pool(), { query: () => Promise.reject(error) })).connect();
         const how = { named: preparedStatements, describedOnce: fast.describedOnce };
@@ -161,21 +161,21 @@ function statementName(query: object): string | undefined {
 }
 
 /**
- * Cuts connections on which nothing is heard of a statement. One that fell silent with its route says nothing, and would be
- * handed out until TCP gives up on it, a quarter of an hour later. `query_timeout` of `pg` would give up the statement alone, and
+ * Closes connections that stay silent during a statement. After a network failure, a connection would be handed out
+ * until TCP gives up on it, a quarter of an hour later. `query_timeout` of `pg` would give up only the statement, and
  * the connection of a transaction would go back to the pool.
  * @param ms milliseconds of silence
  */
 function giveUpSilent(pool: Pool, ms: number): void {
   pool.on("connect", (client) => {
     const stream = client.connection.stream as Socket;
-    // Bytes that were sent when all statements had been answered: between those of a transaction there is nothing to hear.
+    // Bytes sent when all statements were complete: between the statements of a transaction, silence is normal.
     let answered = stream.bytesWritten;
     client.on("drain", () => {
       answered = stream.bytesWritten;
     });
     stream.setTimeout(ms);
-    // Not as an argument above: that one would be called once, and silence may come again.
+    // Not as an argument above, which would be called only once.
     stream.on("timeout", () => {
       const isAsking = stream.bytesWritten > answered && !stream.writableEnded;
       if (isAsking) stream.destroy(new Error("Query read timeout"));

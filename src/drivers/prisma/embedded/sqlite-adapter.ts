@@ -21,7 +21,7 @@ const MAX_PARAMETERS = 32_766;
 const SETTINGS = [
   `PRAGMA busy_timeout = ${BUSY_MS}`,
   "PRAGMA journal_mode = WAL",
-  // A power cut may lose the last commits, it corrupts nothing.
+  // A power cut may lose the last commits, but corrupts nothing.
   "PRAGMA synchronous = NORMAL",
   "PRAGMA foreign_keys = ON",
 ];

@@ -11,7 +11,7 @@ export type Difference =
   | { readonly of: "part"; readonly sign: Sign; readonly table: string; readonly text: string };
 
 /**
- * Reads an outline. What tables that are only on one side consist of is left out: it is nothing more to say.
+ * Reads an outline, without the contents of tables that exist only on one side.
  * @param outline What the engine printed; empty when there are no differences
  */
 export function readOutline(outline: string): readonly Difference[] {

@@ -36,7 +36,7 @@ function isMissing(reason: unknown, name: string): boolean {
   return (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") && String(message).includes(`${name}'`);
 }
 
-/** What is wrong with a connection that can only be put right by hand; Prisma's codes and PostgreSQL's. */
+/** Connection problems that need the developer; Prisma's codes and PostgreSQL's. */
 const REFUSALS: Readonly<Record<string, string>> = {
   P1000: "the database server refuses the user or the password",
   P1003: "the database server has no such database; create it first",
@@ -47,7 +47,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   P1011: "the connection to the database server cannot be encrypted as asked",
 };
 
-/** What kept a database from being opened. @param feature What wanted to open it, for the message */
+/** The error for a database that could not be opened. @param feature What opens it, for the message */
 export function openingError(feature: string, error: unknown): Error {
   const failure = new PrismaFailure(error, { operation: "connect" });
   const refusal = REFUSALS[failure.code];

@@ -19,7 +19,7 @@ type PostgresPackages = {
 
 /** The comment on tables made by Keelson; tables without it are left alone. */
 const MARK = "Managed by Keelson";
-/** Any number, the same in every process: who changes tables waits for those who do. */
+/** Any number, the same in every process: processes change tables one at a time. */
 const LOCK = 7_533_976_001;
 
 /** A pool, or one connection. */
@@ -140,10 +140,10 @@ export async function markTables(pool: Queries, schema: string, ours: readonly s
 }
 
 /**
- * Statements that drop partial indexes over live records that no entity declares any more. The schema engine does not
- * know partial indexes, and would take one for a full index with another name.
- * @param ours names of the tables that entities describe
- * @param wanted names of the indexes that they declare
+ * Statements that drop undeclared partial indexes over live records. The schema engine does not know partial indexes,
+ * and would take one for a full index with another name.
+ * @param ours names of the entities' tables
+ * @param wanted names of their declared indexes
  */
 async function dropStaleIndexes(
   pool: Pool,

@@ -29,10 +29,10 @@ export const ENGINE_PACKAGES = {
   "@prisma/driver-adapter-utils": () => import("@prisma/driver-adapter-utils"),
 } as const;
 
-/** The version of the packages; what another one says of the same tables has to be asked anew. */
+/** The version of the packages; another version has to compare the tables again. */
 export const ENGINE_VERSION = "7.10.0";
 
-/** The schema's name among the engine's files; there is none on disk. */
+/** The schema's name among the engine's files; not a file on disk. */
 export const SCHEMA_FILE = "schema.prisma";
 
 /** Begins to load the engine. */

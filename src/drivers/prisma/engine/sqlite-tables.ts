@@ -87,7 +87,9 @@ function kept(adapter: SqlDriverAdapter): SqlDriverAdapter {
   });
 }
 
-/** The start of a table; a column that holds JSON, on a line of its own; a value for rows that have none in such a column. */
+/**
+ * The start of a table; a column that holds JSON, on a line of its own; a value for rows without one in such a column.
+ */
 const PARTS =
   /^CREATE TABLE |^(.*"(\w+)" JSONB(?: NOT NULL)?)(?: DEFAULT (?!')(.+?))?([,;]*)$|coalesce\("(\w+)", (?!')(.+?)\) AS "\5"/gm;
 

@@ -6,7 +6,7 @@ import { sentencesOf } from "./differences.ts";
 import { openingError, withOpened } from "./opening.ts";
 import { type EnginePackages, SCHEMA_FILE, type SchemaEngine, withSchemaEngine } from "./schema-engine.ts";
 
-/** What is to be kept in step. */
+/** The tables and definitions to keep in step. */
 export interface SchemaTarget {
   readonly packages: EnginePackages;
   readonly model: EntityModel;
@@ -34,12 +34,12 @@ export interface Tables {
   foreign(): Promise<Foreign>;
   catalog(): Promise<Catalog>;
   run(statement: string): Promise<void>;
-  /** Statements that make way for what the engine cannot do by itself; they come after renames. */
+  /** Statements for what the engine cannot do by itself; they run after renames. */
   preparations(): Promise<readonly string[]>;
   /**
-   * Makes all changes or none. Tables that other programs create meanwhile are not seen, so they are not taken for
+   * Makes all changes or nothing. Tables that other programs create meanwhile are not seen, so they are not treated as
    * leftovers.
-   * @param keep `false` undoes the changes at the end; the returned value tells what they would have been
+   * @param keep `false` undoes the changes at the end; the returned value describes them
    */
   atomically<T>(change: () => Promise<T>, keep?: boolean): Promise<T>;
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export function pushSchema(target: SchemaTarget): Promise<{ readonly changed: bo
 /** Differences between tables and definitions, a sentence each. */
 export function pendingChanges(target: SchemaTarget): Promise<readonly string[]> {
   return withTables(target, async (tables) => {
-    // What else differs shows once the names are right; to see it at once, tables that are in use would be locked.
+    // Other differences show once the names are right; finding them now would lock tables in use.
     const renames = renamesOf(target.model, await tables.catalog(), target.provider);
     if (renames.length > 0) return renames.map(({ sentence }) => sentence.replace(" is renamed", " is to be renamed"));
     return withSchemaEngine(target.packages, target.schema, tables.factory, async (engine) =>

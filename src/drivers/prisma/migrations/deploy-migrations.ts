@@ -64,12 +64,12 @@ async function assertBaseline({ baseline, hasTables, differences }: Deployment, 
     );
 }
 
-/** Where a database stands towards the migrations of a folder. */
+/** The state of a database compared with the migrations of a folder. */
 interface MigrationHistory {
   readonly applied: readonly string[];
   readonly pending: readonly MigrationFile[];
   readonly failed: readonly string[];
-  /** Applied, and in no folder. */
+  /** Applied, but without a folder. */
   readonly missing: readonly string[];
   /** Applied, and changed since. */
   readonly edited: readonly string[];
@@ -77,7 +77,7 @@ interface MigrationHistory {
 
 /** @param records oldest first */
 export function historyOf(records: readonly MigrationRecord[], files: readonly MigrationFile[]): MigrationHistory {
-  // One that was rolled back has another record when it was applied after all.
+  // A migration that was rolled back and then applied has another record.
   const current = new Map(records.filter(({ rolledBack }) => !rolledBack).map((record) => [record.name, record]));
   const known = new Map(files.map((file) => [file.name, file]));
   const applied = [...current.values()].filter(({ finished }) => finished);
@@ -92,7 +92,7 @@ export function historyOf(records: readonly MigrationRecord[], files: readonly M
   };
 }
 
-/** @throws ConfigurationError naming what has to be put right before anything is applied */
+/** @throws ConfigurationError naming what has to be fixed before migrations are applied */
 function assertApplicable({ failed, edited }: MigrationHistory): void {
   const problems = [
     ...failed.map(
@@ -107,7 +107,7 @@ function assertApplicable({ failed, edited }: MigrationHistory): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** What the databases say when a script fails, by SQLSTATE or by their own words; the words may quote values. */
+/** Known failures of scripts, by SQLSTATE or by the database's text, which may quote values. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^23505|^UniqueConstraintViolation/, "rows share a value that it makes unique"],
   [/^23502|^NullConstraintViolation/, "rows have no value for a column that it makes required"],
@@ -126,7 +126,7 @@ interface Failure {
   readonly cause?: { readonly kind?: unknown; readonly message?: unknown };
 }
 
-/** Why a migration failed, without a word of the database's. */
+/** Why a migration failed, without the database's own text. */
 export function migrationFailure(
   error: unknown,
   { name, sql }: Pick<MigrationFile, "name" | "sql">,

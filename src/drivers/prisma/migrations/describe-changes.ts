@@ -65,7 +65,7 @@ function alteredColumn(at: string, was: ColumnShape, type: string, required: boo
   return changes;
 }
 
-/** Columns that are added, dropped or altered. The engine says this for one database and not for the other. */
+/** Columns that are added, dropped or altered. The engine reports these for only one of the databases. */
 function columnChanges(
   entity: AnyEntity,
   existing: ReadonlyMap<string, ColumnShape>,

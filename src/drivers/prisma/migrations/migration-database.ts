@@ -1,7 +1,7 @@
 import type { SchemaTarget, Tables } from "../engine/sync-schema.ts";
 import type { MigrationFile } from "./migration-folder.ts";
 
-/** What kinds of databases do differently for migrations. */
+/** The differences between databases for migrations. */
 export interface MigrationDatabase {
   readonly packages: SchemaTarget["packages"];
   openTables(): Promise<Tables>;

@@ -16,13 +16,13 @@ export interface MigrationFile {
   readonly name: string;
   readonly sql: string;
   /**
-   * As Prisma computes them, so that either of us can go on where the other stopped: of the script as it is, and with
+   * As Prisma computes them, so that either tool can continue where the other stopped: of the script as it is, and with
    * either kind of line ends, which git changes on some machines.
    */
   readonly checksums: readonly [string, string, string];
 }
 
-/** What is read from a path; undefined where there is nothing. @throws ConfigurationError */
+/** The content of a file; undefined for a missing one. @throws ConfigurationError */
 async function ifThere<T>(path: string, reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
@@ -68,7 +68,7 @@ function timestampOf(date: Date): string {
   return date.toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-/** A moment later than the last migration's, so that the new one sorts behind it whatever the clocks say. */
+/** Later than the last migration's datetime, so that the new one sorts behind it even if clocks differ. */
 function nextTimestamp(last: string | undefined): string {
   const now = timestampOf(new Date());
   const previous = /^\d{14}/.exec(last ?? "")?.[0];
@@ -79,7 +79,7 @@ function nextTimestamp(last: string | undefined): string {
 }
 
 /**
- * Writes a migration behind those that there are.
+ * Writes a migration after the existing ones.
  * @returns its folder
  * @throws ConfigurationError when the name has no letter or digit
  */

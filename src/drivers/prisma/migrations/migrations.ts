@@ -8,11 +8,11 @@ export interface MigrationTarget {
   readonly url: string;
 }
 
-/** What one statement of a migration, or a few that belong together, do. */
+/** The effect of one or a few statements of a migration. */
 export interface SchemaChange {
   /** What changes, for people: `table "post" gets column "title"`. */
   readonly sentence: string;
-  /** Whether rows may lose values by it. */
+  /** Whether rows may lose values. */
   readonly destructive: boolean;
   /** What kind of change it is, for scripts. */
   readonly kind: SchemaChangeKind;
@@ -32,7 +32,7 @@ export type SchemaChangeKind =
   | "rename-index"
   | "other";
 
-/** How a database gets from what it is to what the definitions say. */
+/** The changes that make a database fit the definitions. */
 export interface MigrationPlan {
   /** Destructive changes first. */
   readonly changes: readonly SchemaChange[];
@@ -41,11 +41,11 @@ export interface MigrationPlan {
   readonly isEmpty: boolean;
 }
 
-/** How far a step of long work has come. */
+/** The progress of long work. */
 export interface MigrationProgress {
-  /** The migration that is being applied, or what a push is doing. */
+  /** The current migration, or the current step of a push. */
   readonly name: string;
-  /** Steps that are done. */
+  /** Finished steps. */
   readonly done: number;
   readonly total: number;
 }
@@ -55,11 +55,11 @@ export interface MigrationStatus {
   /** Folders of migrations that the database has not seen, oldest first. */
   readonly pending: readonly string[];
   readonly applied: readonly string[];
-  /** Migrations that began and did not end; nothing is applied until they are dealt with. */
+  /** Migrations that failed halfway; nothing is applied until they are resolved. */
   readonly failed: readonly string[];
   /** Migrations that the database has recorded and whose folder no longer exists. */
   readonly missing: readonly string[];
-  /** What the database lacks of the definitions, or has beyond them, once no migration is pending; empty until then. */
+  /** Differences between database and definitions once no migration is pending; empty until then. */
   readonly drift: readonly SchemaChange[];
 }
 

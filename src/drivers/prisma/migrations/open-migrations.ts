@@ -124,10 +124,10 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
   } satisfies Migrations);
 }
 
-/** What a plan says when there is nothing to do. */
+/** The plan when there is nothing to do. */
 const EMPTY_PLAN: MigrationPlan = Object.freeze({ changes: Object.freeze([]), sql: "", isEmpty: true });
 
-/** A comment at the head of a script that tells its reviewer which values are lost. */
+/** A comment at the head of a script that lists the lost values for its reviewer. */
 function heading(changes: readonly SchemaChange[]): string {
   const losses = changes.filter(({ destructive }) => destructive);
   if (losses.length === 0) return "";
@@ -178,7 +178,7 @@ function assertKept({ changes }: MigrationPlan): void {
   if (losses.length === 0) return;
   throw new ConfigurationError([
     ...losses.map(({ sentence }) => sentence),
-    "nothing was written; to lose these values, say so: --accept-data-loss",
+    "nothing was written; pass --accept-data-loss to lose these values",
   ]);
 }
 

@@ -56,7 +56,7 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
     try {
       const tables = await openTables(own.href, "public");
       const close = (): Promise<void> => tables.close().then(drop);
-      // The scratch database has only the tables that migrations made, so none are foreign.
+      // The scratch database has only the tables that migrations made, so it has no foreign tables.
       const foreign: Tables["foreign"] = () => Promise.resolve({ tables: [], enums: [] });
       return { tables: { ...tables, foreign }, run: (script) => tables.run(script), close };
     } catch (error) {
@@ -73,7 +73,7 @@ export async function postgresDatabase(url: string, model: EntityModel): Promise
   };
 }
 
-/** The lock of Prisma's own command, so that it and we never apply migrations at the same time. */
+/** The lock of Prisma's own command, so that both never apply migrations at the same time. */
 const LOCK = 72_707_369;
 
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
@@ -87,7 +87,7 @@ const FINISHED = `UPDATE "_prisma_migrations" SET "finished_at" = clock_timestam
 const ROLLED_BACK = `UPDATE "_prisma_migrations" SET "rolled_back_at" = clock_timestamp() WHERE "id" = $1`;
 const UNFINISHED = `"migration_name" = $1 AND "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
-/** What PostgreSQL says to a statement that does not run in a transaction: CREATE INDEX CONCURRENTLY and the like. */
+/** PostgreSQL's code for a statement that cannot run in a transaction: CREATE INDEX CONCURRENTLY and the like. */
 const NOT_IN_TRANSACTION = "25001";
 
 function codeOf(error: unknown): unknown {
@@ -102,7 +102,7 @@ async function postgresLedger(client: Client, schema: string, model: EntityModel
     await client.query(FINISHED, [id]);
   }
 
-  /** Recorded before and after, so that a process that dies in between leaves word of it. */
+  /** Recorded before and after, so that a process that dies in between leaves a record. */
   async function applyAlone({ name, sql, checksums }: MigrationFile): Promise<void> {
     const id = randomUUID();
     await client.query(BEGUN, [id, checksums[0], name]);

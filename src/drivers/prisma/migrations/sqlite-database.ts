@@ -71,8 +71,8 @@ function recording({ name, checksums }: MigrationFile): string {
 }
 
 /**
- * One script for all of it, since the adapter ends a transaction at the end of a script. The table that takes nothing but
- * zeros stops it: when another process was faster, and when rows would refer to records that do not exist.
+ * One script for all of it, since the adapter ends a transaction at the end of a script. A table that accepts only
+ * zeros stops the script when another process was faster, and when rows would refer to missing records.
  */
 function wholeScript(file: MigrationFile): string {
   return `BEGIN IMMEDIATE;

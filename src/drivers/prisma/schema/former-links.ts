@@ -14,7 +14,7 @@ export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
   readonly asked: boolean;
 }
 
-/** Which of the former names a model is to have. */
+/** The former names that a model uses. */
 interface FormerNames {
   readonly entities: boolean;
   readonly relations: boolean;

@@ -17,14 +17,14 @@ import {
   plainTableName,
 } from "./former-links.ts";
 
-/** A name in the database that is to become another one. */
+/** A rename in the database. */
 export interface Rename {
   readonly kind: "rename-table" | "rename-column";
   readonly sentence: string;
   readonly statements: readonly string[];
 }
 
-/** What is found out while names are compared. */
+/** The findings while names are compared. */
 interface Findings {
   readonly renames: Rename[];
   readonly problems: string[];
@@ -58,7 +58,7 @@ function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { rena
     });
 }
 
-/** What a column may have been called; a key is called after its relation, unless it has a name of its own. */
+/** Former names of a column; a key is named after its relation, unless it has its own name. */
 function formerColumns(entity: AnyEntity, { role, field, of, relation }: ColumnDefinition): readonly string[] {
   if (role === "field") return field?.renamedFrom === undefined ? [] : [field.renamedFrom];
   if (role === "blindIndex") {
@@ -101,7 +101,8 @@ function newKey(from: string, to: string): readonly string[] {
 
 /** Prisma's first column is for the model that comes first by name, and the names have changed. */
 function swapColumns(from: string, to: string, provider: Provider): readonly string[] {
-  // What is called after a column has to go before the other column's can have that name; the engine makes it anew.
+  // Indexes named after a column are dropped before the other column's can take that name; the engine creates them
+  // again.
   const keys = ["_A_fkey", "_B_fkey"].map(
     (suffix) => `ALTER TABLE "${to}" DROP CONSTRAINT IF EXISTS "${shortName(from, suffix)}"`,
   );
@@ -124,7 +125,7 @@ function moved(from: FormerLink, relation: ResolvedRelation, provider: Provider)
   ];
 }
 
-/** Several relations connect the two entities, and the table does not say which of them it belongs to. */
+/** Several relations connect the two entities, and the table does not show which of them it belongs to. */
 function undecided(relation: ResolvedRelation): string {
   const plain = plainTableName(relation);
   return `${relation.source.name}.${relation.name}: the database has the table "${plain}" from when one relation connected the two entities; say which one it was with .renamedFrom("${plain.slice(1)}")`;

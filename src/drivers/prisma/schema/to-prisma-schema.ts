@@ -48,7 +48,7 @@ export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, op
   ].join("\n");
 }
 
-/** MySQL would compare the beginnings of two texts and take them for the same. */
+/** MySQL would compare only the beginnings of two texts. */
 function uniqueLongTexts(model: EntityModel): readonly string[] {
   return model.entities.flatMap((entity) =>
     [...new Set(printedUniqueKeys(model, entity).flat())]
@@ -63,7 +63,7 @@ function isLongText(column: ColumnDefinition | undefined): boolean {
   return column?.kind.column.native?.mysql?.endsWith("Text") === true;
 }
 
-/** @param features Preview features that Prisma's generator has to be told of */
+/** @param features Preview features that Prisma's generator has to name */
 function printGenerator(output: string | false, features: string | undefined): string[] {
   if (output === false) return features === undefined ? [] : [`// The generator needs previewFeatures = ${features}\n`];
   const settings = [
@@ -120,9 +120,9 @@ function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: bool
 }
 
 /**
- * What a unique index of an entity says besides its columns; undefined when it is about all records, as on MySQL, which has no
- * indexes over some of the rows. It has a name of its own, so that the index over all records can take its place, and the other way
- * round.
+ * Further arguments of a unique index of an entity; undefined when it is about all records, as on MySQL, which has no
+ * indexes over some of the rows. It has a name of its own, so that the index over all records can take its place, and
+ * the other way round.
  */
 function liveUnique(entity: AnyEntity, columns: readonly string[], provider: Provider): string | undefined {
   if (entity.softDelete === undefined || provider === "mysql") return undefined;
@@ -172,14 +172,14 @@ function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: 
 
 /**
  * `@default(...)` of a column, or undefined. Literal defaults become the database's too, so that a new required column
- * can be added to a table with rows; those that cannot be written down stay the framework's business alone.
+ * can be added to a table with rows; others are set by the framework alone.
  */
 export function defaultAttribute(column: ColumnDefinition, provider: Provider): string | undefined {
   const { role, field, kind } = column;
   const { scalar } = kind.column;
   if (role === "createdAt" || role === "updatedAt") return "@default(now())";
   if (role === "version") return "@default(1)";
-  // What is stored of a protected field is not its value.
+  // The stored form of a protected field is not its value.
   if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted)
     return undefined;
   // MySQL gives no defaults to columns of unlimited length.

@@ -39,7 +39,7 @@ export class ConditionBuilder {
     }
   }
 
-  /** What `askedOfStored` leaves of a condition on a row that is not stored; its keys are values of the statement. */
+  /** The rest of `askedOfStored` for a row that is not stored; its keys are values of the statement. */
   buildForNew(left: Condition): Expression {
     const { sql, provider } = this.#builder;
     if (left.op === "and" || left.op === "or") return this.#joined(left, (part) => this.buildForNew(part));
@@ -75,7 +75,7 @@ export class ConditionBuilder {
     const column = sql.id(table, condition.column.name);
     if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);
-    // SQL knows neither yes nor no about null; we do.
+    // In SQL a comparison with null is unknown; here it is false.
     return condition.column.optional ? sql`(not (${plain}) or ${column} is null)` : sql`not (${plain})`;
   }
 
@@ -100,7 +100,7 @@ export class ConditionBuilder {
     }
   }
 
-  /** Ignores case: PostgreSQL by a word of its own, SQLite (of A to Z) always, MySQL not, as its columns compare exactly. */
+  /** Ignores case: PostgreSQL with ILIKE, SQLite (A to Z) always, MySQL never, as its columns compare exactly. */
   #search(name: RawBuilder<unknown>, pattern: unknown): Expression {
     const { sql, provider } = this.#builder;
     if (provider === "postgresql") return sql`${name} ilike ${pattern}`;
@@ -145,7 +145,7 @@ export class ConditionBuilder {
     where: Condition,
   ): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
-    // Begins like no name of an entity or of its tables.
+    // A prefix that names of entities and tables never have.
     const name = `_${this.#tables++}`;
     const query = db
       .selectFrom(`${target.name} as ${name}`)
@@ -168,7 +168,7 @@ export class ConditionBuilder {
       .select(sql.lit(1).as("one"))
       .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, "id")}`);
     if (isAlways(where)) return sql`${pairs}`;
-    // Joined rather than nested: the parser of SQLite takes so many levels and no more.
+    // Joined rather than nested: SQLite's parser limits the levels.
     const far = `_${this.#tables++}`;
     const isOther = sql<boolean>`${sql.id(far, "id")} = ${sql.id(near, link.other)}`;
     const joined = pairs.innerJoin(`${relation.target.name} as ${far}`, (join) => join.on(isOther));

@@ -4,13 +4,13 @@ import type { Row } from "../../../gate/index.ts";
 
 /** How values of a column travel to the database and back. */
 export interface Codec {
-  /** What the adapter is told of the type. */
+  /** The adapter's type of a value. */
   readonly type: ArgType;
-  /** What the adapter is told of a list of them, where one parameter holds a list. */
+  /** The adapter's type of a list, where one parameter holds a list. */
   readonly listType: ArgType;
   /** A value for the adapter; a copy, so that the caller may change the original later. @param value is not null */
   encode(value: unknown): unknown;
-  /** Absent when values come as they are, and for moments. @param value is not null */
+  /** Absent when values come as they are, and for datetimes. @param value is not null */
   readonly decode?: (value: unknown) => unknown;
 }
 
@@ -33,7 +33,7 @@ function fromJson(value: unknown): unknown {
 const COMMON: Readonly<Record<Scalar, Codec>> = {
   String: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: Number },
-  // -0 becomes 0: SQLite has no other one, and Prisma's client sends no other.
+  // -0 becomes 0: SQLite has only that, and Prisma's client sends no other.
   Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
   Boolean: { ...types("boolean"), encode: same },
   DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date) },
@@ -77,7 +77,8 @@ const MAX_PARAMETERS = 8_192;
 export function listForm(provider: Provider, { kind }: ColumnDefinition, length: number): ListForm {
   if (provider === "postgresql") return "array";
   const { scalar } = kind.column;
-  // Text and whole numbers are the same in JSON; moments are written as the adapter is set to, and decimals are rounded.
+  // Text and whole numbers are the same in JSON; datetimes are written as the adapter is configured, and decimals are
+  // rounded.
   if (provider === "sqlite" && (scalar === "String" || scalar === "Int")) return "json";
   const isLong = length > MAX_PARAMETERS && (provider === "sqlite" || scalar === "String");
   return isLong ? "json" : 2 ** Math.ceil(Math.log2(length));
@@ -99,16 +100,16 @@ export function listValues(
   return encoded;
 }
 
-/** As Prisma's adapters keep moments in SQLite. */
+/** As Prisma's adapters store datetimes in SQLite. */
 function jsonMember(value: unknown): unknown {
   return value instanceof Date ? value.toISOString().replace("Z", "+00:00") : value;
 }
 
-/** How moments are read. */
+/** How datetimes are read. */
 export interface Moments {
-  /** A moment from the text, or the number, that a database or its adapter makes of it. */
+  /** A datetime from the text or number of a database or its adapter. */
   readonly read: (value: unknown) => Date;
-  /** What JSON has of it. Absent where moments are never texts. */
+  /** Its JSON text. Absent where datetimes are never texts. */
   readonly toText: ((value: unknown) => string) | undefined;
 }
 
@@ -126,7 +127,7 @@ export function plainMoment(value: unknown): Date {
  */
 export type RowDecoder = (values: readonly unknown[], first: number) => Row;
 
-/** What turns rows with these columns into records. @param asText whether moments may be texts */
+/** What turns rows with these columns into records. @param asText whether datetimes may be texts */
 export function rowDecoder(
   provider: Provider,
   entity: AnyEntity,

@@ -9,7 +9,7 @@ const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
   ends: (text) => `%${text}`,
 };
 
-/** What a condition asks of related records: nothing, when all of them meet it, whatever values it names. */
+/** A condition on related records; undefined when all of them meet it for any values. */
 export function askedOfRelated({ matches }: Related): Condition {
   return isAlways(matches) ? ALWAYS : matches;
 }

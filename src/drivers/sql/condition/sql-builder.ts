@@ -31,19 +31,19 @@ export class Slots implements Places {
   }
 }
 
-/** Those that tell "a", "A" and "a " apart: MariaDB's, and that of MySQL 8. */
+/** Collations that distinguish "a", "A" and "a ": MariaDB's, and that of MySQL 8. */
 export const EXACT_COLLATIONS = ["utf8mb4_nopad_bin", "utf8mb4_0900_bin"] as const;
 export type ExactCollation = (typeof EXACT_COLLATIONS)[number];
 
-/** The one that a server has, by what it says of its version. */
+/** The collation of a server, by its version. */
 export function exactCollation(version: unknown): ExactCollation {
   return /MariaDB/i.test(String(version)) ? EXACT_COLLATIONS[0] : EXACT_COLLATIONS[1];
 }
 
-/** Tables by name; which there are is known when the app starts, not when this is compiled. */
+/** Tables by name, which are known when the app starts. */
 export type Tables = Record<string, Record<string, unknown>>;
 
-/** What statements are written with. */
+/** The query builder. */
 export interface SqlBuilder {
   readonly provider: Provider;
   readonly db: Kysely<Tables>;
@@ -53,8 +53,8 @@ export interface SqlBuilder {
 }
 
 /**
- * What statements are written with. Kysely is loaded here, because apps without a database need not wait for it.
- * @param schema Schema of the tables. @default none is named
+ * The query builder. Kysely is loaded here, because apps without a database need not wait for it.
+ * @param schema Schema of the tables. @default the connection's
  * @param collation MySQL only: how its columns compare text
  */
 export async function createSqlBuilder(

@@ -1,6 +1,6 @@
 import { KeelsonError } from "../../../entity/index.ts";
 
-/** What a statement was about: all that its error may say. */
+/** The facts of a statement that its error may contain. */
 export interface Subject {
   /** Name of the entity; absent for what concerns the whole database. */
   readonly model?: string;
@@ -38,8 +38,8 @@ export interface Constraint {
 }
 
 /**
- * What is kept of an error from Prisma or from below it: name, codes, model and operation; its message only where it is about
- * the connection, and so quotes no values. It is the `cause` of our errors, for the log.
+ * What is kept of an error from Prisma or from below it: name, codes, model and operation; its message only where it is
+ * about the connection, and so quotes no values. It is the `cause` of Keelson errors, for the log.
  */
 export class PrismaFailure extends KeelsonError {
   /** The database's own code: an SQLSTATE, or SQLite's number. */
@@ -70,7 +70,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Codes for what adapters report; Prisma gives a raw statement's failure one that says no more than that (P2010). */
+/** Codes for adapter errors; Prisma gives every raw statement's failure the same code (P2010). */
 const CODES: Readonly<Record<string, string>> = {
   LengthMismatch: "P2000",
   UniqueConstraintViolation: "P2002",
@@ -92,8 +92,8 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * MySQL's and MariaDB's numbers for what their adapter has no word for: a row that others changed or keep locked, a server
- * that goes away, and connections that cannot be had.
+ * MySQL's and MariaDB's numbers for errors that their adapter does not map: a row that others changed or keep locked, a
+ * server that goes away, and connections that cannot be had.
  */
 const MYSQL_CODES: Readonly<Record<string, string>> = {
   1020: "P2034",
@@ -132,10 +132,10 @@ function adapterCauseOf({ name, meta, cause }: Thrown): AdapterCause | undefined
 const CONNECTION_STATE = /^(08|28|3D|53|57P|26000$|42P05$|42704$|57014$)/;
 const CONNECTION_CODE = /^(ECONN[A-Z]+|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EPIPE|EAI_AGAIN|NO_CONNECTION|P1\d{3})$/;
 
-/** What the server or the network said of a failure of the connection. */
+/** The server's or the network's text for a connection failure. */
 function connectionSentence(thrown: Thrown, code: string, sqlState: string | undefined): string | undefined {
   if (sqlState === undefined ? !CONNECTION_CODE.test(code) : !CONNECTION_STATE.test(sqlState)) return undefined;
-  // Prisma's own messages quote arguments; below them nothing does.
+  // Prisma's own messages quote arguments; the messages below do not.
   const own = text(thrown.name)?.startsWith("Prisma") ? undefined : thrown.message;
   return text(text(adapterCauseOf(thrown)?.originalMessage) ?? own)
     ?.split("\n", 1)[0]
@@ -158,7 +158,7 @@ function remedyFor(sqlState: string | undefined, said = ""): string | undefined 
   return undefined;
 }
 
-/** What the pool and its connections say, without a code, where there is no connection. */
+/** Messages of the pool and its connections, without a code, when there is no connection. */
 const NO_CONNECTION =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable|after calling end/;
 

@@ -47,7 +47,9 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
   return new DatabaseError(undefined, { cause });
 }
 
-/** Errors that mean the database is not there, or not now, or takes no writes now: Prisma's codes, Node's, SQLSTATEs. */
+/**
+ * Errors of a database that is unavailable, or that takes no writes at the moment: Prisma's codes, Node's, SQLSTATEs.
+ */
 const UNAVAILABLE = new Set(
   "P1001 P1002 P1008 P1017 P2024 P2037 NO_CONNECTION ECONNREFUSED ECONNRESET ETIMEDOUT ENOTFOUND EHOSTUNREACH EPIPE EAI_AGAIN NO_WRITES 25006 25P03 57014 57P01 57P02 57P03".split(
     " ",
@@ -60,12 +62,12 @@ function isUnavailable(code: string, sqlState = ""): boolean {
   return UNAVAILABLE.has(code) || UNAVAILABLE.has(sqlState) || UNAVAILABLE_CLASS.test(sqlState);
 }
 
-/** What a Keelson error says of its cause in the database. */
+/** The text of a Keelson error about its cause in the database. */
 export function failureBehind(error: unknown): PrismaFailure | undefined {
   return error instanceof Error && error.cause instanceof PrismaFailure ? error.cause : undefined;
 }
 
-/** What a reference to a record that does not exist is answered with. */
+/** The error for a reference to a record that does not exist. */
 export function danglingReference(names: readonly string[], cause?: unknown): ValidationFailedError {
   const errors = Object.fromEntries(names.map((name) => [name, "must refer to an existing record"]));
   return new ValidationFailedError(names.length === 0 ? { _: "a reference leads to no record" } : errors, undefined, {
@@ -89,7 +91,7 @@ function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }:
   return printedUniqueKeys(model, entity).find(isNamedAfter) ?? [];
 }
 
-/** The column of a foreign key constraint; none when it cannot be told. */
+/** The column of a foreign key constraint; undefined when it is unknown. */
 function foreignKeys(entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
   const found = Object.values(entity.columns).find(
     ({ name, role }) =>
@@ -108,7 +110,7 @@ interface WrittenRows {
   count(target: AnyEntity, ids: readonly unknown[]): Promise<number>;
 }
 
-/** SQLite does not say which reference of a row led nowhere; looking for the records does. */
+/** SQLite does not report which reference of a row is dangling; looking up the records shows it. */
 export async function namingDangling<T>(written: WrittenRows, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

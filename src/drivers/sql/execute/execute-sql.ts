@@ -117,7 +117,7 @@ async function addLinks(session: SqlSession, { relation, id, targets }: ChangePa
   }
 }
 
-/** Removes pairs; a record that does not exist has none. */
+/** Removes pairs; missing ones are ignored. */
 async function removeLinks(session: SqlSession, { relation, id, targets }: ChangePairs): Promise<undefined> {
   if (targets.length === 0) return;
   const query = unlinkQuery(session.connection(), relation, id, targets);

@@ -17,9 +17,9 @@ interface Fitting {
 }
 
 /**
- * Asks the database for its tables, and says what keeps an app from working on them, a sentence each with the remedy. Tables,
- * columns and indexes that the definitions do not know, wider types and other defaults are no problem: a later version may
- * have made them.
+ * Reads the tables, and returns the problems that keep an app from working on them, a sentence each with the remedy.
+ * Unknown tables, columns and indexes, wider types and other defaults are not problems: a later version may have made
+ * them.
  * @param withKeys whether unique indexes and foreign keys are looked at, too; not on MySQL
  * @throws DatabaseUnavailableError
  */
@@ -135,7 +135,7 @@ function describeLinks(model: EntityModel): Described[] {
   });
 }
 
-/** How a field is written that suits a column; nothing for types that no field has. */
+/** The field that suits a column; empty for types without a field. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/int|serial/, "int"],
   [/bool/, "bool"],
@@ -152,7 +152,7 @@ function typeSentence(at: string, column: ColumnDefinition, type: string, provid
   return `${at} has the type ${type || "(none)"}, and ${expected} is expected; change the column's type to ${expected}${remedy}`;
 }
 
-/** Names as the database tells them apart: only PostgreSQL goes by upper and lower case everywhere. */
+/** Names as the database compares them: only PostgreSQL is case-sensitive everywhere. */
 function folded(name: string, provider: Provider): string {
   return provider === "postgresql" ? name : name.toLowerCase();
 }

@@ -27,7 +27,7 @@ export function sqlPath(fast: Fast): SqlPath {
   } satisfies SqlPath);
 }
 
-/** The schema of PostgreSQL's tables where the adapter names none; on other databases the connection decides. */
+/** The schema of PostgreSQL's tables where the adapter does not name one; on other databases the connection decides. */
 const DEFAULT_SCHEMA = "public";
 
 async function collationOf(client: SqlDriverAdapter): Promise<ExactCollation> {

@@ -18,7 +18,7 @@ import { updateQuery } from "../statement/write-queries.ts";
 
 /** Reads records in a session. */
 export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promise<Row[]> {
-  // A transaction has one connection, and rows that are told apart by id need it.
+  // A transaction has one connection, and rows that are identified by id need it.
   const oneById = fast.sharedReads && !session.inTransaction ? sharedReads(session) : undefined;
 
   return async (find) => {
@@ -48,9 +48,9 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
 }
 
 /**
- * Locks a record and reads it. A statement that had to wait for the lock looks at related records as they were before it
- * waited, so what is asked of these is asked once the record is locked. SQLite has one writer, and no words for a lock: an update
- * that changes nothing takes it there.
+ * Locks a record and reads it. A statement that waited for the lock sees related records as they were before, so
+ * conditions on these are checked once the record is locked. SQLite has one writer and no lock statement: an update
+ * that changes nothing takes the lock.
  */
 function lockRow(
   session: SqlSession,

@@ -77,8 +77,8 @@ interface RowWrite {
 }
 
 /**
- * Runs a statement that writes one row, and returns the row; null when it wrote none. Where a statement returns no rows,
- * the row stays locked until it is read, so that it is what the statement wrote.
+ * Runs a statement that writes one row, and returns the row; null when it wrote nothing. Where a statement returns no
+ * rows, the row stays locked until it is read, so that it is what the statement wrote.
  */
 function writeRow(
   session: SqlSession,

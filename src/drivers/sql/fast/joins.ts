@@ -11,7 +11,7 @@ import type { SqlConnection } from "../statement/sql-connection.ts";
 interface Joined {
   readonly relation: ResolvedRelation;
   readonly selection: Selection;
-  /** What they have to be. */
+  /** Their condition. */
   readonly condition: Condition;
 }
 
@@ -21,7 +21,7 @@ interface Joins extends Along {
   rowsOf(selection: Selection, rows: Rows): Row[];
 }
 
-/** One related record for each row, or null where it is not what it has to be. */
+/** One related record for each row, or null where it does not meet the condition. */
 export function joinsOf(open: SqlConnection, joins: readonly JoinedFind[], textMoments: boolean | undefined): Joins {
   const joined = joins.map(({ relation, where }): Joined => {
     const selection = selectionOf(open, open.entityOf(relation.target), { textMoments });
@@ -47,7 +47,7 @@ function addJoin(
   { relation, selection, condition }: Joined,
   index: number,
 ): SelectWriter {
-  // Begins like no name of an entity or of its tables, nor like those in conditions.
+  // A prefix that names of entities, their tables and conditions never have.
   const near = `_j${index}`;
   const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(relation.source.name, relation.foreignKey as string)}`;
   const on = sql<boolean>`${isIt} and ${conditions.build(condition, near)}`;

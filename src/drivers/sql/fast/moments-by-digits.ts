@@ -3,10 +3,10 @@ import { endOfMoment, FRACTION } from "./text-moments.ts";
 
 /** The code of "0". */
 const ZERO = 48;
-/** Before this year `Date.UTC` takes years for those of the last century. */
+/** Before this year `Date.UTC` adds 1900. */
 const FIRST_PLAIN_YEAR = 100;
 
-/** Two digits of a text as a number; something else is no number from 0 to 99. */
+/** Two digits of a text as a number; NaN or out of range for anything else. */
 function pair(text: string, index: number): number {
   return (text.charCodeAt(index) - ZERO) * 10 + text.charCodeAt(index + 1) - ZERO;
 }
@@ -27,7 +27,7 @@ function fraction(text: string, end: number): number {
   }
 }
 
-/** A moment from the text that a database or its adapter makes of it. */
+/** A datetime from the text of a database or its adapter. */
 export function momentsByDigits(value: unknown): Date {
   if (typeof value !== "string") return plainMoment(value);
   const end = endOfMoment(value);

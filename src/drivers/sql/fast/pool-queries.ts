@@ -29,7 +29,7 @@ export function poolQueries(
   async function ask({ sql, args, statementName }: NamedQuery): Promise<Rows> {
     const name = named ? statementName : undefined;
     try {
-      // A pool hands out what its client calls back with, whatever the types say of what can be submitted.
+      // A pool hands out what its client calls back with, whatever the declared types.
       if (describedOnce && name !== undefined)
         return await (pool.query(new PreparedQuery(name, sql, args)) as unknown as Promise<Rows>);
       return await pool.query({ ...(name && { name }), text: sql, values: args, rowMode: "array", types: TYPES });

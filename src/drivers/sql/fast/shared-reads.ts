@@ -12,7 +12,7 @@ interface Group {
   readonly rest: Condition;
 }
 
-/** Reads single records by id, together with others who ask in the same moment. */
+/** Reads single records by id, together with other reads of the same turn. */
 export function sharedReads(
   session: SqlSession,
 ): (entity: AnyEntity, selection: Selection, by: ById) => Promise<Row[]> {
@@ -31,7 +31,7 @@ export function sharedReads(
   };
 }
 
-/** A condition taken apart into the one id it asks for and all else. */
+/** A condition split into its single id and the rest. */
 export interface ById {
   readonly id: string;
   readonly rest: Condition;
@@ -42,7 +42,7 @@ function isId(condition: Condition): condition is Compare {
   return condition.column.role === "id" && condition.value !== null;
 }
 
-/** Undefined when a condition asks for more or less than one id. */
+/** Undefined unless a condition names exactly one id. */
 export function byId(condition: Condition): ById | undefined {
   const parts = condition.op === "and" ? condition.of : [condition];
   const ids = parts.filter(isId);
@@ -56,7 +56,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Reads of one turn that differ in nothing but the id. */
+/** Reads of one turn that differ only in the id. */
 interface Batch<G> {
   readonly group: G;
   readonly waiting: Waiting[];
@@ -69,8 +69,8 @@ const MAX_BATCH = 64;
 const soon = setImmediate;
 
 /**
- * Joins the reads by id of one turn of the event loop into one statement: most of what a read costs is per statement.
- * A read on its own waits for nothing but the end of the turn.
+ * Joins the reads by id of one turn of the event loop into one statement: most of what a read costs is per statement. A
+ * single read waits only for the end of the turn.
  * @param load Reads the records of a group by their ids
  * @returns A reader: reads with the same key are of the same group
  */
@@ -87,7 +87,7 @@ export function readTogether<G>(
     }
   }
 
-  /** Answers and failures reach those who wait. */
+  /** Results and failures are passed to the callers. */
   function flush(key: string): void {
     const batch = batches.get(key);
     batches.delete(key);
@@ -111,7 +111,7 @@ export function readTogether<G>(
     });
 }
 
-/** Each asker gets an object of its own. */
+/** Each caller gets its own object. */
 function answer(waiting: readonly Waiting[], rows: readonly Row[]): void {
   const found = new Map(rows.map((row) => [row.id, row]));
   const given = new Set<string>();

@@ -10,7 +10,10 @@ import { changedBy, type Encoded, insertStatement, updateStatement } from "../st
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 
-/** Writes single records together with others of the same moment. Not for transactions, whose statements have an order. */
+/**
+ * Writes single records together with other writes of the same turn. Not for transactions, whose statements have an
+ * order.
+ */
 export function sharedWrites(session: SqlSession) {
   const together = writeTogether(session);
   const unique = new Map<AnyEntity, ReadonlySet<string>>();
@@ -51,14 +54,14 @@ export type SharedWrites = ReturnType<typeof sharedWrites>;
 /** Values of one write, in the order of the statement's slots. */
 type WriteValues = readonly unknown[];
 
-/** Writes of single records that differ in nothing but their values. */
+/** Writes of single records that differ only in their values. */
 interface WriteKind {
   /** The same text for writes of the same kind. */
   readonly key: string;
   readonly statement: Subject;
   /** Writes that one statement takes. */
   readonly most: number;
-  /** The record that one write leaves behind; null when it matched none. */
+  /** The record that one write leaves behind; null without a match. */
   one(client: SqlQueryable, values: WriteValues): Promise<Row | null>;
   /**
    * The records that several writes leave behind, in one statement, in the order of the writes; undefined for those
@@ -109,7 +112,7 @@ function insertKind(
     async several(client, values) {
       const stored = await rows(all, client, ofSize(values.length).query(values.flat()));
       if (stored.length === values.length) return stored; // they come in the order of the values
-      // A trigger of the database's own has left some out.
+      // A trigger of the database has skipped some.
       const byId = new Map(stored.map((row) => [row.id, row]));
       return values.map((given) => byId.get(given[names.indexOf("id")]));
     },
@@ -191,7 +194,7 @@ const soon = setImmediate;
  * wrong for its column, constraints, rights and names, views, conflicts, limits of the server, triggers (PostgreSQL, appendix A).
  */
 const REFUSALS = new Set(["21", "22", "23", "42", "44", "40", "54", "P0"]);
-/** The statement took too long, maybe for the sake of one of its writes. */
+/** The statement took too long, maybe because of one of its writes. */
 const GIVEN_UP = "57014";
 
 function isRefusal(error: unknown): boolean {
@@ -201,8 +204,8 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Joins writes of one turn of the event loop into one statement: most of what a write costs is per statement. Each gets
- * the answer that it would have got on its own: where the database refuses a statement for the sake of one of its writes,
- * or leaves one out, they are asked for one by one. Not for transactions, whose statements have an order.
+ * its own result: where the database refuses a statement because of one write, or leaves one out, the writes run one by
+ * one. Not for transactions, whose statements have an order.
  */
 function writeTogether(session: SqlSession): (kind: WriteKind, id: string, values: WriteValues) => Promise<Row | null> {
   const batches = new Map<string, Batch>();
@@ -215,7 +218,7 @@ function writeTogether(session: SqlSession): (kind: WriteKind, id: string, value
     }
   }
 
-  /** Answers and failures reach those who wait. */
+  /** Results and failures are passed to the callers. */
   async function send(batch: Batch): Promise<void> {
     const { kind, waiting } = batch;
     if (batches.get(kind.key) === batch) batches.delete(kind.key);

@@ -1,6 +1,6 @@
 /**
- * The special cases for speed, each of which gives the answers that there would be without it. Tests and `npm run bench:fast` switch
- * them off one by one; docs/adr/0053-special-cases-for-speed.md has the figures.
+ * The special cases for speed, which never change a result. Tests and `npm run bench:fast` switch them off one by one;
+ * docs/adr/0053-special-cases-for-speed.md has the figures.
  */
 export interface Fast {
   /** Reads by id of one turn of the event loop are one statement. */
@@ -15,11 +15,11 @@ export interface Fast {
   readonly preparedNames: boolean;
   /** Queries outside transactions go to the pool, and not through Prisma's adapter around it. */
   readonly poolQueries: boolean;
-  /** The columns of a prepared statement are asked for once per connection. */
+  /** The columns of a prepared statement are described once per connection. */
   readonly describedOnce: boolean;
-  /** Moments that become JSON are texts, and never a `Date`. */
+  /** Datetimes that become JSON are texts, and never a `Date`. */
   readonly textMoments: boolean;
-  /** Moments are read digit by digit, where `Date` would take their text apart in general. */
+  /** Datetimes are parsed digit by digit, without the general parser of `Date`. */
   readonly momentsByDigits: boolean;
 }
 

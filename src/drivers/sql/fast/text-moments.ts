@@ -3,7 +3,7 @@ import { plainMoment } from "../condition/column-codec.ts";
 /** What is missing behind a fraction, by where it ends; databases leave out zeros at the end. */
 const ZEROS = ["", "00Z", "0Z", "Z"];
 
-/** The ISO 8601 text in UTC, with milliseconds, of what a database or its adapter makes of a moment. */
+/** The ISO 8601 text in UTC, with milliseconds, of a database's or its adapter's text of a datetime. */
 export function textMoment(value: unknown): string {
   if (typeof value !== "string") return plainMoment(value).toISOString();
   const end = endOfMoment(value);
@@ -22,7 +22,7 @@ const UTC = "+00:00";
 export const FRACTION = 20;
 
 /**
- * Where a moment in UTC ends, in front of its zone: `2024-05-31T12:00:00.5+00:00`, as adapters write it, or, as
+ * Where a datetime in UTC ends, in front of its zone: `2024-05-31T12:00:00.5+00:00`, as adapters write it, or, as
  * PostgreSQL does, `2024-05-31 12:00:00.5`. -1 for all other texts.
  */
 export function endOfMoment(text: string): number {

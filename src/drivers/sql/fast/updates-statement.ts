@@ -36,7 +36,7 @@ export function updatesStatement(
     const { db, sql } = builder;
     const slots = new Slots();
     const place = (index: number): string => `_${index}`;
-    // Nothing of the table itself: without it, values would all be of type text.
+    // Empty rows of the table: without them, all values would be of type text.
     let given = db
       .selectFrom(name)
       .select([...columns.map((column, index) => sql.id(column).as(place(index))), sql.lit(0).as("_place")])

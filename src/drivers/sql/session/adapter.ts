@@ -36,7 +36,7 @@ export const adapterTransaction: Transact<SqlQueryable, SqlDriverAdapter> = asyn
   return result;
 };
 
-/** @throws DatabaseUnavailableError when no connection could be had in time */
+/** @throws DatabaseUnavailableError when no connection is free in time */
 async function begin(adapter: SqlDriverAdapter, { maxWait, asksReadCommitted }: TransactLimits): Promise<Transaction> {
   const starting = adapter.startTransaction(asksReadCommitted ? "READ COMMITTED" : undefined);
   if (maxWait === 0) return starting;

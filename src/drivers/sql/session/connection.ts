@@ -15,11 +15,11 @@ export interface OpenedClient<C> {
   readonly dialect: Dialect;
   /** Milliseconds that a transaction waits for a connection to run on; 0 as long as it takes. @default 10000 */
   readonly maxWait?: number;
-  /** Lets go of everything that was opened. */
+  /** Closes everything that was opened. */
   close(): Promise<void>;
 }
 
-/** A database and the entities that it is asked for. */
+/** A database and its entities. */
 export interface Connection<C> extends OpenedClient<C> {
   readonly model: EntityModel;
   /** The app's own definition: statements may come with another one of the same name. @throws EntityNotFoundError */
@@ -40,7 +40,7 @@ export function createConnection<C>(opened: OpenedClient<C>, { model }: DriverCo
   } satisfies Connection<C>);
 }
 
-/** What a driver says that is used before its app has started. */
+/** The error of a driver that is used before its app has started. */
 export function notConnected(name: string): ConfigurationError {
   return new ConfigurationError(`the ${name} driver is not connected; start the app first (await api.ready)`);
 }
@@ -56,7 +56,7 @@ export function assertDistinct({ entities }: EntityModel): void {
   }
 }
 
-/** Whether a version counts a change of these columns: of none, and of the id alone, it does not. */
+/** Whether a change of these columns increments the version: not without columns, and not for the id alone. */
 export function countsVersion({ versioned }: AnyEntity, names: readonly string[]): boolean {
   return versioned !== undefined && names.some((name) => name !== "id");
 }
@@ -66,9 +66,9 @@ export interface Dialect {
   readonly provider: Provider;
   /** Whether an UPDATE can return the rows it changed. */
   readonly returnsRows: boolean;
-  /** The first year of moments that a column keeps. */
+  /** The first year of datetimes that a column stores. */
   readonly firstYear: number;
-  /** Whether only one transaction at a time can write, so that ours have to queue. */
+  /** Whether only one transaction at a time can write, so that Keelson's have to queue. */
   readonly singleWriter: boolean;
   /** Whether transactions have to ask for READ COMMITTED, by which each statement sees what was committed before it. */
   readonly asksReadCommitted: boolean;
@@ -96,9 +96,9 @@ export const DIALECTS: Readonly<Record<Provider, Dialect>> = Object.freeze({
 });
 
 /**
- * The columns that data has values for; what is undefined counts as not submitted.
- * @throws DatabaseError for names that are no columns and values that the column cannot hold; ValidationFailedError for
- *   datetimes that this database would change on their way in or out
+ * The columns that data has values for; undefined values count as absent.
+ * @throws DatabaseError for names that are not columns and values that the column cannot hold; ValidationFailedError
+ *   for datetimes that this database would change on their way in or out
  */
 export function givenColumns(entity: AnyEntity, data: Row, { firstYear }: Dialect): ColumnDefinition[] {
   const columns: ColumnDefinition[] = [];

@@ -16,13 +16,13 @@ import { databaseSession, runTransaction, type Session, type Transact } from "./
 
 const TRANSACTION_MS = 30_000;
 
-/** What the drivers of this family differ in. */
+/** The differences between the drivers of this family. */
 export interface DriverParts<C> {
   readonly name: string;
   readonly capabilities: DriverCapabilities;
   /** What keeps the tables in step, where the driver can do that itself. */
   readonly schema?: (context: () => DriverContext) => DriverSchema;
-  /** Opens the database. A failure leaves nothing open, so that it can be tried again. */
+  /** Opens the database. A failure leaves nothing open, so that it can be retried. */
   open(context: DriverContext): Promise<OpenedClient<C>>;
 }
 

@@ -7,13 +7,13 @@ import { type Connection, type Dialect, notConnected } from "./connection.ts";
 
 /**
  * Where statements go: the database, or one of its transactions.
- * @typeParam S What runs a statement, there as here
+ * @typeParam S What runs a statement
  * @typeParam O What is known of the database
  */
 export interface Session<S, O> {
   /** Whether statements are part of a transaction. */
   readonly inTransaction: boolean;
-  /** @throws when it may not be used now */
+  /** @throws when it cannot be used now */
   connection(): O;
   /** Runs a statement; errors become Keelson errors. */
   read<T>(statement: Subject, work: (client: S) => Promise<T>): Promise<T>;
@@ -98,10 +98,7 @@ export function limitsOf({ maxWait = MAX_WAIT_MS, dialect }: Connection<unknown>
   return { timeout, maxWait, asksReadCommitted: dialect.asksReadCommitted };
 }
 
-/**
- * Runs work in a transaction, and again when it got in the way of another one. What the work itself throws is passed on
- * as it is.
- */
+/** Runs work in a transaction, and retries on a conflict. Errors of the work itself are passed on as they are. */
 export function runTransaction<T, S, C, O extends Connection<C>>(
   open: O,
   transact: Transact<S, C>,
@@ -150,12 +147,12 @@ export async function within<T>(promise: Promise<T>, ms: number, late: () => Err
   }
 }
 
-/** Milliseconds before each new attempt, the less certain the longer; a little chance keeps rivals apart. */
+/** Milliseconds before each new attempt, with growing randomness that keeps rivals apart. */
 const CONFLICT_DELAYS: readonly number[] = [5, 20, 60];
 /** Another process that writes to the same SQLite file is waited for about five seconds. */
 const BUSY_DELAYS: readonly number[] = [5, 10, 20, 50, 100, ...Array<number>(18).fill(250)];
 
-/** Delays before work that failed is done again: rivals let go, other processes finish writing. */
+/** Delays before failed work is retried: rivals release locks, other processes finish writing. */
 function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly number[] | undefined {
   return (error) => {
     const code = failureBehind(error)?.code;
@@ -164,7 +161,7 @@ function retryDelays({ singleWriter }: Dialect): (error: unknown) => readonly nu
   };
 }
 
-/** Does work again while another process writes to the same SQLite file. */
+/** Retries work while another process writes to the same SQLite file. */
 export function whileBusy<T>(work: () => Promise<T>): Promise<T> {
   return withRetries(work, (error) => (isSqliteBusy(error) ? BUSY_DELAYS : undefined));
 }

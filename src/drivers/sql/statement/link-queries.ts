@@ -8,7 +8,7 @@ import { linkTable } from "../tables/link-table.ts";
 import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
 const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
-/** What a statement calls the records at the other end; no entity has such a name. */
+/** What a statement calls the records at the other end; a name that entities cannot have. */
 const FAR = "_far";
 /** Pairs up to which an INSERT is kept: larger ones are rare, and long. */
 const MAX_KEPT_PAIRS = 4;

@@ -7,14 +7,14 @@ import type { SqlBuilder } from "../condition/sql-builder.ts";
 // fit, and says how long the others are. Then it is known how many records fit, and those with long values are read by
 // their ids. So no more than fits is ever read, and lists of ordinary length are one statement.
 
-/** Columns whose values may have more bytes are asked how long they are. */
+/** The lengths of values in larger columns are queried first. */
 const LONG = 4_096;
 /** The same where many short values together may be too many. */
 const SHORT = 64;
-/** The statement calls a record's size this; no field has such a name. */
+/** The statement calls a record's size this; a name that fields cannot have. */
 const SIZE = "_size";
 
-/** What the columns of a selection may have in bytes. */
+/** The sizes of a selection's columns. */
 export interface SelectionSizes {
   /** Of all columns that are not long, together. */
   readonly short: number;

@@ -23,7 +23,7 @@ export interface Selection {
   readonly names: readonly string[];
   /** The same text for the same columns in the same order. */
   readonly key: string;
-  /** Whether moments may be texts. */
+  /** Whether datetimes may be texts. */
   readonly asText: boolean;
   readonly decode: RowDecoder;
   readonly sizes: SelectionSizes;
@@ -52,7 +52,7 @@ export interface RowsWanted {
   readonly condition: Condition;
   /** @default nothing */
   readonly along?: Along | undefined;
-  /** @default none: at most one row matches */
+  /** @default no limit: at most one row matches */
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
@@ -62,12 +62,12 @@ export interface RowsWanted {
   readonly lock?: boolean | "delete" | undefined;
 }
 
-/** @throws BadRequestError for names that are no columns */
+/** @throws BadRequestError for names that are not columns */
 export function assertColumns({ name, columns }: AnyEntity, names: readonly string[]): void {
   for (const one of names) if (!Object.hasOwn(columns, one)) throw new BadRequestError(`${name} has no field "${one}"`);
 }
 
-/** The columns that are asked for. @throws BadRequestError for names that are no columns */
+/** The requested columns. @throws BadRequestError for names that are not columns */
 export function selectionOf(
   { builder: { provider }, selections, moments }: SqlConnection,
   entity: AnyEntity,
@@ -82,7 +82,7 @@ export function selectionOf(
   });
 }
 
-/** An order that is total by ending with the id. @throws BadRequestError for what is no sortable column */
+/** An order that is total by ending with the id. @throws BadRequestError for anything but a sortable column */
 export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
   const order = totalOrder(sort);
   for (const { field } of order) {
@@ -148,7 +148,7 @@ function writeSelect(
   return query.compile();
 }
 
-/** The statement that reads records by their ids. @param rest What else they have to be. @default nothing */
+/** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */
 export function selectByIdQuery(
   connection: SqlConnection,
   entity: AnyEntity,

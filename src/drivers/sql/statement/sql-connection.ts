@@ -7,7 +7,7 @@ import type { Connection } from "../session/connection.ts";
 import type { Session } from "../session/session.ts";
 import type { Selections } from "./select-query.ts";
 
-/** A database that is asked in SQL. */
+/** A database that runs SQL. */
 export interface SqlConnection extends Connection<SqlDriverAdapter> {
   readonly builder: SqlBuilder;
   /** That of PostgreSQL's tables; elsewhere the connection decides. */
@@ -26,7 +26,7 @@ export interface Statement {
   query(values: readonly unknown[]): NamedQuery;
 }
 
-/** What an adapter is asked; `statementNames` finds the name in it. */
+/** The query of an adapter; `statementNames` finds the name in it. */
 export interface NamedQuery extends SqlQuery {
   readonly statementName: string | undefined;
 }
@@ -40,7 +40,7 @@ export interface Statements {
 /** Each statement is written for its one operation. */
 export const WRITTEN_ANEW: Statements = { get: (_shape, write) => toStatement(write()) };
 
-/** @param statementName Name for a prepared statement. @default none */
+/** @param statementName Name for a prepared statement. @default unnamed */
 export function toStatement({ sql, parameters }: CompiledQuery, statementName?: string): Statement {
   const order: number[] = [];
   const argTypes: ArgType[] = [];

@@ -79,7 +79,7 @@ function compiled(
 }
 
 /**
- * The statement that stores a row where the stored rows that it refers to are such.
+ * The statement that stores a row if the stored rows it refers to meet a condition.
  * @param left What `askedOfStored` leaves of a condition on the row
  * @param returning What it returns of the row. @default nothing
  */
@@ -189,8 +189,8 @@ function listsIds(condition: Condition): boolean {
 }
 
 /**
- * The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy. Rows
- * with ids of a list are locked in their order first, on PostgreSQL: two statements would lock each other out.
+ * The condition of a statement that changes rows. MySQL does not read from the table that it changes, but from a copy.
+ * Rows with ids of a list are locked in their order first, on PostgreSQL: two statements would deadlock.
  */
 function ownRows(
   builder: SqlBuilder,

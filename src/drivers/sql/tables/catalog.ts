@@ -38,7 +38,7 @@ export function columnsQuery(provider: Provider, views: boolean): string {
     ORDER BY c.relname, a.attnum`;
 }
 
-/** What the rows of that query say. */
+/** The catalog from the rows of that query. */
 export function toCatalog(rows: readonly (readonly unknown[])[]): Catalog {
   const catalog = new Map<string, Map<string, ColumnShape>>();
   for (const [table, column, type, required, hasDefault] of rows) {

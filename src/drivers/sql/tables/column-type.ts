@@ -26,7 +26,7 @@ function lengthOf(type: string): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Whether every value of one type has its like in another: what can change without a loss. */
+/** Whether one type can hold every value of another, so that a change loses nothing. */
 export function isWidening(from: string, to: string): boolean {
   const [before, after] = [lengthOf(from), lengthOf(to)];
   if (before !== undefined && after !== undefined) return before <= after;

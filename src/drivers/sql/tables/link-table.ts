@@ -44,7 +44,7 @@ export function firstSide({ source, target, name, inverse }: ResolvedRelation): 
   return inverse !== undefined && other < own ? other : own;
 }
 
-/** The name of a manyToMany relation, after which Prisma calls its table; one that is too long is told apart by a hash. */
+/** The name of a manyToMany relation, after which Prisma calls its table; a name that is too long ends in a hash. */
 export function linkName(relation: ResolvedRelation): string {
   const name = firstSide(relation);
   const length = MAX_NAME - 1; // the table's name begins with an underscore
