@@ -1,22 +1,18 @@
 export type {
-  ActionCall,
   ActionCalls,
-  ActionDriver,
   ActionFields,
-  ActionLike,
   ActionMeta,
   ActionTypes,
   BuiltAction,
   PlainAction,
   PlainActionContext,
 } from "./action.ts";
-export { blindIndexOf, canHold, columnsOf, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
-export { type CrossFieldOptions, EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
+export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
+export { EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
   Access,
   AnyEntity,
   ColumnDefinition,
-  ColumnRole,
   CrossFieldContext,
   CrossFieldValidator,
   EntityDefinition,
@@ -31,7 +27,6 @@ export {
   email,
   enums,
   type Field,
-  type FieldFlag,
   float,
   int,
   json,
@@ -66,11 +61,10 @@ export type {
   ListOptions,
 } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
-export { ConfigurationError, isKeelsonError, KeelsonError, type KeelsonErrorOptions } from "./keelson-error.ts";
+export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
 export { isJsonValue } from "./kinds/index.ts";
 export type { RuleObject } from "./kinds/kind.ts";
 export {
-  type Bound,
   type Cell,
   type ColumnType,
   type FieldDefinition,
@@ -93,8 +87,6 @@ export {
   type OnDelete,
   type Relation,
   type RelationDefinition,
-  type RelationFlag,
-  type RelationType,
   selfRef,
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";

@@ -1,17 +1,12 @@
 // The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
 
 export type {
-  ChangeCause,
   ChangeKind,
-  ChangeListener,
-  ChangeOptions,
-  CommittedListener,
   RecordChange,
 } from "./change/record-change.ts";
 export {
   CLIENT_METHODS,
   type EntityClient,
-  type IfVersion,
   type InProcessClient,
   type SystemClient,
 } from "./client/in-process-client.ts";
@@ -37,13 +32,12 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
-export { type EntitySchema, type EntitySchemaEntry, schemaFromEntities } from "./entity-schema.ts";
-export { type App, type AppOptions, createApp, type GateOptions, gate, type Records } from "./gate.ts";
+export { schemaFromEntities } from "./entity-schema.ts";
+export { type App, type AppOptions, createApp } from "./gate.ts";
 export type {
   HookFunction,
   HookMap,
   HookName,
-  HookOptions,
   MaskDraft,
   RequestEvent,
   ResponseEvent,
@@ -58,7 +52,7 @@ export {
   type RowAccess,
   ShownRecords,
 } from "./operation/mask.ts";
-export type { Otherwise } from "./operation/new-operation.ts";
+
 export type {
   Decision,
   IncludeTree,
@@ -69,10 +63,8 @@ export type {
 } from "./operation/operation.ts";
 export type {
   OperationScope,
-  Precondition,
   RequestConditions,
   RouteAccess,
-  ScopeTransactionOptions,
 } from "./operation/operation-scope.ts";
 export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
@@ -86,15 +78,12 @@ export type {
   RouteNotes,
   RouteReader,
 } from "./operation/route-description.ts";
-export { defaultIds, type IdGenerator, type TracedStep, type Tracer, tracerOf } from "./operation/runtime.ts";
+export { defaultIds, type IdGenerator, type Tracer, tracerOf } from "./operation/runtime.ts";
 export {
   createPlugin,
   createPluginFactory,
-  type Endpoint,
-  type EndpointConfig,
   endpoint,
   type Plugin,
-  type PluginConfig,
   type PluginContext,
   PluginList,
   type PluginOptions,
@@ -116,7 +105,7 @@ export type {
   RemoteService,
   SharedAnswers,
 } from "./ports/remote-service.ts";
-export type { ActionRun, WorkflowRunner } from "./ports/workflow-runner.ts";
+export type { WorkflowRunner } from "./ports/workflow-runner.ts";
 export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
@@ -128,15 +117,12 @@ export { includedBytes } from "./run/execute-read.ts";
 export { ByteBudget, countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/byte-budget.ts";
 export { defineDriver, entityName } from "./statement/define-driver.ts";
 export type {
-  CreateOptions,
   Driver,
   DriverCapabilities,
   DriverContext,
   DriverPort,
   DriverSchema,
   FindManyQuery,
-  FindOptions,
-  LinkOptions,
   SortKey,
   TransactionOptions,
 } from "./statement/driver.ts";

@@ -5,9 +5,7 @@ export {
   clearGlobalContainer,
   createService,
   getGlobalContainer,
-  type LazyService,
   lazyService,
-  type ServiceDefinition,
   setGlobalContainer,
 } from "./container/create-service.ts";
 export { createScope, ScopedContainer, type ServiceSource } from "./container/scoped-container.ts";
@@ -15,8 +13,6 @@ export {
   ServiceContainer,
   type ServiceContext,
   type ServiceFactory,
-  type ServiceLifecycle,
-  type ServiceOptions,
 } from "./container/service-container.ts";
 export type { RequestTracer } from "./create-kernel.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./create-kernel.ts";
@@ -54,7 +50,6 @@ export {
   ValidationFailedError,
   type ValidationIssue,
   WorkflowFailedError,
-  type WorkflowFailure,
 } from "./errors/errors.ts";
 export { type Hook, HookRegistry, passesRules, runHooks } from "./hooks/hook-registry.ts";
 export {
@@ -65,11 +60,11 @@ export {
   type KernelResponseEvent,
   type KernelRouteAuthorization,
 } from "./hooks/kernel-hooks.ts";
-export { baseHeaders, cancelBody, endWith, InFlight, type Place } from "./http/exchange.ts";
+export { cancelBody, endWith, InFlight } from "./http/exchange.ts";
 export { type Answering, answerWeb, isWebResponse } from "./http/fetch.ts";
 export type { TrustedOrigins } from "./http/find-principal.ts";
 export { defaultIsAdmin, isUserId } from "./http/find-principal.ts";
-export { type ErrorReply, type ErrorReplyOptions, handleError, refusal } from "./http/handle-error.ts";
+export { handleError, refusal } from "./http/handle-error.ts";
 export {
   consoleLogger,
   createPrefixedLogger,
@@ -113,7 +108,7 @@ export {
   Reply,
   type RouteListing,
 } from "./routes/kernel-route.ts";
-export { type CanonicalUrl, canonicalize, matchRoute } from "./routes/route-registry.ts";
+export { canonicalize, matchRoute } from "./routes/route-registry.ts";
 export { didYouMean, nearest, unknownKeys } from "./text/did-you-mean.ts";
 export {
   camelCase,

@@ -281,6 +281,6 @@ export function createFakeKernel(): FakeKernel {
 }
 
 /** The path of an entity's collection, as routes of the fake kernel have it. */
-export function pathOf(entity: AnyEntity): string {
+function _pathOf(entity: AnyEntity): string {
   return `/${routeSegment(entity)}`;
 }

@@ -10,10 +10,10 @@ import { clientCall, routeHandler } from "./action/run-action.ts";
 import { addSoftDeletePolicy } from "./prebuilt/soft-deletion.ts";
 
 export { ActionBuilder, action } from "./action/action-builder.ts";
-export type { ActionContext, ActionDefinition, ActionRecord } from "./action/action-definition.ts";
+export type { ActionContext, ActionRecord } from "./action/action-definition.ts";
 export { exportAction } from "./export/export-action.ts";
-export { type ImportedRows, type ImportOptions, importAction } from "./import/import-action.ts";
-export type { FailedRow, ImportResult } from "./import/import-rows.ts";
+export { importAction } from "./import/import-action.ts";
+
 export { bulkDeleteAction, bulkUpdateAction } from "./prebuilt/bulk-actions.ts";
 export { cloneAction } from "./prebuilt/clone-action.ts";
 export { countAction, existsAction } from "./prebuilt/count-and-exists.ts";

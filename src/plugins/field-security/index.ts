@@ -14,25 +14,22 @@ import { refuseProtected } from "./protected-driver.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import { checkIndexes, type EncryptionPlan, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
 
-export type { AppEncryption, FurtherKey } from "./encryption/app-keys.ts";
-export type { BindingContext } from "./encryption/cipher.ts";
+export type { AppEncryption } from "./encryption/app-keys.ts";
+
 export { getEncryptionKeyId } from "./encryption/cipher.ts";
 export { generateEncryptionKey } from "./encryption/data-key.ts";
 export * from "./encryption/functions.ts";
-export { createKeyRing, type KeyOptions, type KeyRing, type KeyRingOptions } from "./encryption/key-ring.ts";
-export type { ReEncryptOptions } from "./encryption/re-encrypt.ts";
-export type { RotationOptions, RotationProgress, RotationResult } from "./encryption/rotate-keys.ts";
+
+export type { RotationProgress, RotationResult } from "./encryption/rotate-keys.ts";
 export { countValuesPerKey, type KeyUsage, rotateEncryptionKeys, valuesNeeding } from "./encryption/rotate-keys.ts";
 export type { RotationFailure } from "./encryption/rotate-record.ts";
-export type { Encryptable } from "./encryption/value-codec.ts";
+
 export { hashPassword, needsRehash, verifyPassword } from "./password/hash-password.ts";
-export type { PasswordCost } from "./password/password-cost.ts";
+
 export {
   createPasswordHasher,
-  type PasswordCostOptions,
   type PasswordHasher,
   type PasswordHasherOptions,
-  type PasswordWorkOptions,
 } from "./password/password-hasher.ts";
 export type { OnDecryptError } from "./storage/encryption-plan.ts";
 

@@ -18,20 +18,16 @@ import { completeOptions, type JoinSettings, type RemoteJoinsOptions } from "./s
 import { createStitcher, type Stitcher } from "./stitch/stitch.ts";
 import { memoOf } from "./stitch/stitch-context.ts";
 
-export type { FindingDriver } from "./create-remote-joiner.ts";
-export { createRemoteJoiner, type RemoteJoiner, type StitchOptions } from "./create-remote-joiner.ts";
-export { type HttpHeaders, type HttpServiceOptions, httpService } from "./http-service/index.ts";
-export type { JoinedEntities } from "./remote-relations.ts";
+export { createRemoteJoiner } from "./create-remote-joiner.ts";
+export { httpService } from "./http-service/index.ts";
+
 export {
   getRemoteRelationFields,
   hasRemoteRelations,
-  type IncludeLike,
-  type IncludeMap,
   splitIncludes,
   validateRemoteRelations,
 } from "./remote-relations.ts";
-export type { RemoteBreakerOptions, RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
-export type { ServiceLookup } from "./stitch/stitch-context.ts";
+export type { RemoteJoinsOptions } from "./stitch/remote-joins-options.ts";
 
 // Hooks: operation:join (records of remote relations).
 

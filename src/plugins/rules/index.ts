@@ -8,24 +8,19 @@ import { createFieldRules, createRouteAuthorizer, createRouteRules, createRuleLi
 import { createRuleTable } from "./rule-table.ts";
 import { hasOwnerColumn, setOwner } from "./set-owner.ts";
 
-export type { FieldFilterOptions, FilteredFields } from "./field-filter.ts";
 export { filterReadableFields } from "./filter-readable-fields.ts";
-export { filterWritableFields, type WritableFieldsOptions } from "./filter-writable-fields.ts";
+export { filterWritableFields } from "./filter-writable-fields.ts";
 export { filteringDriver } from "./filtering-driver.ts";
 export {
-  type AllOfRules,
   admin,
   all,
   authenticated,
   defineRule,
   everyone,
-  type ListRuleFunction,
   owner,
   ownerOrAdmin,
   type Rule,
-  type RuleContext,
   type RuleFunction,
-  type RuleOptions,
   type RuleResult,
 } from "./rule.ts";
 

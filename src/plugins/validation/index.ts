@@ -7,7 +7,7 @@ import { checkValues, fieldChecks } from "./check-values.ts";
 import { checkCrossFields } from "./cross-fields.ts";
 import { compileInputPlan, type InputPlan, normalizeInput } from "./input-plan.ts";
 
-export { type CrossFieldCheck, type CrossFieldsOptions, validateCrossFields } from "./cross-fields.ts";
+export { validateCrossFields } from "./cross-fields.ts";
 
 // Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
 // No options.

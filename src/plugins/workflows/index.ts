@@ -21,8 +21,6 @@ import { registerWorkflows } from "./register-workflows.ts";
 
 export type { StepContext } from "./definition/step.ts";
 export {
-  type CompensateStep,
-  type ExecuteStep,
   type RetryOptions,
   type Step,
   type StepLike,
@@ -31,7 +29,6 @@ export {
   withOptions,
 } from "./definition/step.ts";
 export type {
-  CompensationFailure,
   WorkflowDefinition,
   WorkflowHooks,
   WorkflowResult,
@@ -40,7 +37,7 @@ export type {
 export { WorkflowBuilder, type WorkflowLike, workflow } from "./definition/workflow.ts";
 export { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 export { memoryEngine } from "./engine/memory-engine.ts";
-export type { Caller, EngineHost, RunHandle, RunReport, RunRequest, WorkflowEngine } from "./engine/workflow-engine.ts";
+export type { EngineHost, RunReport, WorkflowEngine } from "./engine/workflow-engine.ts";
 export { createEntityStep, deleteEntityStep, updateEntityStep } from "./entity-steps/entity-steps.ts";
 export type { ExecuteOptions, RunOptions } from "./execute-workflow.ts";
 export { executeWorkflow, runWorkflow } from "./execute-workflow.ts";
