@@ -12,7 +12,7 @@ export interface Feature {
   readonly where: string;
 }
 
-/** The features an entity definition asks for. */
+/** The features an entity definition needs. */
 export function featuresOf(entity: AnyEntity): Feature[] {
   const features: Feature[] = [];
   const add = (name: string, where: string): number => features.push({ name, where });
@@ -30,7 +30,7 @@ export function featuresOf(entity: AnyEntity): Feature[] {
   return [...features, ...fieldFeatures(entity)];
 }
 
-/** Those that its fields ask for, wherever the records come from. */
+/** The features that its fields need, wherever the records come from. */
 function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
   return Object.entries(fields).flatMap(([name, { password, omit, encrypted, readable, writable }]) => {
     const at = `${entity}.${name}`;

@@ -199,7 +199,7 @@ export function createKernel(options: KernelOptions): Kernel {
   });
 }
 
-/** What the kernel asks of the service `kernel.tracer`: it observes requests as they begin and end. */
+/** The kernel's part of the service `kernel.tracer`: it observes requests as they begin and end. */
 export interface RequestTracer {
   /** A request, up to its response. */
   request(request: KernelRequest, work: () => Promise<KernelResponse>): Promise<KernelResponse>;

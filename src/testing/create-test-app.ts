@@ -24,12 +24,11 @@ export interface TestApp<TEntities extends readonly EntityLike[]> {
 }
 
 /**
- * An app in the process, called through `api.fetch` without a network, on `memoryDriver()` unless it is given a driver.
- * Paths are as on the wire (`/api/posts`).
+ * An app in the process, called through `api.fetch` without a network, on `memoryDriver()` by default. Paths are as on
+ * the wire (`/api/posts`).
  * @param config what `keelson()` takes
- * @example
- * const app = createTestApp({ entities: [post] })
- * const { status } = await app.as({ id: "u1" }).request("POST", "/api/posts", { title: "Hello" })
+ * @example const app = createTestApp({ entities: [post] }) const { status } = await app.as({ id: "u1"
+ *   }).request("POST", "/api/posts", { title: "Hello" })
  */
 export function createTestApp<const TEntities extends readonly EntityLike[]>(
   config: Omit<KeelsonConfig<TEntities>, "getUser">,

@@ -134,7 +134,7 @@ export function createFakeKernel(): FakeKernel {
   /** Throws only on use: many plugins never use a driver. */
   const missingDriver = new Proxy({} as Driver, {
     get(_, name): undefined {
-      // The kernel asks what wrapDriver returned whether it is a promise; that does not use the driver.
+      // The kernel tests whether wrapDriver returned a promise; that does not use the driver.
       if (name === "then") return undefined;
       throw new ConfigurationError("The fake kernel has no driver; give it one with .withDriver(memoryDriver())");
     },

@@ -13,7 +13,7 @@ export interface WebView {
   readonly base?: string | undefined;
   /** What the host's `getUser` and handlers get as the framework's own request. */
   readonly raw: unknown;
-  /** Address of the other end of the connection, asked for on demand. @default the host does not report it */
+  /** Address of the other end of the connection, read on demand. @default the host does not report it */
   readonly address?: (() => string | undefined) | undefined;
   /** The bytes of a body that was read before, if the host kept them; otherwise rejects. */
   readonly kept?: (() => Promise<ArrayBuffer>) | undefined;

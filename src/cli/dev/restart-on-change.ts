@@ -36,7 +36,7 @@ async function watchFiles(root: string, onChange: (file: string) => void): Promi
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
     if (entries === undefined || watchers.has(folder) || isClosed) return;
     const watcher = watch(folder, (_event, name) => changed(folder, name));
-    // The folder is gone.
+    // The folder was deleted.
     watcher.on("error", () => {
       watcher.close();
       watchers.delete(folder);

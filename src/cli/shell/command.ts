@@ -4,7 +4,7 @@ import type { Output, Terminal } from "./output.ts";
 /** 0: success; 1: failure or findings; 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** What a command is given. */
+/** The input of a command. */
 export interface CommandContext<T extends ArgsDef = ArgsDef> {
   readonly args: ParsedArgs<T>;
   readonly terminal: Terminal;

@@ -24,8 +24,8 @@ export function copyRow(row: Row, columns: readonly string[]): Row {
 }
 
 /**
- * Submitted values as they will be stored: a copy, so that the caller may go on with the original. Undefined values
- * count as absent.
+ * Submitted values as they will be stored: a copy, so that the caller may change the original. Undefined values count
+ * as absent.
  * @throws DatabaseError for names that are not columns and values that the column cannot hold
  */
 export function takeIn(entity: AnyEntity, data: Row): Row {

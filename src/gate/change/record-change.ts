@@ -46,7 +46,7 @@ export type CommittedListener = (changes: readonly RecordChange[]) => void | Pro
 
 /** Which changes a listener receives. */
 export interface ChangeOptions {
-  /** Asked once per entity when the app starts. @default all that are not internal */
+  /** Called once per entity when the app starts. @default all that are not internal */
   readonly appliesTo?: ((entity: AnyEntity) => boolean) | undefined;
 }
 

@@ -112,7 +112,7 @@ function compileRelation(
   besides: Condition | undefined,
   depth: number,
 ): Condition {
-  // A to-one relation compared with null asks whether there is a related record at all.
+  // A to-one relation compared with null tests whether a related record exists.
   if (value === null) return not(related(relation, besides ?? ALWAYS));
   const inner = compileObject(context, relation.target, value, depth);
   return related(relation, besides === undefined ? inner : and([inner, besides]));

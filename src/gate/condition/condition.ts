@@ -1,8 +1,8 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
 
 /**
- * How a column is compared. `eq` with `null` asks for records without a value; no other test takes `null`. What
- * drivers know: operators that are made of these, such as `ne` and `nin`, end in compile-where.ts.
+ * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
+ * only these: compile-where.ts resolves `ne`, `nin` and the like.
  */
 export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
 
@@ -25,7 +25,7 @@ export type Related = Marked & {
   readonly matches: Condition;
 };
 
-/** What a condition asks, without how it is joined. */
+/** A single test of a condition. */
 export type Leaf = Compare | Related;
 
 /**
@@ -90,9 +90,10 @@ export function related(relation: ResolvedRelation, matches: Condition): Related
 }
 
 /**
- * Calls back for every comparison and relation of a condition, from left to right, a relation before what it asks.
- * @param visit is given the relation whose records the leaf is about, undefined for the condition's own; returns false for
- * a relation to skip what it asks
+ * Calls back for every comparison and relation of a condition, from left to right, a relation before its inner
+ * condition.
+ * @param visit gets the relation whose records the leaf is about, undefined for the condition's own; returns false for
+ *   a relation to skip its inner condition
  */
 export function visitCondition(
   condition: Condition,
@@ -117,7 +118,8 @@ export function visitCondition(
 
 /**
  * A condition with other comparisons and relations.
- * @param map is given each of them, and as in `visitCondition` the relation around it; what a relation asks is mapped before it
+ * @param map gets each of them, and as in `visitCondition` the relation around it; the inner condition of a relation is
+ *   mapped first
  */
 export function mapCondition(
   condition: Condition,
@@ -148,7 +150,7 @@ export function isAlways(condition: Condition): boolean {
   return condition.op === "or" ? condition.of.some(isAlways) : condition.op === "always";
 }
 
-/** The one id that a condition asks for, or undefined when it could hold for several records. */
+/** The single id that a condition names, or undefined when it could hold for several records. */
 export function soleId(condition: Condition): string | undefined {
   if (condition.op === "and") return condition.of.map(soleId).find((id) => id !== undefined);
   if (condition.op !== "compare" || condition.test !== "eq" || condition.column.role !== "id") return undefined;
@@ -156,8 +158,8 @@ export function soleId(condition: Condition): string | undefined {
 }
 
 /**
- * Whether a change of these columns of a record may change what a condition says of it: the condition names one of them, or
- * a key among them leads on, there or on a path that comes back to the record's entity. No value is looked at.
+ * Whether a change of these columns may change a condition's result: the condition names one of them, or follows a key
+ * among them, there or on a path that comes back to the record's entity. Values are not compared.
  */
 export function dependsOn(entity: AnyEntity, condition: Condition, columns: readonly string[]): boolean {
   let found = false;
@@ -174,7 +176,7 @@ export function dependsOn(entity: AnyEntity, condition: Condition, columns: read
 }
 
 /**
- * Whether a condition asks for related records.
+ * Whether a condition uses related records.
  * @param target @default of any entity
  */
 export function looksAt(condition: Condition, target?: AnyEntity): boolean {

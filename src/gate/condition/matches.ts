@@ -24,8 +24,8 @@ export function matches(condition: Condition, row: Row, related: RelatedRows): b
 }
 
 /**
- * As `matches`, for a row without its relations; undefined when the condition asks for them, or for a value that could
- * not be decrypted.
+ * As `matches`, for a row without its relations; undefined when the condition uses them, or a value that could not be
+ * decrypted.
  */
 export function matchesAlone(condition: Condition, row: Row): boolean | undefined {
   let asksBeyond = false;

@@ -27,9 +27,9 @@ export interface ResponseEvent extends KernelResponseEvent {
 /** A request whose route and caller are known. */
 export interface RouteCall extends RouteContext {
   /**
-   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is
-   * given: the call's, or one of its transactions. A hook may replace it with its own function, which may call this
-   * one; the function of the plugin that was set up last is called first.
+   * Checks the route's own rules, runs its handler, and makes a response of the result, in the given scope: the call's,
+   * or one of its transactions. A hook may replace it with its own function, which may call this one; the function of
+   * the plugin that was set up last is called first.
    */
   respond: (scope: OperationScope) => Promise<KernelResponse>;
 }
@@ -55,7 +55,7 @@ export interface HookMap extends KernelHooks {
   "route:around": RouteCall;
   "route:authorize": RouteAuthorization;
   /**
-   * Narrows the fields a caller may read, write, filter and sort on; asked once per scope and entity. An asynchronous
+   * Narrows the fields a caller may read, write, filter and sort on; called once per scope and entity. An asynchronous
    * hook first closes the fields it has not decided yet: that mask holds until its promise is settled.
    */
   "access:mask": MaskDraft;
@@ -117,6 +117,6 @@ export type HookFunction<N extends HookName> = (payload: HookMap[N]) => void | P
 
 /** When a hook function runs, and how long it may take. */
 export interface HookOptions extends KernelHookOptions {
-  /** Restricts an operation hook to some entities and kinds; asked once per pair when the app starts. */
+  /** Restricts an operation hook to some entities and kinds; called once per pair when the app starts. */
   readonly appliesTo?: ((entity: AnyEntity, kind: OperationKind) => boolean) | undefined;
 }

@@ -52,7 +52,7 @@ export interface RecordUse {
   readonly entity: AnyEntity;
   /** Its record; undefined for an action without one. */
   readonly id?: string | undefined;
-  /** How an action without a record asks the rules. */
+  /** How an action without a record uses the rules. */
   readonly kind?: "create" | "list" | undefined;
   /** Whether callers who may use only some records may use it. @default false */
   readonly forSome?: boolean | undefined;

@@ -12,7 +12,7 @@ export interface RouteAccess {
   readonly allowed: boolean;
   /** Whether that covers all that the route does; false where only its operations can decide. */
   readonly forAll: boolean;
-  /** Names of the rules that were asked, where plugins name them; an empty list denies every caller but the system. */
+  /** Names of the rules that decided, where plugins name them; an empty list denies every caller but the system. */
   readonly rules: readonly string[] | undefined;
 }
 
@@ -57,7 +57,9 @@ export interface OperationScope extends Scope {
   now(): Date;
   /** Runs an operation through the gate, as this caller. */
   run(input: OperationInput): Promise<Operation>;
-  /** What the rules say about reading an entity's records in lists, without running anything; asked once per scope. */
+  /**
+   * What the rules say about reading an entity's records in lists, without running anything; decided once per scope.
+   */
   readDecision(entity: EntityRef): Promise<Decision>;
   /** Whether a list of an entity that includes nothing gives the rows under `readDecision`'s predicate, as they are stored. */
   listsPlainly(entity: EntityRef): boolean;
@@ -67,17 +69,17 @@ export interface OperationScope extends Scope {
    */
   decide(input: OperationInput): Promise<Decision>;
   /**
-   * Whether the caller may use a route, without running it: asks `route:authorize` hooks about rules of its own, and
+   * Whether the caller may use a route, without running it: `route:authorize` hooks decide about its own rules, and
    * `operation:authorize` hooks about its operation. The system may use all routes.
    */
   mayUse(route: Route): Promise<RouteAccess>;
   /** The caller's field mask for an entity. */
   mask(entity: EntityRef): FieldMask;
-  /** Entities whose mask depends on the caller and was asked for. */
+  /** Entities whose mask depends on the caller and was requested. */
   readonly masked: readonly AnyEntity[];
   /**
-   * Resolves when the mask is final; undefined when it is. Until then it shows less than it may turn out to.
-   * @param entity @default all whose mask was asked for
+   * Resolves when the mask is final; undefined when it is. Until then it may show too little.
+   * @param entity @default all whose mask was requested
    */
   maskReady(entity?: EntityRef): Promise<void> | undefined;
   /** Runs `work` with the system's rights, in the same transaction when there is one. */

@@ -68,7 +68,7 @@ export interface Decision {
   guard?: Guard | undefined;
   /** The refused records that are reported as missing, with 404 in place of 403. @default no records */
   missing?: Where | undefined;
-  /** Names of the rules that were asked; shown in development only. */
+  /** Names of the rules that decided; shown in development only. */
   rules?: readonly string[] | undefined;
   /** Why it was denied, in words for the developer; shown in development only. */
   reason?: string | undefined;

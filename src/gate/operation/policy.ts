@@ -23,11 +23,11 @@ export interface PolicyQuestion
 export interface Policy {
   /** For messages. */
   readonly name: string;
-  /** Asked once per pair when the app starts. @default all entities and kinds */
+  /** Called once per pair when the app starts. @default all entities and kinds */
   appliesTo?(entity: AnyEntity, kind: OperationKind): boolean;
   /**
-   * Decides, or narrows the records to those that a rule lets through: sets `decision`, which denies at first. The system is
-   * not asked about. An app in which no policy and no hook decides denies everything.
+   * Decides, or narrows the records to those that a rule lets through: sets `decision`, which denies at first. It is
+   * not called for the system. An app in which no policy and no hook decides denies everything.
    */
   allows?(question: PolicyQuestion): void | Promise<void>;
   /** Says with `require` which records exist at all, for the system, too. Not on create. */

@@ -104,7 +104,7 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
   return Object.freeze({ ...parts, find });
 }
 
-/** What applies to any of them is asked. */
+/** Hooks and policies of any of them apply. */
 type Kinds = readonly OperationKind[];
 
 /** What the tracer sees of an entity's operations. */

@@ -147,7 +147,7 @@ async function narrowed(operation: Operation, where: Where, asked: Decision | Pr
 }
 
 /**
- * What is said about reading the record of a write. Where code reaches deleted records, they exist for the write, and
+ * The decision about reading the record of a write. Where code reaches deleted records, they exist for the write, and
  * so for its response and its precondition.
  */
 export function readDecisionOf(

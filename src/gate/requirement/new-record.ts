@@ -65,9 +65,9 @@ export async function storedMeet(driver: Driver, left: Condition, row: Row): Pro
 }
 
 /**
- * Whether a stored record would meet a condition with other values. The database is asked as it is before they are written,
- * so a record never vouches for its own change: a membership that moves to another group does not make its user a member
- * of that group beforehand.
+ * Whether a stored record would meet a condition with other values. Checked in the database as it is before the write,
+ * so a record never vouches for its own change: a membership that moves to another group does not make its user a
+ * member of that group beforehand.
  * @param changed the stored record with the new values
  */
 export async function meetsChanged(driver: Driver, condition: Condition, changed: Row): Promise<boolean> {

@@ -59,7 +59,7 @@ export async function missingOrDenied(operation: MutableOperation): Promise<Erro
 
 /**
  * The error for a refused operation: 401 for anonymous callers, 403 for others, 404 where the entity hides what is
- * forbidden. Outside production it names the rules that were asked.
+ * forbidden. Outside production it names the rules that decided.
  */
 export function deniedError(operation: Operation, production: boolean): Error {
   const { entity, principal, access, decision } = operation;

@@ -7,9 +7,9 @@ import type { Driver } from "../statement/driver.ts";
 /**
  * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values
  * that a condition cannot compare, or a listener keeps the old values: the statement then finds what was read. It is
- * also locked where the statement asks for related records and transactions run concurrently, because a statement that
- * waits for the record would see them as they were before the wait. Where the condition comes back to the record's
- * entity, the records on its path are locked before (`lockShared`).
+ * also locked where the statement's condition uses related records and transactions run concurrently, because a
+ * statement that waits for the record would see them as they were before the wait. Where the condition comes back to
+ * the record's entity, the records on its path are locked before (`lockShared`).
  * @param where the condition of the statement
  * @param write the statement; it gets the record, if locked
  * @returns whether it matched

@@ -12,7 +12,7 @@ import { ByteBudget, mostBytes } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
 import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
 
-/** One page, and the number of all matching records at the same time when it is asked for. */
+/** One page, and with it the number of all matching records when requested. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);

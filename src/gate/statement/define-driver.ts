@@ -122,7 +122,7 @@ class PortDriver implements Driver {
     const entity = this.#find(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     let given = data;
-    // Nothing waits where the id is named: statements of a transaction keep the order in which they were asked for.
+    // Nothing waits where the id is named: statements of a transaction keep the order of the calls.
     if (soleId(condition) === undefined) {
       given = { ...data };
       condition = await this.#ofOne(entity, condition);

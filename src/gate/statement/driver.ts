@@ -128,7 +128,7 @@ export interface DriverPort {
   disconnect(): Promise<void>;
   /** Resolves when the database responds. @throws DatabaseUnavailableError */
   ping(): Promise<void>;
-  /** Runs a statement: all of it, or nothing. What it is given is copied before the call returns. */
+  /** Runs a statement: all of it, or nothing. The statement is copied before the call returns. */
   execute<S extends Statement>(statement: S): Promise<ResultOf<S>>;
   /**
    * Runs work with statements that all commit, or all roll back when it throws. It may run again when the database rolled

@@ -112,7 +112,7 @@ export interface ChangePairs {
   readonly targets: readonly string[];
 }
 
-/** All that a driver is asked to do with data. */
+/** All statements of the driver port. */
 export type Statement = Find | Count | Insert | Update | Delete | FindPairs | ChangePairs;
 
 /** A pair of a manyToMany relation, as one side sees it. */
@@ -125,7 +125,7 @@ export interface Pair {
 export interface Written {
   /** How many records. */
   readonly count: number;
-  /** The record, where the statement asked for it and wrote one. */
+  /** The record, where the statement requested it and wrote one. */
   readonly rows: readonly Row[];
 }
 

@@ -32,7 +32,7 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function";
 }
 
-/** Runs pieces of work one after the other, in the order they were asked for; a failure does not hold up the next. */
+/** Runs tasks one after the other, in the order of the calls; a failure does not stop the next. */
 export type SerialQueue = <T>(work: () => T | Promise<T>) => Promise<T>;
 
 /** A new, empty queue. */

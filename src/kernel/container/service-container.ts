@@ -2,7 +2,7 @@ import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
 import { type DependencyContainer, emptyContainer } from "./tsyringe.ts";
 
-/** A service that is being made, and those whose factories asked for it. */
+/** A service that is being made, and the services whose factories requested it. */
 type Making = { readonly id: string; readonly askedBy: Set<Making> };
 
 /** What is being made, by the promise that a cache holds of it. */
@@ -18,7 +18,9 @@ function wayTo({ id, askedBy }: Making, from: string): readonly string[] {
   return way === undefined ? [] : [...way, id];
 }
 
-/** How long an instance lives: with the container, never (a new one per resolve), or with the scope that asks for it. */
+/**
+ * How long an instance lives: with the container, never (a new one per resolve), or with the scope that requests it.
+ */
 export type ServiceLifecycle = "singleton" | "transient" | "scoped";
 
 /** What a factory may ask for. */
@@ -98,7 +100,7 @@ class Container {
     return await this.resolve<T | Promise<T>>(id);
   }
 
-  /** @internal The scope goes first and keeps "scoped" instances; `by` is the service whose factory asks. */
+  /** @internal The scope goes first and keeps "scoped" instances; `by` is the service whose factory requests it. */
   resolveIn<T>(id: string, scope?: ServiceScope, by?: Making): T {
     if (scope?.values.has(id)) return scope.values.get(id) as T;
     const registration = this.#registrations.get(id);

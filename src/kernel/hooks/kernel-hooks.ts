@@ -20,9 +20,9 @@ export interface KernelResponseEvent extends Omit<KernelRequestEvent, "route" | 
 /** A request whose route and caller are known. */
 export interface KernelRouteCall extends KernelRouteContext {
   /**
-   * Asks the route's own rules, runs its handler, and makes a response of what that gave, in the scope that it is
-   * given: the call's, or one of its transactions. A hook may replace it with its own function, which may call this
-   * one; the function of the plugin that was set up last is called first.
+   * Checks the route's own rules, runs its handler, and makes a response of the result, in the given scope: the call's,
+   * or one of its transactions. A hook may replace it with its own function, which may call this one; the function of
+   * the plugin that was set up last is called first.
    */
   respond(scope: Scope): Promise<KernelResponse>;
 }

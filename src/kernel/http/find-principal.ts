@@ -84,7 +84,7 @@ export function defaultIsAdmin(user: User): boolean {
 }
 
 /**
- * What `getUser` is given. A class, because a literal with a getter gets a hidden class of its own each time, which
+ * The argument of `getUser`. A class, because a literal with a getter gets a hidden class of its own each time, which
  * costs more than the rest of finding a caller.
  */
 class RequestView implements RequestInfo {

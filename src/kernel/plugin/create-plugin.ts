@@ -8,7 +8,7 @@ const made = new WeakSet<object>();
 /** Factories that `createPluginFactory` made. */
 const factories = new WeakSet<object>();
 
-/** What every plugin says of itself. */
+/** The description that every plugin has. */
 type PluginIdentity = Pick<KernelPluginOptions, "id" | "version" | "requires" | "provides">;
 
 /** A plugin of some options. */

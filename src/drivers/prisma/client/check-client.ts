@@ -79,7 +79,7 @@ const ANSWERS: readonly (readonly [RegExp, Provider])[] = [
   [/MariaDB|^\d+\.\d+/i, "mysql"],
 ];
 
-/** PrismaClient does not say which database is behind it, so the database is asked for its version. */
+/** PrismaClient does not say which database is behind it, so the driver reads the database's version. */
 async function detectProvider(client: StatementClient): Promise<Provider> {
   const version = await answerTo(client, "SELECT version() AS version");
   if (version === undefined) {

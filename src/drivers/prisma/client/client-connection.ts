@@ -106,8 +106,8 @@ export function modelApi(client: StatementClient, { delegate }: Pick<ClientPlan,
 }
 
 /**
- * Whether Prisma refused a statement for its number of parameters (P2029). A condition may list more ids than a statement
- * takes. Prisma then asks in several statements, unless the rows have an order or are counted.
+ * Whether Prisma refused a statement for its number of parameters (P2029). A condition may list more ids than a
+ * statement takes. Prisma then uses several statements, unless the rows have an order or are counted.
  */
 export function isTooLong(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "P2029";

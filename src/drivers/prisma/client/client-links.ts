@@ -48,8 +48,8 @@ const TARGETS = 1_000;
 const PAIRS = 100_000;
 
 /**
- * Pairs by pages of records at the other end. They are read from there because Prisma bounds the records it is asked for,
- * but not those that come along with them.
+ * Pairs by pages of records at the other end. They are read from there because Prisma limits the records of a query,
+ * but not their related records.
  */
 async function* linksByTarget(
   session: ClientSession,
@@ -154,7 +154,7 @@ export async function changeLinks(
   }
 }
 
-/** Whether the record is there, and the others. */
+/** Whether the record and the others exist. */
 async function missingAsFalse(statement: Promise<unknown>): Promise<boolean> {
   try {
     await statement;

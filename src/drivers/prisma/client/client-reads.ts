@@ -121,8 +121,8 @@ const FIRST = 20;
 const GROWTH = 4;
 
 /**
- * The rows of a list that fit, where the database cannot be asked how long values are: a small portion first, and as many
- * more as fit by the longest row so far.
+ * The rows of a list that fit, where the database cannot report the length of values: a small portion first, and as
+ * many more as fit by the longest row so far.
  */
 async function readInPortions(find: Find, read: (find: Find) => Promise<Row[]>): Promise<Row[]> {
   const { entity, bytes, counted, limit = Number.POSITIVE_INFINITY, select, where } = find;

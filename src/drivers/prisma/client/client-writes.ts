@@ -157,7 +157,7 @@ function withNextVersion({ entity }: ClientPlan, changes: Row): Row {
   return countsVersion(entity, Object.keys(changes)) ? { ...changes, version: { increment: 1 } } : changes;
 }
 
-/** Submitted values in Prisma's words: a copy, so that the caller may go on with the original. @throws as `givenColumns` */
+/** Submitted values in Prisma's words: a copy, so that the caller may change the original. @throws as `givenColumns` */
 function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: ClientConnection): Row {
   const given: Row = {};
   for (const { name, kind } of givenColumns(entity, data, dialect)) {

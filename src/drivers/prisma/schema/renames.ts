@@ -31,8 +31,8 @@ interface Findings {
 }
 
 /**
- * The renames that `.renamedFrom()` asks for and the database does not have yet, and those of tables of pairs whose
- * name has changed, in an order in which they can be applied.
+ * The renames of `.renamedFrom()` that the database does not have yet, and those of tables of pairs whose name has
+ * changed, in an order in which they can be applied.
  * @throws ConfigurationError when the database has both names
  */
 export function renamesOf(model: EntityModel, catalog: Catalog, provider: Provider): readonly Rename[] {

@@ -61,7 +61,7 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
   return `${start},`;
 }
 
-/** What `LIKE` is given for a search; undefined for another comparison. */
+/** The pattern of `LIKE` for a search; undefined for another comparison. */
 export function patternOf({ test, value }: Compare, provider: Provider): string | undefined {
   const pattern = PATTERNS[test];
   if (pattern === undefined) return undefined;

@@ -17,7 +17,7 @@ const TYPES = Object.freeze({ getTypeParser: (oid: number) => (oid === BOOLEAN ?
  * The adapter, with queries outside transactions sent straight to its pool. For each of them Prisma's adapter would
  * describe columns that are never used, reformat datetimes that are decoded right after, and build a line for its debug
  * log. Errors are still reported in the adapter's own words.
- * @param how whether statements are prepared by name, and their columns asked for once
+ * @param how whether statements are prepared by name, and their columns described once
  * @param explain An adapter whose queries fail with an error of the pool
  */
 export function poolQueries(

@@ -11,8 +11,9 @@ export const isTrue = (text: string | null): boolean => text === "t";
 const prepared = new WeakMap<Connection, Map<string, readonly number[]>>();
 
 /**
- * A statement by name, whose rows are the server's texts, but for Booleans. `pg`'s own query copies what it is given, has
- * the columns described for each run, and makes objects of the descriptions; here the server is asked once per connection.
+ * A statement by name, whose rows are the server's texts, but for Booleans. `pg`'s own query copies what it is given,
+ * has the columns described for each run, and makes objects of the descriptions; here the columns are described once
+ * per connection.
  */
 export class PreparedQuery implements Submittable {
   /** `pg` prepares statements of the same name for its own queries. */
