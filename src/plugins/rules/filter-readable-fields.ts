@@ -18,7 +18,7 @@ const MAX_DEPTH = 64;
  * Other data needs its entity, and so do records of clients (`api.as(user)`): these are plain copies. Specification section 4.1 rule 2.
  *
  * @param data a record, an array of records, or null
- * @throws ConfigurationError for data that is no record, or whose entity nobody knows
+ * @throws ConfigurationError for data that is not a record, or whose entity is unknown
  * @throws AuthenticationError for a user whose id is not a non-empty string
  * @throws InternalError for records nested more than 64 levels deep, or circular ones
  * @example

@@ -27,7 +27,7 @@ export interface WritableFieldsOptions extends FieldFilterOptions {
  * `(data, user)` takes records that an app has read; other data needs its entity. Specification section 4.1 rule 2.
  *
  * @param data a record, an array of records, or null
- * @throws ConfigurationError for data that is no record, or whose entity nobody knows; for `existing` with an array
+ * @throws ConfigurationError for data that is not a record, or whose entity is unknown; for `existing` with an array
  * @throws AuthenticationError for a user whose id is not a non-empty string
  * @example
  * const changes = filterWritableFields(body, post, { user, existing: await driver.findOne(post, { id }) })
@@ -61,14 +61,14 @@ export function filterWritableFields(
     return field?.writable === undefined || judge(field.writable, entity, record);
   }
 
-  /** Nobody but an administrator gives a record away or takes one. */
+  /** Only an administrator gives a record away or takes one. */
   function mayNameOwner(value: unknown): boolean {
     return principal.isAdmin || (operation === "create" && value === (principal.user?.id ?? null));
   }
 
   /**
    * The record about to be stored, as far as that is beyond doubt: a value the caller may not write must not vouch for
-   * another one. Whoever creates a record owns it.
+   * another one. The caller who creates a record owns it.
    */
   function newRecord(given: Row, entity: AnyEntity): Row {
     const certain = pick(given, entity, undefined);

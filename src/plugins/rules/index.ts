@@ -39,11 +39,11 @@ export interface RulesOptions {
 
 const KNOWN: Readonly<Record<keyof RulesOptions, true>> = { rules: true };
 
-/** Service: `FieldRules`, for whoever guards single fields. */
+/** Service: `FieldRules`, for plugins that guard single fields. */
 const FIELDS_SERVICE = "rules.fields";
 /** Service: `RuleLists`, for surfaces with rules of their own. */
 const LISTS_SERVICE = "rules.lists";
-/** Service: `RouteRules`, for whoever tells callers which routes are theirs. */
+/** Service: `RouteRules`, for plugins that tell callers which routes are theirs. */
 const ROUTES_SERVICE = "rules.routes";
 
 /** Authorization: without it, every operation of callers is denied. */

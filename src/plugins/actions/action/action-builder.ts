@@ -22,7 +22,7 @@ async function runWorkflowAction(context: ActionContext): Promise<unknown> {
   const data = { params, query };
   const begun = await runner.run(`${entity.name}.${action}`, input, data, scope, allowedUse(context));
   const { runId, result, isRemembered } = begun;
-  // The report of a run is for whoever started it: who is nobody has to wait.
+  // The report of a run is for the caller who started it: an anonymous caller has to wait.
   const canAsk = isRemembered && scope.principal.kind !== "anonymous";
   if (!canAsk || !ASYNC.test(headers.get("prefer") ?? "")) return result();
   const location = `${root}/workflow-runs/${runId}`;
@@ -72,7 +72,7 @@ type ContextOf<S extends ActionShape> = ActionContext<
   S["resource"] extends true ? ActionRecord : null
 >;
 
-/** The types of an action whose input and query nobody has declared. */
+/** The types of an action whose input and query are not declared. */
 export interface PlainShape<TOutput = unknown, TResource extends boolean = false, TGiven = undefined>
   extends ActionShape {
   readonly input: unknown;

@@ -201,7 +201,7 @@ function meetConditions(
   return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
 }
 
-/** Parameters nobody declared: text, or a list of texts. */
+/** Undeclared parameters: text, or a list of texts. */
 function plainQuery(search: string, scope: OperationScope): Readonly<Record<string, unknown>> {
   if (search === "") return NOTHING;
   const parameters: QueryParameters = readParameters(search, scope.limits.parameters);

@@ -17,7 +17,7 @@ import { FORMATS, readFormat } from "./export-formats.ts";
 /**
  * `GET /export` writes all records that the caller may read, with the filters and orders of the list and `select`, as
  * JSON, as CSV (`format=csv`) or as lines of JSON (`format=ndjson`), without holding them in memory (spec 4.2).
- * It is no snapshot: what others change meanwhile may be in it or not. In the process it gives the records as one array.
+ * It is not a snapshot: what others change meanwhile may be in it or not. In the process it gives the records as one array.
  */
 export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, ExportOptions>> {
   return new ActionBuilder({

@@ -69,7 +69,7 @@ export function createBatchReader(
   };
 }
 
-/** Records of the first batch, whose size nobody knows yet. */
+/** Records of the first batch, whose size is not known yet. */
 export const FIRST_BATCH = 100;
 /** Records of a batch at most. */
 export const MOST_RECORDS = 1_000;

@@ -79,7 +79,7 @@ export class Owners {
   readonly #driver: Driver;
   readonly #entity: AnyEntity;
   readonly #unique: UniqueKeys;
-  /** Ids by key and values; null for values that nobody has. */
+  /** Ids by key and values; null for values that no record has. */
   #known = new Map<string, string | null>();
   readonly #takenBack: ReadonlySet<string>;
   readonly #released = new Set<string>();

@@ -88,7 +88,7 @@ function deletionProblem(entity: AnyEntity, given: string | undefined): string |
 /** Whose rules say which deleted records a caller may see. */
 type Restore = Pick<OperationInput, "access" | "rules">;
 
-/** Without an action of its own, whoever may change a record may restore it. */
+/** Without an action of its own, a caller who may change a record may restore it. */
 const UPDATE: Restore = Object.freeze({ access: "update" });
 /** The question to these rules: about records that are there and deleted ones alike. */
 const ANY: OperationQuery = Object.freeze({ deleted: "with" });
@@ -121,7 +121,7 @@ export function addSoftDeletePolicy({ records }: PluginContext, actions: readonl
   records.policy({ name: "soft-delete", appliesTo: ({ softDelete }) => softDelete !== undefined, visible });
 }
 
-/** A deleted record is there only for callers whom the rules let change it: others are not told of it. */
+/** A deleted record is there only for callers that the rules allow to change it: others are not told of it. */
 function requireReached(operation: PolicyQuestion, field: string): void {
   const deleted: Where = { [field]: { null: false } };
   if (operation.query.deleted === "only") operation.require(deleted);
