@@ -14,7 +14,7 @@ export const authProvider: AuthProvider = {
   async checkAuth() {
     if (currentSession() === undefined) throw new Error("Please log in");
   },
-  // A 403 is no reason to log out: react-admin shows its message.
+  // Do not log out on a 403: react-admin shows its message.
   async checkError({ status }) {
     if (status !== 401) return;
     endSession();

@@ -92,11 +92,11 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(await reasonWith(boom)).toBe(reasonFor("the service throws or rejects"));
     registry.fetchByIds = usual;
     expect((await get(path)).json.boat.id).toBe("b1"); // one failure in a row is not two
-    expect(await reasonWith(() => "none" as never)).toBe(reasonFor("what it answers is no list"));
+    expect(await reasonWith(() => "none" as never)).toBe(reasonFor("its response is not a list"));
     expect(await reasonWith(() => new Promise(() => {}))).toBe(reasonFor("it does not answer in time"));
     // That was the second: the service is well again, and not asked.
     registry.fetchByIds = usual;
-    expect((await get(path)).reason).toBe(reasonFor("the breaker is open, or nobody listens"));
+    expect((await get(path)).reason).toBe(reasonFor("the breaker is open, or the service is unreachable"));
     await expect.poll(async () => (await get(path)).json.boat?.id, { timeout: 10_000, interval: 50 }).toBe("b1");
   });
 
