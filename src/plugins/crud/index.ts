@@ -3,7 +3,7 @@
 import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
 import { addCrudRoutes, type FindConditions } from "./crud-routes.ts";
 import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-relations.ts";
-import { createQueryParser } from "./query/query-parser.ts";
+import { createQueryParser } from "./query/parse-query.ts";
 import { addLinkHooks } from "./write-links.ts";
 
 // Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links).

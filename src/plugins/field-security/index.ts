@@ -4,13 +4,13 @@ import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
 import { createPlugin, type Driver, type FieldRules, type Plugin, type PluginContext } from "../../gate/index.ts";
 import { getLogger, safeLogger, unknownKeys } from "../../kernel/index.ts";
 import type { AppEncryption } from "./encryption/app-keys.ts";
+import { refuseProtected } from "./encryption/protected-driver.ts";
 import { dropUnwritable } from "./fields/drop-unwritable.ts";
 import { judgeRecords } from "./fields/judge-records.ts";
 import { compileFieldPlans, hasFieldRules, narrowMask } from "./fields/narrow-mask.ts";
 import { hashColumns, hashingDriver } from "./password/hashing-driver.ts";
 import { type PasswordColumn, passwordColumns, reportCosts } from "./password/password-cost.ts";
 import { createPasswordHasher, type PasswordHasher, type PasswordHasherOptions } from "./password/password-hasher.ts";
-import { refuseProtected } from "./protected-driver.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
 import { checkIndexes, type EncryptionPlan, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
 

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { type AnyEntity, type EntityLike, resolveEntity } from "../../../entity/index.ts";
 import type { Driver, Where } from "../../../gate/index.ts";
 import { getLogger } from "../../../kernel/index.ts";
-import { refuseProtected } from "../protected-driver.ts";
 import { type AppEncryption, keysOfApp } from "./app-keys.ts";
 import { blindIndexColumn } from "./blind-index.ts";
 import { getEncryptionKeyId } from "./cipher.ts";
 import { type KeyRing, noKey } from "./key-ring.ts";
+import { refuseProtected } from "./protected-driver.ts";
 import { encryptedFieldsOf } from "./re-encrypt.ts";
 import { type RotationFailure, rotateRecord } from "./rotate-record.ts";
 

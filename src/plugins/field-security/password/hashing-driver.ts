@@ -1,6 +1,6 @@
 import { type Driver, type Middleware, type Row, soleId, type Update, withMiddleware } from "../../../gate/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
-import { PROTECTED } from "../protected-driver.ts";
+import { PROTECTED } from "../encryption/protected-driver.ts";
 import type { PasswordColumn } from "./password-cost.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 

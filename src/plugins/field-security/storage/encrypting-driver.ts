@@ -20,7 +20,7 @@ import {
 import { BadRequestError, ConflictError, DatabaseError } from "../../../kernel/index.ts";
 import { blindIndex } from "../encryption/blind-index.ts";
 import { encrypt } from "../encryption/cipher.ts";
-import { PROTECTED } from "../protected-driver.ts";
+import { PROTECTED } from "../encryption/protected-driver.ts";
 import { type EncryptedColumn, type EncryptionPlan, suits } from "./encryption-plan.ts";
 import { openRows } from "./open-rows.ts";
 

@@ -4,7 +4,7 @@ import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../..
 import type { OperationQuery, QueryPart } from "../../../../src/gate/index.ts";
 import { createPlugin, type Plugin } from "../../../../src/gate/index.ts";
 import { DEFAULT_LIMITS } from "../../../../src/kernel/index.ts";
-import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
+import { createQueryParser } from "../../../../src/plugins/crud/query/parse-query.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { deny, hide, library } from "../library.ts";
 

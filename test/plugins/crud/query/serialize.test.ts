@@ -6,7 +6,7 @@ import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
 import type { AnyEntity } from "../../../../src/entity/index.ts";
 import type { OperationQuery } from "../../../../src/gate/index.ts";
 import { DEFAULT_LIMITS } from "../../../../src/kernel/index.ts";
-import { createQueryParser } from "../../../../src/plugins/crud/query/query-parser.ts";
+import { createQueryParser } from "../../../../src/plugins/crud/query/parse-query.ts";
 import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
 import { propertyOptions } from "../../../support/properties.ts";
 import { library } from "../library.ts";

@@ -1,5 +1,5 @@
-import { ConfigurationError } from "../../entity/index.ts";
-import type { Driver, DriverCapabilities } from "../../gate/index.ts";
+import { ConfigurationError } from "../../../entity/index.ts";
+import type { Driver, DriverCapabilities } from "../../../gate/index.ts";
 
 const kProtected: unique symbol = Symbol("keelson.protected");
 
