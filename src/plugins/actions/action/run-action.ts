@@ -131,7 +131,7 @@ async function authorizeAction(
   const { entity, access, rules, onResource, definition } = action;
   if (definition.authorizes !== "operations")
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
-  // The operations' own statements decide, and say what is wrong. Here those are turned away whom no record would help.
+  // The operations' own statements decide, and say what is wrong. This refuses callers who are denied for every record.
   await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
   if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
   return { record: null };
@@ -182,7 +182,7 @@ function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
   return {};
 }
 
-/** Service of another plugin; without it nobody keeps what requests ask of a record. */
+/** Service of another plugin; without it, what requests ask of a record is not checked. */
 const REQUESTS_SERVICE = "versions.requests";
 
 /**

@@ -172,7 +172,7 @@ async function* csvRecords(text: AsyncIterable<string>, limit: number): AsyncGen
     raw: true,
     on_record: (parsed: unknown) => void found.push(withNulls(parsed as Parsed)),
   });
-  parser.on("error", () => {}).resume(); // what is wrong is told to whoever writes
+  parser.on("error", () => {}).resume(); // the writer receives the error
   /** Everything found after one step, and then what went wrong in it. */
   async function* after(step: (done: (error?: Error | null) => void) => void): AsyncGenerator<CsvRecord> {
     const failure = await new Promise<Error | null | undefined>((resolve) => step(resolve));

@@ -68,7 +68,7 @@ function endedEarly(
 
 /** A row of an import that was refused. */
 export interface FailedRow {
-  /** Counts from 1; a header is none. */
+  /** Counts from 1, without the header. */
   readonly row: number;
   /** A message per field; `_` for what is about the row as a whole. */
   readonly errors: FieldErrors;
