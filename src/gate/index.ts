@@ -65,6 +65,7 @@ export type {
   OperationScope,
   RequestConditions,
   RouteAccess,
+  ScopeState,
 } from "./operation/operation-scope.ts";
 export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";

@@ -87,10 +87,10 @@ function answers() {
       }),
       wait: endpoint("/answers/wait", {
         rules: ["everyone"],
-        handler: ({ scope: { signal } }) =>
+        handler: ({ scope: { exchange } }) =>
           new Promise<void>((resolve) => {
             seen.waiting++;
-            signal?.addEventListener("abort", () => {
+            exchange?.signal.addEventListener("abort", () => {
               seen.aborted++;
               resolve();
             });

@@ -27,7 +27,7 @@ export function bySlugRoute({ entity, field }: SlugPlan, parser: QueryParser): R
         entity,
         async query() {
           // Finding a record by a field tells what is in the field.
-          if (!scope.mask(entity).filterable.has(field)) throw new EntityNotFoundError();
+          if (!scope.access.mask(entity).filterable.has(field)) throw new EntityNotFoundError();
           return { ...(await parse(search, entity, scope)), where: { [field]: params.slug }, limit: 1 };
         },
       });

@@ -55,6 +55,6 @@ export function causeOf(scope: OperationScope | undefined): ChangeCause {
     principal: scope?.principal,
     requestId: scope?.requestId,
     action: scope?.exchange?.route?.action,
-    at: scope?.now() ?? new Date(),
+    at: scope?.app.now() ?? new Date(),
   };
 }

@@ -115,7 +115,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
       checkOptions("list", options, LIST_OPTIONS);
       return await within(async (scope) => {
         const query = { ...listQuery(options, scope), total: true };
-        scope.shown?.noteCount(entity);
+        scope.state.shown?.noteCount(entity);
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
         const data = await presentSettled(records, scope, false);
         return { data, total: total ?? 0, nextCursor: nextCursor ?? null };
@@ -152,7 +152,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     async count(where?: Where, options = {}) {
       checkOptions("count", options, []);
       return await within(async (scope) => {
-        scope.shown?.noteCount(entity);
+        scope.state.shown?.noteCount(entity);
         return (await scope.run({ kind: "count", entity, query: { where } })).total ?? 0;
       });
     },
@@ -189,7 +189,7 @@ function checkOptions(method: string, options: unknown, known: readonly string[]
 }
 
 function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
-  const { pageSize, maxPageSize, maxOffset } = scope.limits;
+  const { pageSize, maxPageSize, maxOffset } = scope.app.limits;
   const limit = options.limit ?? pageSize;
   const page = options.page ?? 1;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize)

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { HttpExchange, Limits, Logger, Reply, Scope } from "../../kernel/index.ts";
+import type { Limits, Logger, Reply, Scope } from "../../kernel/index.ts";
 import type { EntityRef, Where } from "../condition/condition.ts";
 import type { Driver } from "../statement/driver.ts";
 import type { FieldMask, ShownRecords } from "./mask.ts";
@@ -28,35 +28,17 @@ export interface ScopeTransactionOptions {
   readonly late?: (<T>(transaction: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
-export interface OperationScope extends Scope {
-  /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
-  readonly driver: Driver;
-  /** Whether it is a transaction's: work in it must not wait for other transactions, which may wait for its locks. */
-  readonly isTransaction: boolean;
+/** What all scopes of an app share. */
+export interface ScopeApp {
   readonly model: EntityModel;
   readonly limits: Limits;
   readonly log: Logger;
-  readonly signal: AbortSignal | undefined;
-  /** The framework's own request object, when the surface is HTTP. */
-  readonly request: unknown;
-  /** The current request, and headers for its response; undefined for work in the process. */
-  readonly exchange: HttpExchange | undefined;
-  /**
-   * The precondition that the first change of its record has to meet; used up by then. In a transaction it belongs to
-   * that transaction.
-   */
-  precondition: Precondition | undefined;
-  /**
-   * A key shared by all attempts of a request that may be sent again, unique to its caller; undefined for other work.
-   */
-  idempotencyKey: string | undefined;
-  /** Set by a surface that must know which records the response shows: every presented record is noted here. */
-  shown: ShownRecords | undefined;
   /** The app's time. */
   now(): Date;
-  /** Runs an operation through the gate, as this caller. */
-  run(input: OperationInput): Promise<Operation>;
+}
+
+/** What a caller may see and do. Nothing is decided before it is asked for, and each answer is kept for the scope. */
+export interface ScopeAccess {
   /**
    * What the rules say about reading an entity's records in lists, without running anything; decided once per scope.
    */
@@ -82,6 +64,31 @@ export interface OperationScope extends Scope {
    * @param entity @default all whose mask was requested
    */
   maskReady(entity?: EntityRef): Promise<void> | undefined;
+}
+
+/** What plugins note about the work of a scope. A transaction has its own, which begins as that of its scope. */
+export interface ScopeState {
+  /** The precondition that the first change of its record has to meet; used up by then. */
+  precondition: Precondition | undefined;
+  /**
+   * A key shared by all attempts of a request that may be sent again, unique to its caller; undefined for other work.
+   */
+  idempotencyKey: string | undefined;
+  /** Set by a surface that must know which records the response shows: every presented record is noted here. */
+  shown: ShownRecords | undefined;
+}
+
+/** What happens on behalf of one caller: a request, a job, a call of the in-process client. */
+export interface OperationScope extends Scope {
+  readonly app: ScopeApp;
+  readonly access: ScopeAccess;
+  readonly state: ScopeState;
+  /** The driver of the current transaction, or the app's. What it returns is masked on its way out, as operations' records are. */
+  readonly driver: Driver;
+  /** Whether it is a transaction's: work in it must not wait for other transactions, which may wait for its locks. */
+  readonly isTransaction: boolean;
+  /** Runs an operation through the gate, as this caller. */
+  run(input: OperationInput): Promise<Operation>;
   /** Runs `work` with the system's rights, in the same transaction when there is one. */
   asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T>;
   /** Runs `work` with a scope whose driver belongs to one transaction; joins the transaction when there is one. */

@@ -55,11 +55,11 @@ export interface Decision {
   /** Only these records; part of the statement itself. */
   predicate?: Where | undefined;
   /**
-   * Whether the rules pass for some records only. Set by `scope.decide`, since its `predicate` may also say which
+   * Whether the rules pass for some records only. Set by `scope.access.decide`, since its `predicate` may also say which
    * records exist at all.
    */
   forSome?: boolean | undefined;
-  /** The part of `predicate` that says which records exist at all; set by `scope.decide`. */
+  /** The part of `predicate` that says which records exist at all; set by `scope.access.decide`. */
   reach?: Where | undefined;
   /**
    * Rules that can only be decided with the record at hand. Columns the guard looked at become part of the

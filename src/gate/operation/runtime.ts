@@ -7,7 +7,7 @@ import type { Driver } from "../statement/driver.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
 import { baseMask, type FieldMask } from "./mask.ts";
 import { ACCESS, type Operation, type OperationInput, type OperationKind } from "./operation.ts";
-import type { OperationScope } from "./operation-scope.ts";
+import type { OperationScope, ScopeApp } from "./operation-scope.ts";
 import { type DeclaredPolicy, policyHooks } from "./policy.ts";
 
 /** What runs at operations of one entity and kind, phase by phase; compiled at start, so that an empty phase costs nothing. */
@@ -52,6 +52,8 @@ export interface CompiledEntity {
 
 /** What operations of one app share. */
 export interface OperationRuntime {
+  /** The part that scopes show. */
+  readonly app: ScopeApp;
   readonly model: EntityModel;
   /** What the gate's statements run on: the app's driver with the layers of plugins around it. */
   readonly driver: Driver;
@@ -91,7 +93,7 @@ export interface GateScope extends OperationScope {
  * Compiles the plans and masks of all entities, those of other services included, whose records are masked here. Called
  * once, after all plugins are set up.
  */
-export function compileRuntime(parts: Omit<OperationRuntime, "find">): OperationRuntime {
+export function compileRuntime(parts: Omit<OperationRuntime, "find" | "app">): OperationRuntime {
   const all = [...parts.model.entities, ...parts.model.foreign];
   const asked = askedOf(parts);
   const compiled = new Map<EntityRef, CompiledEntity>();
@@ -101,7 +103,8 @@ export function compileRuntime(parts: Omit<OperationRuntime, "find">): Operation
   }
   // Most callers pass the app's own definition; another definition of the same name stands for it.
   const find = (ref: EntityRef): CompiledEntity => compiled.get(ref) ?? foundEntity(ref, compiled.get(entityName(ref)));
-  return Object.freeze({ ...parts, find });
+  const { model, limits, log, clock } = parts;
+  return Object.freeze({ ...parts, app: Object.freeze({ model, limits, log, now: () => clock.now() }), find });
 }
 
 /** Hooks and policies of any of them apply. */
@@ -113,7 +116,7 @@ interface Asked {
   policies(says: "allows" | "visible", entity: AnyEntity, kinds: Kinds): readonly Hook<Operation>[];
 }
 
-function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "find">): Asked {
+function askedOf({ hooks, policies, limits, tracer }: Omit<OperationRuntime, "find" | "app">): Asked {
   const traced = <P>(found: readonly Hook<P>[]): readonly Hook<P>[] =>
     tracer === undefined
       ? found

@@ -47,8 +47,8 @@ function presentRecord(
   presenter: Presenter,
   depth: number,
 ): Row {
-  const mask = scope.mask(entity);
-  scope.shown?.note(entity, record);
+  const mask = scope.access.mask(entity);
+  scope.state.shown?.note(entity, record);
   const { columns, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
   const plain: Row = {};
@@ -73,7 +73,7 @@ function presentRecord(
 export async function presentSettled(value: unknown, scope: OperationScope, wire: boolean): Promise<unknown> {
   for (;;) {
     const plain = present(value, scope, wire);
-    const pending = scope.maskReady();
+    const pending = scope.access.maskReady();
     if (pending === undefined) return plain;
     await pending;
   }
@@ -85,7 +85,7 @@ export async function presentSettled(value: unknown, scope: OperationScope, wire
  */
 export function toJson(value: unknown, scope: OperationScope): string | undefined | Promise<string | undefined> {
   const text = writeJson(value, scope, 0);
-  return scope.maskReady()?.then(() => toJson(value, scope)) ?? text;
+  return scope.access.maskReady()?.then(() => toJson(value, scope)) ?? text;
 }
 
 /**
@@ -106,8 +106,8 @@ function writeJson(value: unknown, scope: OperationScope, depth: number): string
 }
 
 function writeRecord(record: Row, entity: AnyEntity, scope: OperationScope, depth: number): string {
-  const mask = scope.mask(entity);
-  scope.shown?.note(entity, record);
+  const mask = scope.access.mask(entity);
+  scope.state.shown?.note(entity, record);
   const { columns, keys, furtherKeys, relations } = shapeOf(entity, mask);
   const perRow = mask.readablePerRow;
   // Piece by piece, to avoid intermediate strings.
@@ -233,6 +233,6 @@ export function satisfiesAlone(
   { predicate }: RowAccess,
 ): boolean | undefined {
   if (predicate === undefined) return undefined;
-  const condition = compileWhere(scope.model, entity, predicate);
+  const condition = compileWhere(scope.app.model, entity, predicate);
   return needsOnly(condition, record) ? matchesAlone(condition, record) : undefined;
 }

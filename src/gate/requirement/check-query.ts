@@ -15,7 +15,10 @@ function unknownField(entity: AnyEntity, name: string, known: Iterable<string>):
 
 /** The same for a condition or an order, where the caller may have meant a remote relation. */
 function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known: Iterable<string>): BadRequestError {
-  const remote = explainRemote(scope.model.relation(entity, name.split(".", 1)[0] as string), scope.mask(entity));
+  const remote = explainRemote(
+    scope.app.model.relation(entity, name.split(".", 1)[0] as string),
+    scope.access.mask(entity),
+  );
   return remote === undefined ? unknownField(entity, name, known) : new BadRequestError(remote);
 }
 
@@ -27,7 +30,7 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
  */
 export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
   const { entity, scope, query } = operation;
-  if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.limits));
+  if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.app.limits));
   // Rights come first: an error about an operator or a value would reveal that the field exists.
   const decisions = decisionsOf(scope, entity, query.where);
   return decisions instanceof Promise
@@ -41,7 +44,7 @@ function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
 }
 
 function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {
-  const mask = scope.mask(entity);
+  const mask = scope.access.mask(entity);
   const where = checkedWhere(scope, entity, query, decisions, bounded);
   for (const { field } of query.sort ?? [])
     if (!mask.sortable.has(field)) throw unaskable(scope, entity, field, mask.sortable);
@@ -59,11 +62,11 @@ function checkedWhere(
   bounded: boolean,
 ): Condition | undefined {
   const { where } = query;
-  const { model, limits } = scope;
+  const { model, limits } = scope.app;
   let isOpen = true;
   const rights: AskingRights = {
     column(at, name) {
-      const { filterable, readablePerRow } = scope.mask(at);
+      const { filterable, readablePerRow } = scope.access.mask(at);
       if (!filterable.has(name)) throw unaskable(scope, at, name, filterable);
       if (readablePerRow?.has(name)) isOpen = false;
       return undefined;
@@ -71,7 +74,7 @@ function checkedWhere(
     relation(at, name) {
       const relation = relationOf(scope, at, name);
       if (relation === undefined || !seesRelation(scope, relation) || decisions.get(relation.target)?.allowed !== true)
-        throw unaskable(scope, at, name, scope.mask(at).filterable);
+        throw unaskable(scope, at, name, scope.access.mask(at).filterable);
       isOpen = false;
       return undefined;
     },
@@ -86,7 +89,7 @@ function checkedWhere(
 export function seesRelation(scope: OperationScope, relation: ResolvedRelation): boolean {
   const { type, source, target, foreignKey, remote } = relation;
   if (foreignKey === undefined || (remote !== undefined && type !== "belongsTo")) return true;
-  return scope.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
+  return scope.access.mask(type === "belongsTo" ? source : target).filterable.has(foreignKey);
 }
 
 /**
@@ -94,8 +97,8 @@ export function seesRelation(scope: OperationScope, relation: ResolvedRelation):
  * show.
  */
 function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
-  const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.model, at, where);
-  const shownBy = (at: AnyEntity, name: string) => scope.mask(at).readablePerRow?.get(name)?.predicate;
+  const compiled = (at: AnyEntity, where: Where | undefined) => where && compileWhere(scope.app.model, at, where);
+  const shownBy = (at: AnyEntity, name: string) => scope.access.mask(at).readablePerRow?.get(name)?.predicate;
   return {
     column: (at, name) => compiled(at, shownBy(at, name)),
     relation(at, name) {
@@ -118,7 +121,7 @@ function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
 export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
   const decisions = await decisionsOf(scope, entity, query.where);
   if (decisions.size === 0) return query;
-  return { ...query, where: compileWhere(scope.model, entity, query.where, narrowing(scope, decisions)) };
+  return { ...query, where: compileWhere(scope.app.model, entity, query.where, narrowing(scope, decisions)) };
 }
 
 const NO_DECISIONS: Decisions = new Map();
@@ -136,13 +139,13 @@ function decisionsOf(
 
 async function decideAll(scope: OperationScope, targets: ReadonlySet<AnyEntity>): Promise<Decisions> {
   const decisions = new Map<AnyEntity, Decision>();
-  for (const target of targets) decisions.set(target, await scope.readDecision(target));
+  for (const target of targets) decisions.set(target, await scope.access.readDecision(target));
   return decisions;
 }
 
 function checkInclude(scope: OperationScope, entity: AnyEntity, include: IncludeTree): void {
   for (const [name, inner] of Object.entries(include)) {
-    const relation = Object.hasOwn(entity.relations, name) ? scope.model.relation(entity, name) : undefined;
+    const relation = Object.hasOwn(entity.relations, name) ? scope.app.model.relation(entity, name) : undefined;
     if (relation === undefined)
       throw new BadRequestError(
         `${entity.name} has no relation "${name}".${didYouMean(name, Object.keys(entity.relations))}`,
@@ -154,7 +157,7 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
 /** The relation of a name that is not a column; undefined when the name cannot be used here. */
 function relationOf(scope: OperationScope, entity: AnyEntity, name: string): ResolvedRelation | undefined {
   if (Object.hasOwn(entity.columns, name)) return undefined;
-  const relation = scope.model.relation(entity, name);
+  const relation = scope.app.model.relation(entity, name);
   return relation?.remote === undefined ? relation : undefined;
 }
 

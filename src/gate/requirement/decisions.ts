@@ -157,7 +157,7 @@ export function readDecisionOf(
   return decide(scope, { kind: "read", entity, ...which }, query.deleted === undefined);
 }
 
-const asking = ({ model, store }: GateScope) => ({ model, driver: store });
+const asking = ({ app, store }: GateScope) => ({ app, driver: store });
 
 const OPEN: RouteAccess = Object.freeze({ allowed: true, forAll: true, rules: undefined });
 

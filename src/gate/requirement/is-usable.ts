@@ -13,7 +13,7 @@ export async function isUsable(scope: OperationScope, use: Use): Promise<boolean
   if (id !== undefined)
     return findsRecord(scope, { kind: "read", entity, id, access, rules, query: {}, ifFound: true });
   try {
-    const decision = await scope.decide({ kind, entity, access, rules });
+    const decision = await scope.access.decide({ kind, entity, access, rules });
     return forSome === true || decision.forSome !== true;
   } catch (error) {
     if (isKeelsonError(error) && (error.status === 401 || error.status === 403 || error.status === 404)) return false;

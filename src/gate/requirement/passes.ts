@@ -5,7 +5,7 @@ import { forDecisions, matchesAlone } from "../condition/matches.ts";
 import type { Decision, Operation } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
-type Asking = Pick<OperationScope, "model" | "driver">;
+type Asking = Pick<OperationScope, "app" | "driver">;
 
 /** Whether a stored record meets a condition; the database decides where the record alone is not enough. */
 export async function meets(asking: Asking, entity: AnyEntity, where: Where, row: Row): Promise<boolean> {
@@ -17,13 +17,13 @@ export async function meets(asking: Asking, entity: AnyEntity, where: Where, row
  * has it now, because it may have changed and the caller may not see what was read. Undefined when it does not meet it.
  */
 export async function asItMeets(
-  { model, driver }: Asking,
+  { app, driver }: Asking,
   entity: AnyEntity,
   where: Where,
   row: Row,
   select?: readonly string[],
 ): Promise<Row | undefined> {
-  const alone = matchesAlone(compileWhere(model, entity, where), row);
+  const alone = matchesAlone(compileWhere(app.model, entity, where), row);
   if (alone !== undefined) return alone ? row : undefined;
   return (await driver.findOne(entity, allOf({ id: row.id }, where), { select })) ?? undefined;
 }

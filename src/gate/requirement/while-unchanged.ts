@@ -25,7 +25,7 @@ export async function whileUnchanged(
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const isHeld = isUnchanged !== undefined || heldListeners.length > 0;
   if (!isHeld && !(isConcurrent && looksAt(where))) return write(undefined);
-  if (id !== undefined && id.length > scope.limits.idLength) return false; // no column holds it, so no record has it
+  if (id !== undefined && id.length > scope.app.limits.idLength) return false; // no column holds it, so no record has it
   return inTransaction(operation, async () => {
     const { store } = operation.scope;
     const paths = isConcurrent ? sharedPaths(where, entity) : [];

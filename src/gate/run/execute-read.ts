@@ -19,13 +19,13 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
   const after = query.after === undefined ? query.position : decodeCursor(entity, order, query.after);
   const position = after && keysetCondition(entity, order, after);
-  const limit = query.limit ?? scope.limits.pageSize;
+  const limit = query.limit ?? scope.app.limits.pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
-  const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.mask(entity);
+  const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
   const page = scope.store.execute({
     kind: "find",
     entity,
-    where: compileWhere(scope.model, entity, allPresent(where, position)),
+    where: compileWhere(scope.app.model, entity, allPresent(where, position)),
     sort: order,
     limit,
     offset: query.offset,
@@ -44,21 +44,21 @@ export async function runList(operation: MutableOperation): Promise<void> {
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
     throw new BadRequestError(
-      `The page would have more than ${scope.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
+      `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
 }
 
 /** What a page may have in bytes: half of it when records are included, which get the other half. */
 function ownBytes({ query, scope }: MutableOperation, limit: number): ByteBudget | undefined {
   if (limit === 1 || scope.principal.kind === "system") return undefined;
-  const { pageBytes } = scope.limits;
+  const { pageBytes } = scope.app.limits;
   return new ByteBudget(query.include === undefined ? pageBytes : pageBytes / 2, scope.exchange);
 }
 
 /** What the records included in those of an operation may have in bytes, all together; no limit for the system. */
 export function includedBytes(operation: Operation): ByteBudget | undefined {
   const { principal, scope } = operation;
-  if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.limits.pageBytes / 2, scope.exchange);
+  if (principal.kind !== "system") operation.bytes ??= new ByteBudget(scope.app.limits.pageBytes / 2, scope.exchange);
   return operation.bytes;
 }
 
@@ -80,7 +80,7 @@ export async function runRead(operation: MutableOperation): Promise<void> {
   const [record] = await scope.store.execute({
     kind: "find",
     entity,
-    where: compileWhere(scope.model, entity, where),
+    where: compileWhere(scope.app.model, entity, where),
     limit: 1,
     select: columnsToFetch(entity, query, []),
     textMoments: query.textMoments,

@@ -49,7 +49,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
 async function conditionOfCreate(operation: MutableOperation): Promise<Condition | undefined> {
   const { entity, decision, scope, data, requirements } = operation;
   const { predicate, guard } = decision;
-  const compiled = (where: Where): Condition => compileWhere(scope.model, entity, where);
+  const compiled = (where: Where): Condition => compileWhere(scope.app.model, entity, where);
   let rule = predicate;
   if (guard !== undefined && (predicate === undefined || askedOfStored(compiled(predicate), data) !== ALWAYS)) {
     const answer = await guard(data);
@@ -144,7 +144,7 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
 
 /** The record as the statement of a write must find it. */
 function wanted({ entity, id, requirements, scope }: MutableOperation, predicate: Where | undefined): Condition {
-  return compileWhere(scope.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
+  return compileWhere(scope.app.model, entity, allOf({ id }, predicate, conditionUpTo(requirements, "changed")));
 }
 
 /**
@@ -158,7 +158,7 @@ async function refuseLeaving(operation: MutableOperation, where: Condition, held
   if (row === null) return;
   const changed = { ...row, ...data };
   const meetsStill = (rule: Where): Promise<boolean> =>
-    meetsChanged(scope.store, compileWhere(scope.model, entity, rule), changed);
+    meetsChanged(scope.store, compileWhere(scope.app.model, entity, rule), changed);
   await refuseUnlessMet(decision, observe(entity, changed).record, meetsStill);
 }
 
@@ -190,15 +190,15 @@ export async function runDelete(operation: MutableOperation): Promise<void> {
  */
 async function guardedWrite(operation: MutableOperation, changed: readonly string[], write: Write): Promise<void> {
   const { entity, id, decision, scope, requirements } = operation;
-  const { model, store: driver } = scope;
+  const { app, store: driver } = scope;
   const row = await driver.findOne(entity, allOf({ id }, conditionUpTo(requirements, "missing")));
   if (row === null) throw await missingOrDenied(operation);
   const seen = observe(entity, row);
   let rule = decision.predicate;
-  if (rule === undefined || !(await meets({ model, driver }, entity, rule, row))) {
+  if (rule === undefined || !(await meets({ app, driver }, entity, rule, row))) {
     const answer = await decision.guard?.(seen.record);
     rule = isWhere(answer) ? answer : undefined;
-    const isAllowed = rule === undefined ? answer === true : await meets({ model, driver }, entity, rule, row);
+    const isAllowed = rule === undefined ? answer === true : await meets({ app, driver }, entity, rule, row);
     if (!isAllowed) throw decision.missing ? await missingOrDenied(operation) : recordDenied(operation);
     expectUnchanged(operation, seen);
   }
@@ -219,7 +219,7 @@ function touches(
   changed: readonly string[],
   rule: Where | undefined = decision.predicate,
 ): boolean {
-  return dependsOn(entity, compileWhere(scope.model, entity, rule), changed);
+  return dependsOn(entity, compileWhere(scope.app.model, entity, rule), changed);
 }
 
 /**
@@ -230,9 +230,9 @@ function touches(
 async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
   const { entity, kind, scope, data, decision, requirements } = operation;
   const changed = Object.keys(data);
-  const rule = compileWhere(scope.model, entity, decision.predicate);
+  const rule = compileWhere(scope.app.model, entity, decision.predicate);
   if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
-  const conditions = compileWhere(scope.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
+  const conditions = compileWhere(scope.app.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
   // Deleting changes records that refer to the deleted ones, too. Conditions on related records are checked again for
   // each record once it is locked, where others write concurrently; see `whileUnchanged`.
   const isAny = kind === "delete" || scope.store.capabilities.concurrentTransactions;

@@ -1,9 +1,7 @@
-import type { AnyEntity, EntityModel } from "../../entity/index.ts";
+import type { AnyEntity } from "../../entity/index.ts";
 import {
   describeError,
   type HttpExchange,
-  type Limits,
-  type Logger,
   type Principal,
   runHooks,
   ScopedContainer,
@@ -12,13 +10,16 @@ import {
 } from "../../kernel/index.ts";
 import type { EntityRef } from "../condition/condition.ts";
 import type { MaskDraft } from "../operation/hook-map.ts";
-import type { FieldMask, ShownRecords } from "../operation/mask.ts";
+import type { FieldMask } from "../operation/mask.ts";
 import { newOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation, OperationInput } from "../operation/operation.ts";
 import type {
   OperationScope,
   Precondition,
   RouteAccess,
+  ScopeAccess,
+  ScopeApp,
+  ScopeState,
   ScopeTransactionOptions,
 } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
@@ -43,9 +44,22 @@ class RequestValues {
   }
   get(id: string): unknown {
     if (id === "currentUser") return this.#scope.principal.user;
-    return this.has(id) ? this.#scope[id as "driver" | "requestId" | "signal"] : undefined;
+    if (id === "signal") return this.#scope.exchange?.signal;
+    return this.has(id) ? this.#scope[id as "driver" | "requestId"] : undefined;
   }
 }
+
+/** What a scope that is made within another one begins with. */
+interface ScopeParts {
+  /** The driver without the seam for changes. @default the app's */
+  readonly bare?: Driver;
+  readonly open?: OpenTransaction<GateScope> | undefined;
+  /** Whether the transaction of its driver may not have begun. @default false */
+  readonly isLate?: boolean;
+  readonly state?: ScopeState;
+}
+
+const noState = (): ScopeState => ({ precondition: undefined, idempotencyKey: undefined, shown: undefined });
 
 /** The only implementation of a scope. Everything in it is created on first use. */
 export class RequestScope implements GateScope {
@@ -54,73 +68,50 @@ export class RequestScope implements GateScope {
   readonly store: Driver;
   readonly principal: Principal;
   readonly requestId: string;
-  precondition: Precondition | undefined;
-  idempotencyKey: string | undefined;
-  shown: ShownRecords | undefined;
+  readonly access: ScopeAccess;
+  readonly state: ScopeState;
+  readonly exchange: HttpExchange | undefined;
   /** The driver without the seam for changes: scopes derived from this one have their own seams. */
   readonly #bare: Driver;
-  readonly #init: ScopeInit;
   readonly #open: OpenTransaction<GateScope> | undefined;
   /** Whether the transaction of its driver may not have begun. */
   readonly #isLate: boolean;
   #driver: Driver | undefined;
   #services: ScopedContainer | undefined;
-  readonly #masks = new ScopeMasks(this);
-  /** The rules' decisions about reading lists, each made once. */
-  #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
 
   constructor(
     runtime: OperationRuntime,
     init: ScopeInit,
-    bare: Driver = runtime.driver,
-    open?: OpenTransaction<GateScope>,
-    isLate = false,
+    { bare = runtime.driver, open, isLate = false, state = noState() }: ScopeParts = {},
   ) {
     this.runtime = runtime;
     this.#bare = bare;
     this.store = runtime.reporting?.(bare, this) ?? bare;
     this.principal = init.principal;
     this.requestId = init.requestId;
-    this.#init = init;
+    this.exchange = init.exchange;
+    this.access = new CallerAccess(this);
+    this.state = state;
     this.#open = open;
     this.#isLate = isLate;
   }
 
+  get app(): ScopeApp {
+    return this.runtime.app;
+  }
   get driver(): Driver {
     this.#driver ??= taggingDriver(this.runtime.handlerDriver(this.store, this), this.runtime);
     return this.#driver;
-  }
-  get model(): EntityModel {
-    return this.runtime.model;
-  }
-  get limits(): Limits {
-    return this.runtime.limits;
-  }
-  get log(): Logger {
-    return this.runtime.log;
-  }
-  get signal(): AbortSignal | undefined {
-    return this.#init.exchange?.signal;
   }
   get isTransaction(): boolean {
     return this.#open !== undefined;
   }
   get isExpired(): boolean {
-    return this.#init.exchange?.isExpired === true;
-  }
-  get request(): unknown {
-    return this.#init.exchange?.request.raw;
-  }
-  get exchange(): HttpExchange | undefined {
-    return this.#init.exchange;
+    return this.exchange?.isExpired === true;
   }
   get services(): ScopedContainer {
     this.#services ??= new ScopedContainer(this.runtime.container, new RequestValues(this));
     return this.#services;
-  }
-
-  now(): Date {
-    return this.runtime.clock.now();
   }
 
   run(input: OperationInput): Promise<Operation> {
@@ -131,45 +122,9 @@ export class RequestScope implements GateScope {
     return tracer === undefined ? work() : tracer.operation(input, work);
   }
 
-  async readDecision(ref: EntityRef): Promise<Decision> {
-    const { entity } = this.runtime.find(ref);
-    await this.maskReady(ref);
-    this.#decisions ??= new Map();
-    const decision = this.#decisions.get(entity) ?? Promise.resolve(decide(this, { kind: "list", entity }));
-    this.#decisions.set(entity, decision);
-    return decision;
-  }
-
-  listsPlainly(ref: EntityRef): boolean {
-    return this.runtime.find(ref).planOf("list", "read").isPlain;
-  }
-
-  async decide(input: OperationInput): Promise<Decision> {
-    const decision = await decide(this, input);
-    if (decision.allowed) return decision;
-    const { entity } = this.runtime.find(input.entity);
-    throw deniedError({ ...newOperation(this, entity, input), decision }, this.runtime.production);
-  }
-
-  mayUse(route: Route): Promise<RouteAccess> {
-    return mayUse(this, route);
-  }
-
-  mask(ref: EntityRef): FieldMask {
-    return this.#masks.of(this.runtime.find(ref));
-  }
-
-  get masked(): readonly AnyEntity[] {
-    return this.#masks.known;
-  }
-
-  maskReady(ref?: EntityRef): Promise<void> | undefined {
-    return ref === undefined ? this.#masks.allReady() : this.#masks.ready(this.runtime.find(ref));
-  }
-
   async asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
     const init: ScopeInit = { principal: SYSTEM, requestId: this.requestId };
-    const system = new RequestScope(this.runtime, init, this.#bare, this.#open, this.#isLate);
+    const system = new RequestScope(this.runtime, init, { bare: this.#bare, open: this.#open, isLate: this.#isLate });
     try {
       return await work(system);
     } finally {
@@ -187,16 +142,14 @@ export class RequestScope implements GateScope {
     let left: Precondition | undefined;
     const run = async (driver: Driver, isLate = false): Promise<T> => {
       open = new OpenTransaction(); // the driver may have rolled back and retried
-      const inner = new RequestScope(this.runtime, this.#init, open.watch(around(driver)), open, isLate);
-      inner.precondition = this.precondition;
-      inner.idempotencyKey = this.idempotencyKey;
-      inner.shown = this.shown;
+      const parts = { bare: open.watch(around(driver)), open, isLate, state: { ...this.state } };
+      const inner = new RequestScope(this.runtime, this, parts);
       try {
         const result = await work(inner);
         open.assertWhole();
         return result;
       } finally {
-        left = inner.precondition;
+        left = inner.state.precondition;
         await inner.close();
       }
     };
@@ -204,7 +157,7 @@ export class RequestScope implements GateScope {
     const result = await (late === undefined
       ? driver.transaction((inner) => run(inner))
       : lateTransaction(driver, { work: run, around: late }));
-    this.precondition = left;
+    this.state.precondition = left;
     for (const task of open.afterCommit) await task(this);
     return result;
   }
@@ -213,7 +166,10 @@ export class RequestScope implements GateScope {
   close(): Promise<void> | undefined {
     if (this.#services?.isUsed !== true) return undefined;
     return this.#services.dispose().catch((error: unknown) => {
-      this.log.error("Services of a request failed to close", { requestId: this.requestId, ...describeError(error) });
+      this.app.log.error("Services of a request failed to close", {
+        requestId: this.requestId,
+        ...describeError(error),
+      });
     });
   }
 
@@ -229,39 +185,65 @@ interface Entry {
   pending: Promise<void> | undefined;
 }
 
-/** The field masks of one caller, each computed on first use. */
-class ScopeMasks {
+/** What one caller may see and do; masks and decisions are made on first use. */
+class CallerAccess implements ScopeAccess {
   /** Created on first use: most callers have the shared masks. */
-  #entries: Map<AnyEntity, Entry> | undefined;
-  readonly #scope: OperationScope;
+  #masks: Map<AnyEntity, Entry> | undefined;
+  /** The rules' decisions about reading lists, each made once. */
+  #decisions: Map<AnyEntity, Promise<Decision>> | undefined;
+  readonly #scope: RequestScope;
 
-  constructor(scope: OperationScope) {
+  constructor(scope: RequestScope) {
     this.#scope = scope;
   }
 
-  of(compiled: CompiledEntity): FieldMask {
+  mask(ref: EntityRef): FieldMask {
+    const compiled = this.#scope.runtime.find(ref);
     return compiled.maskHooks.length === 0 ? compiled.mask : this.#entry(compiled).draft.mask;
   }
 
-  /** Entities whose mask was requested, where hooks narrow it. */
-  get known(): readonly AnyEntity[] {
-    return [...(this.#entries?.keys() ?? [])];
+  get masked(): readonly AnyEntity[] {
+    return [...(this.#masks?.keys() ?? [])];
   }
 
-  /** Resolves when the mask is final; undefined when it is. */
-  ready(compiled: CompiledEntity): Promise<void> | undefined {
+  maskReady(ref?: EntityRef): Promise<void> | undefined {
+    if (ref === undefined) return this.#allReady();
+    const compiled = this.#scope.runtime.find(ref);
     return compiled.maskHooks.length === 0 ? undefined : this.#entry(compiled).pending;
   }
 
-  /** The same for all requested masks. */
-  allReady(): Promise<void> | undefined {
-    const pending = [...(this.#entries?.values() ?? [])].flatMap((entry) => entry.pending ?? []);
+  async readDecision(ref: EntityRef): Promise<Decision> {
+    const { entity } = this.#scope.runtime.find(ref);
+    await this.maskReady(ref);
+    this.#decisions ??= new Map();
+    const decision = this.#decisions.get(entity) ?? Promise.resolve(decide(this.#scope, { kind: "list", entity }));
+    this.#decisions.set(entity, decision);
+    return decision;
+  }
+
+  listsPlainly(ref: EntityRef): boolean {
+    return this.#scope.runtime.find(ref).planOf("list", "read").isPlain;
+  }
+
+  async decide(input: OperationInput): Promise<Decision> {
+    const decision = await decide(this.#scope, input);
+    if (decision.allowed) return decision;
+    const { find, production } = this.#scope.runtime;
+    throw deniedError({ ...newOperation(this.#scope, find(input.entity).entity, input), decision }, production);
+  }
+
+  mayUse(route: Route): Promise<RouteAccess> {
+    return mayUse(this.#scope, route);
+  }
+
+  #allReady(): Promise<void> | undefined {
+    const pending = [...(this.#masks?.values() ?? [])].flatMap((entry) => entry.pending ?? []);
     return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
   }
 
   #entry({ entity, mask, maskHooks }: CompiledEntity): Entry {
-    this.#entries ??= new Map();
-    const entries = this.#entries;
+    this.#masks ??= new Map();
+    const entries = this.#masks;
     const known = entries.get(entity);
     if (known !== undefined) return known;
     const entry: Entry = {

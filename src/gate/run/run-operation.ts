@@ -50,9 +50,9 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
   }
   if (!operation.decision.allowed) throw deniedError(operation, runtime.production);
 
-  const masking = isSystem ? undefined : scope.maskReady(entity);
+  const masking = isSystem ? undefined : scope.access.maskReady(entity);
   if (masking !== undefined) await masking;
-  if (operation.precondition !== undefined || scope.precondition !== undefined) await takePrecondition(operation);
+  if (operation.precondition !== undefined || scope.state.precondition !== undefined) await takePrecondition(operation);
   if (input.when !== undefined) operation.require(input.when, "leave");
   const { query, data } = input;
   if (query !== undefined) {
@@ -80,7 +80,7 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
     return operation;
   }
   // The precondition was about the record before this change: it does not apply to later operations of the scope.
-  if (operation.precondition !== undefined && isAskedOf(operation)) scope.precondition = undefined;
+  if (operation.precondition !== undefined && isAskedOf(operation)) scope.state.precondition = undefined;
   // An operation on several records shows no records.
   if (!isOneWithAnswer && operation.ids === undefined) await complete(plan, operation);
   if (plan.committed.length > 0) await scope.whenCommitted((outermost) => announce(plan, operation, outermost));
@@ -96,7 +96,7 @@ async function validateAndExecute(
 ): Promise<void> {
   const submitted = operation.data;
   // The final mask: a transaction has its own, and rules must not use a failed transaction.
-  const { readable } = operation.scope.mask(operation.entity);
+  const { readable } = operation.scope.access.mask(operation.entity);
   const required = operation.requirements.length;
   const ignored = operation.ignored.length;
   for (let attempt = 1; ; attempt++) {
@@ -140,7 +140,7 @@ async function complete(plan: OperationPlan, operation: MutableOperation): Promi
   const { kind, principal } = operation;
   if ((kind === "create" || kind === "update") && principal.kind !== "system") {
     // A transaction's scope has a mask of its own, which decides what the record shows.
-    const masking = operation.scope.maskReady(operation.entity);
+    const masking = operation.scope.access.maskReady(operation.entity);
     if (masking !== undefined) await masking;
     const withholding = withholdUnreadable(operation);
     if (withholding !== undefined) await withholding;
@@ -162,7 +162,7 @@ async function announce(plan: OperationPlan, operation: MutableOperation, scope:
       await runHooks([hook], operation);
     } catch (error) {
       const { entity, kind } = operation;
-      scope.log.error("A hook failed after the commit", {
+      scope.app.log.error("A hook failed after the commit", {
         plugin: hook.plugin,
         hook: hook.name,
         entity: entity.name,
@@ -193,7 +193,7 @@ async function withholdUnless(
 ): Promise<void> {
   const decision = await asked;
   const { entity, scope } = operation;
-  const asking = { model: scope.model, driver: scope.store };
+  const asking = { app: scope.app, driver: scope.store };
   const readable = decision.allowed ? await asItPasses(asking, entity, decision, row) : undefined;
   operation.records = [readable ?? { id: row.id }];
   if (readable === undefined) operation.query = { ...operation.query, include: undefined };

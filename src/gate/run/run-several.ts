@@ -14,7 +14,7 @@ export async function runSeveral(scope: GateScope, input: OperationInput, ids: r
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
   const distinct = [...new Set(ids)].sort();
-  const isPlain = input.set === undefined && (input.precondition ?? scope.precondition) === undefined;
+  const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;
   if (distinct.length > 1 && isPlain && isSafe && planOf(input.kind, input.access ?? ACCESS[input.kind]).takesSeveral) {

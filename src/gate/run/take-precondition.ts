@@ -11,14 +11,15 @@ import { missingOrDenied } from "../requirement/unmatched.ts";
  * other reveals nothing about a record that the caller may not read.
  */
 export async function takePrecondition(operation: MutableOperation): Promise<void> {
-  operation.precondition ??= isAskedOf(operation) ? operation.scope.precondition : undefined;
+  operation.precondition ??= isAskedOf(operation) ? operation.scope.state.precondition : undefined;
   const { precondition } = operation;
   if (precondition !== undefined)
     operation.require(await asReader(operation, precondition.where()), () => precondition.refusal());
 }
 
 /** Whether an operation changes the record of its scope's precondition. */
-export function isAskedOf({ kind, entity, id, scope: { precondition } }: MutableOperation): boolean {
+export function isAskedOf({ kind, entity, id, scope }: MutableOperation): boolean {
+  const { precondition } = scope.state;
   return kind !== "read" && precondition?.entity === entity && precondition.id === id;
 }
 
@@ -41,7 +42,7 @@ type Values = NonNullable<OperationInput["set"]>;
  */
 export function setValues(operation: MutableOperation, values: Values): void {
   const { entity, principal, scope } = operation;
-  const { writable } = scope.mask(entity);
+  const { writable } = scope.access.mask(entity);
   const isOpen = (name: string): boolean =>
     principal.kind === "system" || writable.has(name) || entity.fields[name]?.readonly === true;
   if (!Object.keys(values).every(isOpen)) throw new AuthorizationError();

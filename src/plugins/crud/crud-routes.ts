@@ -127,7 +127,7 @@ function queryOfOne(
   parse: ParseQuery,
 ): OperationQuery | Promise<OperationQuery> {
   const { scope, search } = context;
-  if (idOf(context).length > scope.limits.idLength) throw new EntityNotFoundError();
+  if (idOf(context).length > scope.app.limits.idLength) throw new EntityNotFoundError();
   return parse(search, entity, scope);
 }
 
@@ -155,7 +155,7 @@ const extended = new WeakSet<readonly string[]>();
 /** The answers of an entity's routes; those of versions carry a tag. */
 function answersWithRecord(entity: AnyEntity, parse: ParseQuery, conditions: FindConditions): RecordAnswers {
   if (entity.versioned === undefined) return { parse, answer: (_, reply) => reply };
-  const isShown = (scope: OperationScope): boolean => scope.mask(entity).readable.has("version");
+  const isShown = (scope: OperationScope): boolean => scope.access.mask(entity).readable.has("version");
   return {
     async parse(search, of, scope) {
       const query = await parse(search, of, scope);

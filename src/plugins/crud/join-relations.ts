@@ -25,18 +25,18 @@ export const joinInStatement: HookFunction<"operation:plan"> = (operation) => {
 
 async function chooseJoins(operation: Operation, include: IncludeTree): Promise<void> {
   const { scope, entity, query } = operation;
-  const { pageSize, includedRecords, pageBytes } = scope.limits;
+  const { pageSize, includedRecords, pageBytes } = scope.app.limits;
   const limit = query.limit ?? pageSize;
   if (limit > includedRecords) return;
   const joins: JoinedFind[] = [];
   for (const [name, inner] of Object.entries(include)) {
-    const relation = scope.model.relation(entity, name);
+    const relation = scope.app.model.relation(entity, name);
     if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
     // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
     if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
-    const { allowed, guard, predicate } = await scope.readDecision(relation.target);
+    const { allowed, guard, predicate } = await scope.access.readDecision(relation.target);
     if (allowed && guard === undefined)
-      joins.push({ relation, where: compileWhere(scope.model, relation.target, predicate) });
+      joins.push({ relation, where: compileWhere(scope.app.model, relation.target, predicate) });
   }
   if (joins.length > 0) operation.joins = joins;
 }
@@ -44,7 +44,7 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
 function isJoinable(scope: OperationScope, relation: ResolvedRelation): boolean {
   const { type, remote, target } = relation;
   if (type !== "belongsTo" || remote !== undefined || !seesRelation(scope, relation)) return false;
-  return scope.listsPlainly(target);
+  return scope.access.listsPlainly(target);
 }
 
 /** Whether lists of an entity may include related records in their statement. */
@@ -81,7 +81,7 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
   const { scope, entity, records } = operation;
   await Promise.all(
     Object.entries(include).map(async ([name, inner]) => {
-      const relation = scope.model.relation(entity, name);
+      const relation = scope.app.model.relation(entity, name);
       if (relation === undefined || relation.remote !== undefined) return;
       const isRead = operation.joins?.some((join) => join.relation === relation) === true;
       const others = isRead ? records.filter((record) => record[name] === undefined) : records;
@@ -95,7 +95,7 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
 async function findRelated(join: Join): Promise<Related> {
   const { relation, operation } = join;
   const { scope } = operation;
-  const readable = seesRelation(scope, relation) && (await scope.readDecision(relation.target)).allowed;
+  const readable = seesRelation(scope, relation) && (await scope.access.readDecision(relation.target)).allowed;
   if (!readable) return () => (relation.many ? [] : null);
   switch (relation.type) {
     case "belongsTo":
@@ -137,8 +137,8 @@ async function pointingHere(join: Join, key: string): Promise<Related> {
 async function manyToMany(join: Join): Promise<Related> {
   const { operation, records, relation } = join;
   const { scope, entity } = operation;
-  const most = scope.limits.includedRecords;
-  const { predicate: where } = await scope.readDecision(relation.target);
+  const most = scope.app.limits.includedRecords;
+  const { predicate: where } = await scope.access.readDecision(relation.target);
   const links = await scope.driver.links(entity, relation.name, records.map(idOf), { where, limit: most + 1 });
   if (links.length > most) throw tooMuch(join, `${most} records`);
   const ids = links.map(({ target }) => target);
@@ -157,14 +157,14 @@ async function listTargets(join: Join, column: string, values: readonly string[]
   const distinct = [...new Set(values)];
   if (distinct.length === 0) return [];
   const { scope } = operation;
-  const most = scope.limits.includedRecords;
+  const most = scope.app.limits.includedRecords;
   const include = Object.keys(inner).length === 0 ? undefined : inner;
   const { textMoments } = operation.query;
   const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
   const bytes = includedBytes(operation);
   const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true, bytes });
   if (records.length > most) throw tooMuch(join, `${most} records`);
-  if (bytes?.isCut) throw tooMuch(join, `${scope.limits.pageBytes / 2} bytes`);
+  if (bytes?.isCut) throw tooMuch(join, `${scope.app.limits.pageBytes / 2} bytes`);
   return records;
 }
 

@@ -19,7 +19,7 @@ export function listHeaders(context: RouteContext, path: string, operation: Oper
 
 function pageLinks(context: RouteContext, path: string, operation: Operation): string {
   const { query, nextCursor, total, scope } = operation;
-  const { limit = scope.limits.pageSize, offset = 0, after } = query;
+  const { limit = scope.app.limits.pageSize, offset = 0, after } = query;
   const { kept, style } = withoutPaging(context.search);
   const base = `${context.root}/${path}?${kept}`;
   const links: string[] = [];
@@ -50,7 +50,7 @@ function pageLinks(context: RouteContext, path: string, operation: Operation): s
 }
 
 function reachable(start: number, scope: OperationScope): boolean {
-  return start <= scope.limits.maxOffset;
+  return start <= scope.app.limits.maxOffset;
 }
 
 function pageAt(style: Style, start: number, limit: number): string {

@@ -80,7 +80,7 @@ function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, Re
   return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
 }
 
-function idsOf(key: string, value: unknown, { limits }: OperationScope): readonly string[] {
+function idsOf(key: string, value: unknown, { app: { limits } }: OperationScope): readonly string[] {
   const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
   if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
   const ids = [...new Set(value)];
@@ -104,7 +104,7 @@ async function checkTargets(scope: OperationScope, taken: readonly Links[]): Pro
 async function seenOnConditions(scope: OperationScope, taken: readonly Links[]): Promise<readonly Links[]> {
   const found: Links[] = [];
   for (const links of taken) {
-    const { predicate, guard } = await scope.readDecision(links.relation.target);
+    const { predicate, guard } = await scope.access.readDecision(links.relation.target);
     if (predicate !== undefined || guard !== undefined) found.push(links);
   }
   return found;
@@ -116,7 +116,7 @@ async function visibleIds(
   ids: readonly string[],
 ): Promise<ReadonlySet<unknown>> {
   const visible = new Set<unknown>();
-  if (ids.length === 0 || !(await scope.readDecision(entity)).allowed) return visible;
+  if (ids.length === 0 || !(await scope.access.readDecision(entity)).allowed) return visible;
   for (let start = 0; start < ids.length; start += PORTION) {
     const some = ids.slice(start, start + PORTION);
     const query = { where: { id: { in: some } }, select: ["id"], limit: some.length };
@@ -184,18 +184,18 @@ async function assertMayUpdate(
   scope: OperationScope,
   records: ReadonlyMap<AnyEntity, readonly string[]>,
 ): Promise<void> {
-  const { driver, model, principal } = scope;
+  const { app, driver, principal } = scope;
   if (principal.kind === "system") return;
   const entities = [...records.keys()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entity of entities) {
     const ids = [...new Set(records.get(entity))].sort();
-    const decision = await scope.decide({ kind: "update", entity, ids });
+    const decision = await scope.access.decide({ kind: "update", entity, ids });
     if (decision.predicate === undefined && decision.guard === undefined) continue;
     if (driver.capabilities.concurrentTransactions)
       for (const id of ids) await driver.findOne(entity, { id }, { select: ["id"], lock: true });
     for (const id of ids) {
       const row = await driver.findOne(entity, { id });
-      if (row === null || (await asItPasses({ driver, model }, entity, decision, row)) === undefined)
+      if (row === null || (await asItPasses({ driver, app }, entity, decision, row)) === undefined)
         throw new AuthorizationError(`Changing this relation takes the right to update ${entity.name} "${id}" as well`);
     }
   }

@@ -103,7 +103,7 @@ function setUpPasswords(
       const own = columns.get(entity.name) ?? [];
       // Each record gets a hash of its own.
       if (ids !== undefined && own.some(({ name }) => data[name] !== undefined)) operation.apart = true;
-      else operation.data = await hashColumns(hasher, own, data, scope.signal);
+      else operation.data = await hashColumns(hasher, own, data, scope.exchange?.signal);
     },
     {
       appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"),

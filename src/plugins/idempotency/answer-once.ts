@@ -144,7 +144,7 @@ export function answerOnce(
     const isTransaction = rules().isTransaction(call.route);
     slots ??= transactionSlots(plugin.driver, settings.transactions);
     const late = slots;
-    scope.idempotencyKey = claim.token;
+    scope.state.idempotencyKey = claim.token;
     try {
       return await whileClaimed(scope, claim, settings.leaseMs, () =>
         isTransaction
@@ -176,7 +176,10 @@ export function answerOnce(
       await keepAnswer(scope, claim, orNothing(write));
     } catch (error) {
       const { requestId } = scope;
-      scope.log.error("An answer could not be kept for its idempotency key", { requestId, ...describeError(error) });
+      scope.app.log.error("An answer could not be kept for its idempotency key", {
+        requestId,
+        ...describeError(error),
+      });
     }
     return response;
   }
@@ -185,13 +188,13 @@ export function answerOnce(
     const headers = scope.exchange?.headers ?? {};
     const before = new Set(Object.keys(headers)); // what others say of this request only
     const shown = new ShownRecords();
-    scope.shown = shown;
+    scope.state.shown = shown;
     const response = await next(scope);
-    scope.shown = undefined;
+    scope.state.shown = undefined;
     const added = Object.fromEntries(Object.entries(headers).filter(([name]) => !before.has(name)));
     const { entity } = call.route;
     const records = new Map([...shown.ids].map(([of, ids]) => [of.name, ids]));
-    const seen = [...scope.masked, ...(entity === undefined ? [] : [entity])];
+    const seen = [...scope.access.masked, ...(entity === undefined ? [] : [entity])];
     const rights = await rightsOf(scope, [...records.keys(), ...seen.map(({ name }) => name)], records);
     const uses = await usesNow(
       scope,
@@ -220,7 +223,7 @@ async function giveBack(scope: OperationScope, claim: Claim, failure: unknown): 
     if (isKeelsonError(failure) && failure.status < 500) await forgetKey(scope, claim);
     else await releaseKey(scope, claim);
   } catch (error) {
-    scope.log.warn("An idempotency key could not be given back", {
+    scope.app.log.warn("An idempotency key could not be given back", {
       requestId: scope.requestId,
       ...describeError(error),
     });
@@ -252,12 +255,12 @@ function idOfKey(
  * @throws AuthenticationError, AuthorizationError
  */
 async function assertMayUse(route: Route, scope: OperationScope): Promise<void> {
-  if (route.rules !== undefined && !(await scope.mayUse(route)).allowed)
+  if (route.rules !== undefined && !(await scope.access.mayUse(route)).allowed)
     throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
   let refusal: unknown;
   for (const input of operationsOf(route)) {
     try {
-      await scope.decide(input);
+      await scope.access.decide(input);
       return;
     } catch (error) {
       if (!(error instanceof AuthenticationError || error instanceof AuthorizationError)) throw error;

@@ -25,7 +25,7 @@ export async function claimKey(
   { ttlMs, leaseMs }: Pick<IdempotencySettings, "ttlMs" | "leaseMs">,
 ): Promise<Claim | Answered> {
   const { driver } = scope;
-  const now = scope.now().getTime();
+  const now = scope.app.now().getTime();
   const owner = defaultIds.next();
   const times = { leaseUntil: new Date(now + leaseMs), expiresAt: new Date(now + ttlMs) };
   // Reads before it writes: in a database with a single writer, the request that works on this key holds it.
@@ -75,12 +75,12 @@ export async function forgetKey(scope: OperationScope, claim: Claim): Promise<vo
 
 /** Lets the next try of the same request begin at once. */
 export async function releaseKey(scope: OperationScope, claim: Claim): Promise<void> {
-  await scope.driver.updateMany(KEY, held(claim), { leaseUntil: scope.now() });
+  await scope.driver.updateMany(KEY, held(claim), { leaseUntil: scope.app.now() });
 }
 
 /** Says that the try goes on. */
 export async function renewKey(scope: OperationScope, claim: Claim, leaseMs: number): Promise<void> {
-  await scope.driver.updateMany(KEY, held(claim), { leaseUntil: new Date(scope.now().getTime() + leaseMs) });
+  await scope.driver.updateMany(KEY, held(claim), { leaseUntil: new Date(scope.app.now().getTime() + leaseMs) });
 }
 
 /** Name of the entity that keys are kept in. */
@@ -135,7 +135,7 @@ export async function whileClaimed<T>(
     try {
       await renewKey(scope, claim, leaseMs);
     } catch (error) {
-      scope.log.warn("An idempotency key could not be renewed", {
+      scope.app.log.warn("An idempotency key could not be renewed", {
         requestId: scope.requestId,
         ...describeError(error),
       });
@@ -185,7 +185,7 @@ export function keepSwept(plugin: PluginContext, ttlMs: number): Sweeping {
 function sweepKeys({ runAs }: PluginContext): Promise<void> {
   return runAs("system", async (scope) => {
     const { driver } = scope;
-    const expired = { expiresAt: { lte: scope.now() } };
+    const expired = { expiresAt: { lte: scope.app.now() } };
     for (;;) {
       const rows = await driver.findMany(KEY, { where: expired, select: ["id"], limit: BATCH });
       if (rows.length > 0) await driver.deleteMany(KEY, { id: { in: rows.map(({ id }) => id) }, ...expired });

@@ -13,7 +13,7 @@ export interface IdempotencyOptions {
   /**
    * Actions ("order.pay") and endpoints that are not run in one transaction with their key: those that start workflows,
    * or wait for others while they run. If the process crashes between their work and the end of the request, they run
-   * again with the same `scope.idempotencyKey`. Actions that are workflows need not be listed.
+   * again with the same `scope.state.idempotencyKey`. Actions that are workflows need not be listed.
    * @default none
    */
   readonly withoutTransaction?: readonly string[] | undefined;

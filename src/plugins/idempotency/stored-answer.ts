@@ -107,11 +107,11 @@ export async function rightsOf(
   const seen: unknown[] = [];
   const reaches: unknown[] = [];
   for (const name of names) {
-    const { allowed, forSome, predicate, guard, reach } = await scope.readDecision(name);
-    const { readable, readablePerRow } = scope.mask(name);
+    const { allowed, forSome, predicate, guard, reach } = await scope.access.readDecision(name);
+    const { readable, readablePerRow } = scope.access.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
-    const isForeign = scope.model.get(name) === undefined;
+    const isForeign = scope.app.model.get(name) === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
     // Records that are shown are asked for one by one; what was counted, say, is not.
     if (!isForeign && ids.length === 0) reaches.push(name, reach ?? null);
@@ -141,7 +141,7 @@ function digestOf(value: unknown, replacer?: typeof timeless): string {
 
 /** Of each record the fields that it shows the caller; null for one that may not be read, or is not there. */
 async function seenOf(scope: OperationScope, entity: string, ids: readonly string[]): Promise<unknown[]> {
-  const select = ["id", ...(scope.mask(entity).readablePerRow?.keys() ?? [])];
+  const select = ["id", ...(scope.access.mask(entity).readablePerRow?.keys() ?? [])];
   const found = new Map<unknown, Row>();
   const find = async (input: OperationInput): Promise<void> => {
     for (const record of await readable(scope, input)) found.set(record.id, record);

@@ -38,7 +38,7 @@ export function createDocuments(source: DocumentSource): Documents {
       waiting += 1;
       try {
         return await queue(async () => {
-          scope.signal?.throwIfAborted();
+          scope.exchange?.signal?.throwIfAborted();
           const options = { ...source.options, info };
           return write(await buildDocument({ ...source, options }, view, place));
         });

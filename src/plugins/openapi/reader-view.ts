@@ -64,7 +64,7 @@ function keyOf({ rules, entity, access, obeys, path }: Route): string | undefine
 
 async function ask(route: Route, scope: OperationScope, isAside: boolean): Promise<RouteAccess> {
   try {
-    return await scope.mayUse(route);
+    return await scope.access.mayUse(route);
   } catch (error) {
     if (isAside || (isKeelsonError(error) && (error.status === 401 || error.status === 403))) return DENIED;
     throw error;
@@ -100,14 +100,14 @@ export function createReaderViews(context: PluginContext): LookAtReader {
   const questions: Questions = new Map();
 
   return async (scope) => {
-    for (const entity of all) scope.mask(entity);
-    await scope.maskReady();
+    for (const entity of all) scope.access.mask(entity);
+    await scope.access.maskReady();
     const reads = new Set<AnyEntity>();
     const told: unknown[] = [scope.principal.kind, scope.principal.isAdmin];
     for (const entity of all) {
-      const { allowed, forSome } = await scope.readDecision(entity);
+      const { allowed, forSome } = await scope.access.readDecision(entity);
       if (allowed && own.has(entity)) reads.add(entity);
-      told.push(allowed, forSome, maskText(scope.mask(entity)));
+      told.push(allowed, forSome, maskText(scope.access.mask(entity)));
     }
     const { routes, open, isAllOpen } = await findRoutes(scope);
     for (const route of routes) told.push(route.method, route.path, open.has(route));

@@ -32,7 +32,7 @@ export interface RecordSchemas {
 
 /** @param scope the reader's, with masks that are final */
 export function createRecordSchemas(scope: OperationScope, relationsOf: RelationsOf): RecordSchemas {
-  const { model } = scope;
+  const { model } = scope.app;
   const names = nameAll([...model.entities, ...model.foreign]);
   const made: Record<string, JsonSchema> = {};
 
@@ -46,7 +46,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
   }
 
   function shown(entity: AnyEntity, form: "record" | "selection"): JsonSchema {
-    const columns = columnsOf(entity, scope.mask(entity).readable);
+    const columns = columnsOf(entity, scope.access.mask(entity).readable);
     const needed = form === "record" ? columns.filter((column) => isAlwaysShown(scope, entity, column)) : [];
     const isId = ({ role }: ColumnDefinition): boolean => role === "id";
     return {
@@ -67,7 +67,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
   }
 
   function sent(entity: AnyEntity, form: "create" | "update"): JsonSchema {
-    const columns = columnsOf(entity, scope.mask(entity).writable);
+    const columns = columnsOf(entity, scope.access.mask(entity).writable);
     const links = relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
     return {
       type: "object",
@@ -93,7 +93,7 @@ function columnsOf(entity: AnyEntity, names: ReadonlySet<string>): readonly Colu
 
 /** What depends on the record, or on who asks, is not in every record. */
 function isAlwaysShown(scope: OperationScope, entity: AnyEntity, { name, field }: ColumnDefinition): boolean {
-  const { readablePerRow } = scope.mask(entity);
+  const { readablePerRow } = scope.access.mask(entity);
   return readablePerRow?.has(name) !== true && (scope.principal.kind !== "system" || field?.readable === undefined);
 }
 

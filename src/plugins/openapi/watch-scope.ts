@@ -1,5 +1,11 @@
 import { isKeelsonError } from "../../entity/index.ts";
-import { type Decision, entityName, type OperationInput, type OperationScope } from "../../gate/index.ts";
+import {
+  type Decision,
+  type EntityRef,
+  entityName,
+  type OperationInput,
+  type OperationScope,
+} from "../../gate/index.ts";
 import type { Principal } from "../../kernel/index.ts";
 
 /** What rules say to a question, without the records that they say it for: these may be the reader's alone. */
@@ -22,6 +28,18 @@ export type Questions = Map<string, OperationInput>;
 /** Members that say the same to all readers who may do the same. */
 const SHARED: ReadonlySet<string | symbol> = new Set(["limits", "log", "mask", "maskReady", "model"]);
 
+/** An object whose members are its own or SHARED; reads of others are reported. */
+function watch<T extends object>(watched: T, own: Readonly<Record<string, unknown>>, onOther: () => void): T {
+  return new Proxy(watched, {
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return own[name as string];
+      if (!SHARED.has(name)) onOther();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 /**
  * A reader's scope that notes what is read from it. Masks and decisions are shared by readers with the same rights. A
  * description that reads anything else, such as the user, services or the database, makes the document that reader's
@@ -35,7 +53,7 @@ export function watchScope(scope: OperationScope, questions: Questions): Watched
 
   async function ask(key: string, input: OperationInput): Promise<Answer> {
     try {
-      const { allowed, forSome } = await scope.decide(input);
+      const { allowed, forSome } = await scope.access.decide(input);
       texts.set(key, `${allowed} ${forSome}`);
       return { allowed, forSome };
     } catch (error) {
@@ -47,33 +65,28 @@ export function watchScope(scope: OperationScope, questions: Questions): Watched
     const key = keyOf(input);
     if (key === undefined) {
       isPersonal = true;
-      return scope.decide(input);
+      return scope.access.decide(input);
     }
     questions.set(key, input);
     const known = found.get(key) ?? ask(key, input);
     found.set(key, known);
     return known;
   }
-  const own: Readonly<Record<string | symbol, unknown>> = {
-    decide,
-    principal: watchPrincipal(scope.principal, () => {
-      isPersonal = true;
-    }),
-    async readDecision(entity: Parameters<OperationScope["readDecision"]>[0]): Promise<Answer> {
-      const { allowed, forSome } = await scope.readDecision(entity);
-      return { allowed, forSome };
-    },
+  const makePersonal = (): void => {
+    isPersonal = true;
+  };
+  async function readDecision(entity: EntityRef): Promise<Answer> {
+    const { allowed, forSome } = await scope.access.readDecision(entity);
+    return { allowed, forSome };
+  }
+  const own = {
+    access: watch(scope.access, { decide, readDecision }, makePersonal),
+    app: watch(scope.app, {}, makePersonal),
+    principal: watchPrincipal(scope.principal, makePersonal),
   };
 
   return {
-    scope: new Proxy(scope, {
-      get(target, name) {
-        if (Object.hasOwn(own, name)) return own[name];
-        if (!SHARED.has(name)) isPersonal = true;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    }),
+    scope: watch(scope, own, makePersonal),
     get isPersonal() {
       return isPersonal;
     },

@@ -80,14 +80,14 @@ async function joinRemote(
     entity,
     records,
     include,
-    model: scope.model,
+    model: scope.app.model,
     services: scope.services,
     viewer: scopeViewer(scope, settings),
     caller: callerOf(scope),
     memo: memoOf(scope.exchange ?? scope),
     signal: scope.exchange?.signal,
   });
-  failures.log(scope.log, scope.requestId);
+  failures.log(scope.app.log, scope.requestId);
   noteOnAnswer(scope.exchange, failures);
 }
 

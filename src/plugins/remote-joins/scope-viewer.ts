@@ -29,7 +29,9 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
     sees: (relation) => seesRelation(scope, relation),
     // From a service that is known here, or the app's own database.
     joins: ({ remote, target }) =>
-      remote?.service === undefined ? scope.model.get(target.name) !== undefined : scope.services.has(remote.service),
+      remote?.service === undefined
+        ? scope.app.model.get(target.name) !== undefined
+        : scope.services.has(remote.service),
     async list(entity, ids, inner) {
       const include = Object.keys(inner).length === 0 ? undefined : inner;
       const rows: Row[] = [];
@@ -46,16 +48,16 @@ export function scopeViewer(scope: OperationScope, { batchSize }: JoinSettings):
 /** A relation is visible only if the caller may read the key that makes it. */
 function seesRelation(scope: OperationScope, { type, source, target, foreignKey }: ResolvedRelation): boolean {
   if (foreignKey === undefined) return true;
-  return scope.mask(type === "belongsTo" ? source : target).readable.has(foreignKey);
+  return scope.access.mask(type === "belongsTo" ? source : target).readable.has(foreignKey);
 }
 
 async function findRights(scope: OperationScope, entity: AnyEntity): Promise<Rights | undefined> {
-  const decision = await scope.readDecision(entity);
+  const decision = await scope.access.readDecision(entity);
   if (!decision.allowed) return undefined;
-  const { readable, readablePerRow } = scope.mask(entity);
-  const access = compileAccess(scope.model, entity, decision);
+  const { readable, readablePerRow } = scope.access.mask(entity);
+  const access = compileAccess(scope.app.model, entity, decision);
   const fields = [...(readablePerRow ?? [])].map(
-    ([name, one]) => [name, compileAccess(scope.model, entity, one)] as const,
+    ([name, one]) => [name, compileAccess(scope.app.model, entity, one)] as const,
   );
   const all = [access, ...fields.map(([, one]) => one)];
   return Object.freeze({ columns: columnsFor(entity, readable, all), admit: admitting(scope, entity, access, fields) });

@@ -140,7 +140,7 @@ class Context implements RuleContext {
     return decidingDriver(this.#subject.scope.driver);
   }
   get request(): unknown {
-    return this.#subject.scope.request;
+    return this.#subject.scope.exchange?.request.raw;
   }
   // A getter too: rules take `resolve` out of its object.
   get resolve(): <T = unknown>(id: string) => T {
@@ -178,7 +178,7 @@ function askRule(
   } catch (error) {
     return interpret({ [kFailure]: error });
   }
-  const bounded = withDeadline(answer, subject.scope.limits.ruleMs, `Rule "${name}"`);
+  const bounded = withDeadline(answer, subject.scope.app.limits.ruleMs, `Rule "${name}"`);
   return bounded.then(interpret, (error: unknown) => interpret({ [kFailure]: error }));
 }
 
@@ -199,7 +199,7 @@ function toOutcome(name: string, subject: Subject, answer: unknown): Outcome {
   if (entity === undefined || kind === "route") return false;
   if (Object.keys(answer).length === 0) return refuse("returned an empty where; return true for all records");
   try {
-    const condition = compileWhere(scope.model, entity, answer);
+    const condition = compileWhere(scope.app.model, entity, answer);
     if (isAlways(condition)) return refuse("returned a where that every record matches; return true for all records");
     const name = unaskable(condition);
     if (name !== undefined)
@@ -235,7 +235,7 @@ export function unaskable(condition: Condition): string | undefined {
 
 /** What was being decided, as far as the log is concerned. */
 export interface Reported extends Pick<Subject, "entity" | "kind"> {
-  readonly scope: { readonly log: Pick<Logger, "warn">; readonly requestId: string | undefined };
+  readonly scope: { readonly app: { readonly log: Pick<Logger, "warn"> }; readonly requestId: string | undefined };
 }
 
 /** What the log says about a rule: where it was asked, never what it saw. */
@@ -245,12 +245,12 @@ function facts(name: string, { entity, kind, scope }: Reported): Record<string, 
 
 /** A rule gave an answer that is none. */
 export function reportAnswer(name: string, subject: Reported, problem: string): void {
-  subject.scope.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
+  subject.scope.app.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
 }
 
 /** A rule threw, or took too long. */
 export function reportFailure(name: string, subject: Reported, error: unknown): void {
-  subject.scope.log.warn(`Rule "${name}" failed; it denies`, { ...facts(name, subject), ...describe(error) });
+  subject.scope.app.log.warn(`Rule "${name}" failed; it denies`, { ...facts(name, subject), ...describe(error) });
 }
 
 function describe(error: unknown): Record<string, unknown> {

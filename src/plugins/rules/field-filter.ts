@@ -131,7 +131,7 @@ function createFieldJudge(principal: Principal, kind: RuleContext["operation"]):
   }
 
   function judge(rule: Rule, entity: AnyEntity, record: Row | undefined): boolean {
-    const subject: Reported = { kind, entity, scope: { log, requestId: undefined } };
+    const subject: Reported = { kind, entity, scope: { app: { log }, requestId: undefined } };
     const seen = record && observe(entity, record);
     // As in an app: a `where` decides about all stored records, and is asked without one.
     const { where } = rule;
@@ -178,7 +178,7 @@ function isComplete(entity: AnyEntity, record: Row, seen: Observation | undefine
 }
 
 /** The process's logger; says a thing once, however many records it is true of. */
-function warnOnce(): Reported["scope"]["log"] {
+function warnOnce(): Reported["scope"]["app"]["log"] {
   const logger = safeLogger(getLogger());
   const said = new Set<string>();
   return {

@@ -38,7 +38,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
     throw new ValidationFailedError([{ path: [key], code: "invalid_type", message: "must be an id" }]);
   delete data[key];
   // What the caller cannot have read is a guess, and refused whether it is right or wrong.
-  const { filterable, readablePerRow } = scope.mask(entity);
+  const { filterable, readablePerRow } = scope.access.mask(entity);
   const isShown = filterable.has(key) && readablePerRow?.has(key) !== true;
   const where = isShown ? asReader(operation, { [key]: given }) : NO_RECORD;
   const require = (condition: Where): void => operation.require(condition, "denied");

@@ -62,6 +62,6 @@ function isVisible({ column, target }: Reference, { scope, data }: Operation): P
 
 /** Asked as the caller, so that nobody finds out by trying what they may not read. */
 async function isStored({ column }: Reference, { kind, entity, id, scope, data }: Operation): Promise<boolean> {
-  if (kind !== "update" || !scope.mask(entity).filterable.has(column)) return false;
+  if (kind !== "update" || !scope.access.mask(entity).filterable.has(column)) return false;
   return findsRecord(scope, { kind: "read", entity, id, query: { where: { [column]: data[column] } } });
 }

@@ -51,7 +51,7 @@ export function checkValues({ columns, byName }: CheckedColumns, operation: Oper
 /** A required field that the caller may neither read nor write is missing: its name must not be told. */
 function withoutHiddenName(issue: ValidationIssue, { entity, principal, scope }: Operation): ValidationIssue {
   const name = String(issue.path[0]);
-  const { readable, writable } = scope.mask(entity);
+  const { readable, writable } = scope.access.mask(entity);
   if (principal.kind === "system" || readable.has(name) || writable.has(name)) return issue;
   return { path: [], code: issue.code, message: "a required value is missing that you may not set" };
 }

@@ -38,9 +38,9 @@ export async function checkCrossFields(
     record: seen.record,
     operation: kind as "create" | "update",
     user: principal.user,
-    log: scope.log,
+    log: scope.app.log,
     mayName(field) {
-      const { readable, writable } = scope.mask(entity);
+      const { readable, writable } = scope.access.mask(entity);
       return principal.kind === "system" || readable.has(field) || writable.has(field);
     },
   });

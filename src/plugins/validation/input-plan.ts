@@ -104,7 +104,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
   const { data, entity, scope, principal, ignored } = operation;
   if (!isPlainObject(data)) throw new BadRequestError("The body must be a JSON object");
   const isSystem = principal.kind === "system";
-  const mask = scope.mask(entity);
+  const mask = scope.access.mask(entity);
   const { writable } = mask;
   const kept: Record<string, unknown> = {};
   const issues: ValidationIssue[] = [];

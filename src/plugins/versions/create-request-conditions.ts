@@ -95,7 +95,7 @@ function asksOfRecord({ headers }: KernelRequest): boolean {
  * @throws BadRequestError for headers that cannot be read
  */
 function askedOfRecord({ request, scope }: Pick<RouteContext, "request" | "scope">, entity: AnyEntity): Where {
-  const { readable, filterable } = scope.mask(entity);
+  const { readable, filterable } = scope.access.mask(entity);
   const hasTags = entity.versioned !== undefined && readable.has("version") && filterable.has("version");
   return allOf(
     matching(readTags(request, "if-match"), hasTags),
@@ -133,7 +133,7 @@ export function createRequestConditions(): RequestConditions {
       if (entity === undefined || id === undefined) return;
       const isMissing = lacks(request, entity);
       if (!isMissing && !asksOfRecord(request)) return;
-      scope.precondition = {
+      scope.state.precondition = {
         entity,
         id,
         where: () => (isMissing ? NO_RECORD : askedOfRecord(context, entity)),

@@ -80,7 +80,7 @@ export function addReportRoute(
 
   async function reportTo(runId: string, scope: OperationScope): Promise<unknown> {
     const { user, isAdmin } = scope.principal;
-    const report = runId.length > scope.limits.idLength ? undefined : await engine.report(runId);
+    const report = runId.length > scope.app.limits.idLength ? undefined : await engine.report(runId);
     const isTheirs = report !== undefined && report.userId !== null && report.userId === user?.id;
     if (report === undefined || !(isTheirs || isAdmin)) throw new EntityNotFoundError();
     const { userId: _, use, result, ...shown } = report;

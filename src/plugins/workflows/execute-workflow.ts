@@ -165,7 +165,7 @@ export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): Loca
       const state = newState({ ...workflow.data, ...data });
       const run = (own: OperationScope): Promise<WorkflowResult> => {
         const parts = { journal: memoryJournal, isDurable: false, lost: undefined, isClosing: undefined };
-        const about = { runId: defaultIds.next(), input, startedAt: own.now(), signal, log: log ?? app.log };
+        const about = { runId: defaultIds.next(), input, startedAt: own.app.now(), signal, log: log ?? app.log };
         return runInScope(app, workflow, own, state, { ...parts, ...about });
       };
       if (scope === undefined) return app.runAs(asSystem === true ? "system" : user, run);

@@ -121,7 +121,7 @@ function runnerOf(
     async run(action, input, data, scope, use) {
       const workflow = known.get(action) as WorkflowDefinition;
       refuseInTransaction(action, scope);
-      const { precondition, shown, idempotencyKey: runId } = scope; // a request that is sent again finds the run that it began
+      const { precondition, shown, idempotencyKey: runId } = scope.state; // a request that is sent again finds the run that it began
       const asked = { workflow, input, data, precondition, shown, runId, use };
       const handle = await engine.run({ ...asked, caller: callerOf(scope, null) });
       handle.result.catch(() => {}); // a caller that does not wait finds the failure in the log, or looks up the run

@@ -72,7 +72,7 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   if (entity === undefined || scope.principal.kind === "system") return true;
   const asked = { kind: "read", entity, id: String(record.id) } as const;
   try {
-    const { predicate, guard } = await scope.decide(asked);
+    const { predicate, guard } = await scope.access.decide(asked);
     if (predicate === undefined && guard === undefined) return true;
     const read = knownOf(record)?.values;
     const alone = satisfiesAlone(scope, entity, read ?? record, { predicate, guard });
@@ -89,7 +89,7 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
 
 /** Whether the rules let the caller read the stored record, or there is none any more. */
 async function isStillTheirs(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
-  const isOurs = scope.model.get(entity.name) !== undefined;
+  const isOurs = scope.app.model.get(entity.name) !== undefined;
   if (!isOurs || (await findsRecord(scope, { kind: "read", entity, id, query: {} }))) return true;
   return scope.asSystem(async ({ driver }) => (await driver.findOne(entity, { id }, { select: ["id"] })) === null);
 }

@@ -523,7 +523,7 @@ describe("queries", () => {
   ])("find an entity by %s", async (_how, ref) => {
     let found: unknown;
     const work = workRoute(async (scope) => {
-      found = [(await scope.run({ kind: "count", entity: ref })).total, (await scope.readDecision(ref)).allowed];
+      found = [(await scope.run({ kind: "count", entity: ref })).total, (await scope.access.readDecision(ref)).allowed];
     });
     const kernel = boot({ plugins: [work] });
     expect((await kernel.handle({ method: "POST", url: "/api/work", headers: {} })).status).toBe(204);

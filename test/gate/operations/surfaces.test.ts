@@ -335,7 +335,7 @@ describe("records that are there at all", () => {
 
 describe("a decision without an operation", () => {
   const ask = (input: Partial<OperationInput>, options?: Parameters<typeof within>[1]) =>
-    within((scope) => scope.decide({ kind: "list", entity: "book", ...input }), options);
+    within((scope) => scope.access.decide({ kind: "list", entity: "book", ...input }), options);
 
   it("is what the rules say, and asks the database nothing", async () => {
     const driver = recordStatements(memoryDriver({ book: rows() }));
@@ -351,7 +351,7 @@ describe("a decision without an operation", () => {
     decide = () => {};
     await expect(ask({}, { user: null })).rejects.toMatchObject({ status: 401 });
     await expect(ask({})).rejects.toMatchObject({ status: 403 });
-    await expect(within((scope) => scope.decide({ kind: "list", entity: "nothing" }))).rejects.toMatchObject({
+    await expect(within((scope) => scope.access.decide({ kind: "list", entity: "nothing" }))).rejects.toMatchObject({
       status: 404,
     });
   });

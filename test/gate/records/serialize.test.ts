@@ -179,7 +179,7 @@ describe("present", () => {
       filterable: new Set(),
       sortable: new Set(),
     };
-    const scope = { mask: () => mask } as unknown as OperationScope;
+    const scope = { access: { mask: () => mask }, state: {} } as unknown as OperationScope;
     const one = entity("one", { name: string }).build();
     const two = entity("two", { title: string }).build();
     const records = [tagRecord(one, { id: "1", name: "n" }), tagRecord(two, { id: "2", title: "t" })];

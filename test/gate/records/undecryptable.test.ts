@@ -12,7 +12,7 @@ import {
 import { DecryptionError } from "../../../src/kernel/index.ts";
 
 const account = entity("account", { name: string, blocked: string.optional() }).build();
-const scope = { model: createModel([account]) } as unknown as OperationScope;
+const scope = { app: { model: createModel([account]) } } as unknown as OperationScope;
 const read = (): Row => {
   const row: Row = { id: "a", name: "n", blocked: null };
   noteUndecryptable(row, new Set(["blocked"]));

@@ -25,7 +25,10 @@ const plugin = createPlugin({
       throw notFoundError("gone");
     }),
     inside: noting("/inside", ({ scope }) =>
-      scope.transaction(async (inner) => ({ same: inner.exchange === scope.exchange, aborted: inner.signal?.aborted })),
+      scope.transaction(async (inner) => ({
+        same: inner.exchange === scope.exchange,
+        aborted: inner.exchange?.signal?.aborted,
+      })),
     ),
   },
 });

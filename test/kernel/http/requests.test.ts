@@ -374,11 +374,11 @@ describe("request handling", () => {
 
   it("gives handlers the framework's own request, the caller's services and the limits", async () => {
     const look = ({ scope }: RouteContext) => ({
-      raw: scope.request,
+      raw: scope.exchange?.request.raw,
       has: scope.services.has("clock"),
       clock: scope.services.resolve("clock"),
       id: scope.services.resolve("requestId") === scope.requestId,
-      limit: scope.limits.pageSize,
+      limit: scope.app.limits.pageSize,
     });
     const asks = createPlugin({
       id: "asks",
@@ -393,7 +393,7 @@ describe("request handling", () => {
   it("ends a request that takes too long with 503 and aborts its signal", async () => {
     let aborted = false;
     const slow = ({ scope }: RouteContext) =>
-      new Promise(() => scope.signal?.addEventListener("abort", () => void (aborted = true)));
+      new Promise(() => scope.exchange?.signal?.addEventListener("abort", () => void (aborted = true)));
     const kernel = await boot({ "GET /slow": slow }, { limits: { requestMs: 1 } });
     expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
     expect(aborted).toBe(true);
@@ -404,7 +404,7 @@ describe("request handling", () => {
     const signal = deferred<boolean | undefined>();
     const late = async ({ scope }: RouteContext) => {
       await release.promise;
-      signal.resolve(scope.signal?.aborted);
+      signal.resolve(scope.exchange?.signal?.aborted);
     };
     const release = deferred<void>();
     const kernel = await boot({ "GET /late": late }, { limits: { requestMs: 1 } });

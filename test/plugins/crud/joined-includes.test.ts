@@ -234,7 +234,12 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
           method: "GET",
           path: "/peek",
           action: "peek",
-          handler: ({ scope: { driver, model } }) => {
+          handler: ({
+            scope: {
+              app: { model },
+              driver,
+            },
+          }) => {
             const bed = model.get("bed") as AnyEntity;
             const joins = [{ relation: model.relation(bed, "ward") as ResolvedRelation, where: ALWAYS }];
             return driver.execute({ kind: "find", entity: bed, where: ALWAYS, joins });

@@ -132,7 +132,7 @@ describe("the plugin by itself", () => {
     const data = { title: "t", forSome: "a", bySome: "b" };
     const { records, ignored, scope } = await kernel.operation({ kind: "create", entity: ruled, data });
     expect([records[0], ignored]).toMatchObject([data, []]);
-    expect(scope.mask(ruled).readable.has("forSome")).toBe(true);
+    expect(scope.access.mask(ruled).readable.has("forSome")).toBe(true);
     expect(new Set(asked)).toEqual(
       new Set([
         "ruled.forSome.readable some read",
@@ -153,7 +153,7 @@ describe("the plugin by itself", () => {
     const { records, ignored, scope } = await kernel.operation({ kind: "create", entity: ruled, data });
     expect((records[0] as Row).bySome).toBeNull();
     expect(ignored).toEqual(["bySome"]);
-    const { readable, filterable, sortable, writable } = scope.mask(ruled);
+    const { readable, filterable, sortable, writable } = scope.access.mask(ruled);
     expect([readable, filterable, sortable].map((set) => set.has("forSome"))).toEqual([false, false, false]);
     expect(writable.has("bySome")).toBe(false);
     await kernel.close();
@@ -167,12 +167,12 @@ describe("the plugin by itself", () => {
     const kernel = createFakeKernel().withEntities(ruled).withDriver(memoryDriver());
     await kernel.given("rules.fields", fieldRules(waiting).service).use(fieldSecurity());
     const scope = kernel.scope();
-    expect(scope.mask(ruled).readable.has("forSome")).toBe(false);
-    const ready = scope.maskReady(ruled);
+    expect(scope.access.mask(ruled).readable.has("forSome")).toBe(false);
+    const ready = scope.access.maskReady(ruled);
     answer(true);
     await ready;
-    expect(scope.mask(ruled).readable.has("forSome")).toBe(true);
-    expect(scope.maskReady(ruled)).toBeUndefined();
+    expect(scope.access.mask(ruled).readable.has("forSome")).toBe(true);
+    expect(scope.access.maskReady(ruled)).toBeUndefined();
     await kernel.close();
   });
 

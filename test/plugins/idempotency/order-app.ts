@@ -77,8 +77,8 @@ export async function orderApp({
         .onResource()
         .handler(async ({ record, client, scope }) => {
           const paid = await client("order").update(record.id, { item: "paid" });
-          await work(scope.idempotencyKey);
-          return { paid: (paid as { id: string }).id, token: scope.idempotencyKey ?? null };
+          await work(scope.state.idempotencyKey);
+          return { paid: (paid as { id: string }).id, token: scope.state.idempotencyKey ?? null };
         }),
       refuse: action().handler(async ({ client, json }) => {
         await client("order").create({ item: "refused" });
@@ -104,12 +104,12 @@ export async function orderApp({
       ),
       keep: action().handler(async ({ client, scope }) => {
         const { id } = (await client("order").create({ item: "kept" })) as { id: string };
-        await work(scope.idempotencyKey);
+        await work(scope.state.idempotencyKey);
         return { id };
       }),
       apart: action().handler(async ({ client, scope }) => {
         await client("order").create({ item: "apart" });
-        await work(scope.idempotencyKey);
+        await work(scope.state.idempotencyKey);
         return { apart: scope.isTransaction };
       }),
       ship: action()

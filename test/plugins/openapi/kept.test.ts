@@ -124,7 +124,7 @@ describe("a document", () => {
       services: ({ scope }) => scope.services.resolve<{ id: string } | null>("currentUser")?.id,
       request: ({ scope }) => scope.exchange?.request.headers.authorization,
       "a decision about one record": async ({ scope }) =>
-        (await scope.decide({ kind: "read", entity: "note", id: "n1" })).allowed && scope.requestId,
+        (await scope.access.decide({ kind: "read", entity: "note", id: "n1" })).allowed && scope.requestId,
     };
     for (const [way, look] of Object.entries(ways)) {
       const { get, described } = open(async (reader) => `For ${await look(reader)}`);
@@ -144,7 +144,7 @@ describe("a document", () => {
     const listed = defineRule("kept-listed", ({ user }) => allowed.has(String(user?.id)));
     const { get, described } = open(
       async ({ scope }) => {
-        const { predicate, ...decision } = await scope
+        const { predicate, ...decision } = await scope.access
           .decide({ kind: "delete", entity: "note", rules: ["kept-listed"] })
           .catch(({ code }) => ({ allowed: code, predicate: undefined }));
         return `${decision.allowed} ${predicate}`;
@@ -168,7 +168,7 @@ describe("a document", () => {
     const { get, described } = open(
       async ({ scope }) => {
         await gate.promise;
-        const asked = scope.decide({ kind: "delete", entity: "note", rules: ["kept-waiting"] });
+        const asked = scope.access.decide({ kind: "delete", entity: "note", rules: ["kept-waiting"] });
         return `${await asked.then(({ allowed }) => allowed).catch(({ code }) => code)}`;
       },
       { rules: [listed] } as never,

@@ -89,13 +89,13 @@ class Context implements ActionContext {
     return this.#plugin.driver;
   }
   get request(): unknown {
-    return this.scope.request;
+    return this.scope.exchange?.request.raw;
   }
   get signal(): AbortSignal | undefined {
-    return this.scope.signal;
+    return this.scope.exchange?.signal;
   }
   get log(): Logger {
-    return this.scope.log;
+    return this.scope.app.log;
   }
   get body(): KernelBody | undefined {
     const { action, call } = this.#use;
@@ -138,7 +138,7 @@ export function createContext(plugin: PluginContext, use: ActionUse, scope: Oper
 export const allowedUse = Context.allowed;
 
 /** Bytes that the body of an action may have. */
-export function mostBytes({ definition }: CompiledAction, { limits }: OperationScope): number {
+export function mostBytes({ definition }: CompiledAction, { app: { limits } }: OperationScope): number {
   return definition.readsBody === "raw" ? limits.importBytes : limits.bodyBytes;
 }
 

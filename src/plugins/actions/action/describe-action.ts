@@ -89,12 +89,12 @@ async function mayUseAction(action: CompiledAction, scope: OperationScope): Prom
 /** Whether the caller may read single records of an entity, some or all; for the system, whether any caller may. */
 export async function mayReadSome(scope: OperationScope, entity: AnyEntity): Promise<boolean> {
   if (scope.principal.kind === "system") return entity.rules === undefined || (entity.rules.read ?? []).length > 0;
-  return passes(() => scope.decide({ kind: "read", entity }));
+  return passes(() => scope.access.decide({ kind: "read", entity }));
 }
 
 /** Whether an action may set a field for the caller: its rules count, `.readonly()` does not. */
 export function maySet(scope: OperationScope, entity: AnyEntity, field: string): boolean {
-  return entity.fields[field]?.writable === undefined || scope.mask(entity).writable.has(field);
+  return entity.fields[field]?.writable === undefined || scope.access.mask(entity).writable.has(field);
 }
 
 async function passes(ask: () => Promise<unknown>): Promise<boolean> {

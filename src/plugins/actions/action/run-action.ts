@@ -46,7 +46,7 @@ export function routeHandler(plugin: PluginContext, action: CompiledAction): (co
       search,
       request,
       meet: action.onResource ? () => meetConditions(plugin.services, action, context) : undefined,
-      readQuery: () => action.query?.fromQuery(search, scope.limits.parameters) ?? plainQuery(search, scope),
+      readQuery: () => action.query?.fromQuery(search, scope.app.limits.parameters) ?? plainQuery(search, scope),
       readInput: () => readBody(action, context),
     });
   };
@@ -132,7 +132,7 @@ async function authorizeAction(
   if (definition.authorizes !== "operations")
     return onResource ? recordFor(action, scope, params.id as string) : authorizeCollection(action, scope);
   // The operations' own statements decide, and say what is wrong. This refuses callers who are denied for every record.
-  await scope.decide({ kind: decidedAs(access, onResource), entity, access, rules });
+  await scope.access.decide({ kind: decidedAs(access, onResource), entity, access, rules });
   if (onResource && definition.takesAnyId !== true) refuseLongId(params.id as string, scope);
   return { record: null };
 }
@@ -151,7 +151,7 @@ async function recordFor(
   const input: OperationInput = { kind: "read", entity, id, access, rules, query: () => refuseLongId(id, scope) };
   const { records } = await scope.run(input);
   const use: RecordUse = { entity, id, access, rules };
-  scope.shown?.uses.push(use);
+  scope.state.shown?.uses.push(use);
   return { record: records[0] as ActionRecord, use };
 }
 
@@ -167,18 +167,18 @@ export async function authorizeCollection(
   const isOwn = rules !== undefined;
   const kind = access === "create" && !isOwn ? "create" : "list";
   const asked = { kind, entity, access, rules } as const;
-  const { forSome } = await scope.decide(asked);
+  const { forSome } = await scope.access.decide(asked);
   // A handler that reads is for callers who may read some records; what it shows of them is up to it.
   const takesSome = access === "read" && !isOwn;
   const use: RecordUse = { ...asked, forSome: takesSome };
-  scope.shown?.uses.push(use);
+  scope.state.shown?.uses.push(use);
   if (!forSome || takesSome) return { record: null, use };
   throw scope.principal.kind === "anonymous" ? new AuthenticationError() : new AuthorizationError();
 }
 
 /** No record has a longer id than the limit, so it is missing. */
 function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
-  if (id === "" || id.length > scope.limits.idLength) throw new EntityNotFoundError();
+  if (id === "" || id.length > scope.app.limits.idLength) throw new EntityNotFoundError();
   return {};
 }
 
@@ -204,7 +204,7 @@ function meetConditions(
 /** Undeclared parameters: text, or a list of texts. */
 function plainQuery(search: string, scope: OperationScope): Readonly<Record<string, unknown>> {
   if (search === "") return NOTHING;
-  const parameters: QueryParameters = readParameters(search, scope.limits.parameters);
+  const parameters: QueryParameters = readParameters(search, scope.app.limits.parameters);
   const query: Record<string, unknown> = Object.create(null);
   for (const [name, values] of parameters) query[name] = values.length === 1 ? values[0] : values;
   return query;

@@ -39,7 +39,7 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
 
 /** The first batch is read before the answer begins, so that what is refused, or fails at once, has its status. */
 async function streamExport({ scope, entity, rules, search, resolve }: ActionContext): Promise<Reply> {
-  const format = readFormat(search, scope.limits);
+  const format = readFormat(search, scope.app.limits);
   const parse = resolve<QueryParser>("crud.query").reads(["filter", "sort", "select"], ["format"]);
   let selected: OperationQuery["select"];
   const read = createBatchReader(scope, {
@@ -53,7 +53,7 @@ async function streamExport({ scope, entity, rules, search, resolve }: ActionCon
     },
   });
   const first = await read(FIRST_BATCH);
-  const { readable } = scope.mask(entity);
+  const { readable } = scope.access.mask(entity);
   const isShown = ({ name }: ColumnDefinition): boolean =>
     readable.has(name) && (selected === undefined || name === "id" || selected.includes(name));
   const columns = Object.values(entity.columns).filter(isShown);

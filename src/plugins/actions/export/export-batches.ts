@@ -47,7 +47,7 @@ export function createBatchReader(
     const isFirst = position === undefined;
     let order = totalOrder(undefined);
     let added: readonly string[] = [];
-    const bytes = new ByteBudget(scope.limits.pageBytes);
+    const bytes = new ByteBudget(scope.app.limits.pageBytes);
     const { records } = await scope.run({
       kind: "list",
       entity,
@@ -102,7 +102,7 @@ export async function* writeBatches({ scope, format, columns, first, read }: Bat
     if (batch.isLast) break;
     const size = nextSize(length, text.length);
     yield text;
-    scope.signal?.throwIfAborted();
+    scope.exchange?.signal?.throwIfAborted();
     text = "";
     batch = await read(size);
   }

@@ -20,7 +20,7 @@ export async function* csvRows(
 ): AsyncGenerator<GivenRow> {
   let read: ((cells: CsvRecord) => GivenRow) | undefined;
   let width = 0;
-  for await (const cells of csvRecords(text, scope.limits.bodyBytes)) {
+  for await (const cells of csvRecords(text, scope.app.limits.bodyBytes)) {
     const isBlank = cells.length === 1 && !cells[0] && width !== 1;
     if (isBlank) continue;
     if (read === undefined) {
@@ -52,7 +52,7 @@ function csvColumns(
   needed: readonly string[],
 ): (cells: CsvRecord) => GivenRow {
   const known = cellReaders(scope, entity);
-  checkHeader(header, known, [...scope.mask(entity).writable]);
+  checkHeader(header, known, [...scope.access.mask(entity).writable]);
   const missing = needed.find((name) => !header.includes(name));
   if (missing !== undefined) throw new BadRequestError(`The header has no "${missing}", which tells records apart`);
   const readers = header.map((name) => [name, known.get(name) as ReadCell] as const);
@@ -90,8 +90,8 @@ function checkHeader(
 
 /** By name, for all that the caller may read or write; what of it may be written is for the gate to say. */
 function cellReaders(scope: OperationScope, entity: AnyEntity): ReadonlyMap<string, ReadCell> {
-  const { jsonDepth } = scope.limits;
-  const { readable, writable } = scope.mask(entity);
+  const { jsonDepth } = scope.app.limits;
+  const { readable, writable } = scope.access.mask(entity);
   const readers = new Map<string, ReadCell>();
   for (const [name, { type }] of Object.entries(entity.relations))
     if (type === "manyToMany") readers.set(`${name}Ids`, (cell, refuse) => readJson(cell ?? "", jsonDepth, refuse));

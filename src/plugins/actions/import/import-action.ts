@@ -69,11 +69,11 @@ export function importAction(
   async function run(context: ActionContext, read: () => Parameters<typeof importRows>[2]): Promise<Reply> {
     const { scope, entity, rules } = context;
     const isDry = asksForDryRun(context) || dryRun;
-    await scope.maskReady(entity);
+    await scope.access.maskReady(entity);
     if (key !== undefined) refuseHidden(scope, entity, key);
     const rows = read();
     const tally = new ImportTally();
-    const unique = uniqueKeysOf(scope.model, entity);
+    const unique = uniqueKeysOf(scope.app.model, entity);
     const takenBack = new Set<string>();
     const byKey = key && unique.keys.find((fields) => isSameKey(fields, key));
     const job = { scope, entity, rules, batch, upsertBy: byKey, dryRun: isDry, unique, takenBack };
@@ -97,7 +97,7 @@ function asksForDryRun({ query }: ActionContext): boolean {
 /** Whether a row changes a record tells that the record has its values: for those only who may know, or write, them. */
 function refuseHidden(scope: OperationScope, entity: AnyEntity, key: UniqueKey): void {
   if (scope.principal.kind === "system") return;
-  const { filterable, writable } = scope.mask(entity);
+  const { filterable, writable } = scope.access.mask(entity);
   if (!key.every((name) => filterable.has(name) || writable.has(name))) throw new AuthorizationError();
 }
 

@@ -72,7 +72,7 @@ async function oneByOne(job: ImportJob, rows: readonly GivenRow[]): Promise<read
 
 async function attemptBatch(job: ImportJob, rows: readonly GivenRow[]): Promise<readonly RowOutcome[]> {
   const { entity, unique, takenBack } = job;
-  const { model } = job.scope;
+  const { model } = job.scope.app;
   let writes: CollectedWrites | undefined;
   let outcomes: RowOutcome[] = [];
   try {
@@ -163,10 +163,10 @@ async function existing(
  */
 async function mayKnow({ entity, upsertBy = [] }: ImportJob, scope: OperationScope, id: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;
-  const { filterable, writable, writablePerRow, readablePerRow } = scope.mask(entity);
+  const { filterable, writable, writablePerRow, readablePerRow } = scope.access.mask(entity);
   if (upsertBy.every((name) => writable.has(name) && writablePerRow?.has(name) !== true)) return true;
   const shows = upsertBy.filter((name) => readablePerRow?.has(name));
-  const { allowed } = await scope.readDecision(entity);
+  const { allowed } = await scope.access.readDecision(entity);
   if (!allowed || !upsertBy.every((name) => filterable.has(name))) return false;
   const query = { where: { id, ...Object.fromEntries(shows.map((name) => [name, { null: false }])) }, select: ["id"] };
   return (await scope.run({ kind: "list", entity, query: { ...query, limit: 1 } })).records.length > 0;

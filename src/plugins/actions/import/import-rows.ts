@@ -30,13 +30,13 @@ export async function importRows(
   }
   for await (const batch of batches(readable(), job.batch)) {
     for (let rest = batch; rest.length > 0; ) {
-      if (scope.signal?.aborted) throw new UnavailableError("The request took too long");
+      if (scope.exchange?.signal?.aborted) throw new UnavailableError("The request took too long");
       const outcomes = await importBatch(job, rest);
       for (const outcome of outcomes) tally.add(outcome);
       rest = rest.slice(outcomes.length);
     }
   }
-  if (failure !== undefined) throw endedEarly(failure, tally, scope.limits.importBytes);
+  if (failure !== undefined) throw endedEarly(failure, tally, scope.app.limits.importBytes);
 }
 
 async function* batches(rows: AsyncIterable<GivenRow>, length: number): AsyncGenerator<readonly GivenRow[]> {

@@ -13,11 +13,11 @@ import { arrayRows, lineRows } from "./json-rows.ts";
 type ImportSource = Pick<ActionContext, "scope" | "entity" | "body" | "contentType" | "headers">;
 type Format = (text: AsyncIterable<string>, from: ImportSource, needed: readonly string[]) => AsyncIterable<GivenRow>;
 
-const jsonLines: Format = (text, { scope }) => lineRows(text, scope.limits);
+const jsonLines: Format = (text, { scope }) => lineRows(text, scope.app.limits);
 
 const FORMATS: Readonly<Record<string, Format>> = {
   "text/csv": (text, { scope, entity }, needed) => csvRows(text, scope, entity, needed),
-  "application/json": (text, { scope }) => arrayRows(text, scope.limits),
+  "application/json": (text, { scope }) => arrayRows(text, scope.app.limits),
   "application/x-ndjson": jsonLines,
   "application/ndjson": jsonLines,
   "application/jsonl": jsonLines,
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
  */
 export function readRows(from: ImportSource, needed: readonly string[]): AsyncIterable<GivenRow> | Iterable<GivenRow> {
   const { scope, body, contentType, headers } = from;
-  const { importBytes, jsonDepth } = scope.limits;
+  const { importBytes, jsonDepth } = scope.app.limits;
   const format = formatOf(contentType);
   const encoding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (encoding !== "identity")

@@ -24,11 +24,11 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
     access: "update",
     authorizes: "operations",
     describe: ({ scope, record }, { entity }) =>
-      describeBulk(scope.limits.bulk, record(entity, "update"), {
+      describeBulk(scope.app.limits.bulk, record(entity, "update"), {
         "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
       }),
     async handler({ scope, entity, input, rules }) {
-      const { ids, data } = readBulk(input, ["ids", "data"], scope.limits.bulk);
+      const { ids, data } = readBulk(input, ["ids", "data"], scope.app.limits.bulk);
       // Each record needs a hash of its own, which takes the better part of a second.
       const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
       if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
@@ -54,9 +54,9 @@ export function bulkDeleteAction(): ActionBuilder<
     readsBody: true,
     access: "delete",
     authorizes: "operations",
-    describe: ({ scope }) => describeBulk(scope.limits.bulk),
+    describe: ({ scope }) => describeBulk(scope.app.limits.bulk),
     async handler({ scope, entity, input, rules }) {
-      const { ids } = readBulk(input, ["ids"], scope.limits.bulk);
+      const { ids } = readBulk(input, ["ids"], scope.app.limits.bulk);
       const { total = 0 } = await scope.run({ kind: "delete", entity, ids, rules });
       return { count: total };
     },

@@ -101,7 +101,7 @@ async function copyable(
   excluded: readonly string[],
 ): Promise<Row> {
   const shown = (await presentSettled(record, scope, false)) as Row;
-  const { writable } = scope.mask(entity);
+  const { writable } = scope.access.mask(entity);
   const owner = Object.values(entity.columns).find(
     ({ relation }) => relation !== undefined && relation === entity.ownedBy,
   );

@@ -46,7 +46,7 @@ export function existsAction(): ActionBuilder<PlainShape<{ readonly exists: bool
     takesAnyId: true,
     describe: () => ({ answers: answerWith(200, "Whether there is one.", { exists: { type: "boolean" } }) }),
     async handler({ scope, entity, params, rules }) {
-      if ((params.id as string).length > scope.limits.idLength) return { exists: false };
+      if ((params.id as string).length > scope.app.limits.idLength) return { exists: false };
       const query = { select: ["id"] };
       const { applied } = await scope.run({ kind: "read", entity, id: params.id, rules, query, ifFound: true });
       return { exists: applied };

@@ -56,7 +56,7 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
     authorizes: "operations",
     check: (entity) => columnProblem(entity, field, { kind: "bool", shown: true }),
     async describe({ scope }, { entity }) {
-      const isUsable = scope.mask(entity).readable.has(field) && maySet(scope, entity, field);
+      const isUsable = scope.access.mask(entity).readable.has(field) && maySet(scope, entity, field);
       if (!isUsable || !(await mayReadSome(scope, entity))) return undefined;
       const answers = answerWith(200, "The new value.", { [field]: { type: "boolean" } });
       return { answers, errors: [403, 404, 409] };
@@ -83,9 +83,9 @@ async function toggle(context: ActionContext, field: string): Promise<Record<str
  */
 async function isShownAlways(scope: OperationScope, entity: AnyEntity, field: string): Promise<boolean> {
   if (scope.principal.kind === "system") return true;
-  const { predicate, guard } = await scope.decide({ kind: "read", entity });
-  await scope.maskReady(entity);
-  const { readable, readablePerRow } = scope.mask(entity);
+  const { predicate, guard } = await scope.access.decide({ kind: "read", entity });
+  await scope.access.maskReady(entity);
+  const { readable, readablePerRow } = scope.access.mask(entity);
   if (!readable.has(field)) throw new AuthorizationError();
   return predicate === undefined && guard === undefined && readablePerRow?.has(field) !== true;
 }
@@ -100,7 +100,7 @@ async function invert(
     const when = { [field]: value ? { ne: true } : true };
     return scope.run({ kind: "update", entity, id: params.id, rules, set: { [field]: value }, when });
   };
-  for (let value = true; scope.signal?.aborted !== true; value = !value) {
+  for (let value = true; scope.exchange?.signal?.aborted !== true; value = !value) {
     const { applied, records } = await set(value);
     if (applied) return { answer: { [field]: value }, records };
   }

@@ -30,7 +30,11 @@ export function softDeleteAction(fieldName?: string): DeletionAction {
     deletesBy: (entity) => deletionField(entity, fieldName),
     async handler({ scope, entity, params, rules }) {
       const field = deletionField(entity, fieldName);
-      const change = { set: { [field]: scope.now() }, when: { [field]: null }, query: { deleted: "with" } } as const;
+      const change = {
+        set: { [field]: scope.app.now() },
+        when: { [field]: null },
+        query: { deleted: "with" },
+      } as const;
       await scope.run({ kind: "update", entity, id: params.id, access: "delete", rules, ...change });
       return { success: true };
     },
@@ -143,7 +147,7 @@ async function showRestorable(operation: PolicyQuestion, restores: readonly Rest
   let refusal: unknown;
   for (const { access, rules } of restores) {
     try {
-      const { predicate } = await scope.decide({ kind: "list", entity, access, rules, query: ANY });
+      const { predicate } = await scope.access.decide({ kind: "list", entity, access, rules, query: ANY });
       parts.push(predicate); // undefined for all records
     } catch (error) {
       if (!(error instanceof AuthorizationError || error instanceof AuthenticationError)) throw error;

@@ -23,13 +23,13 @@ export async function describeQuery(
   scope: OperationScope,
   tables: ReadonlyMap<AnyEntity, QueryTable>,
 ): Promise<readonly ParameterDescription[]> {
-  const asked: Asked = { table, mask: scope.mask(table.entity), scope, tables };
+  const asked: Asked = { table, mask: scope.access.mask(table.entity), scope, tables };
   const takesDeleted = parts.has("filter") || parts.has("deleted");
   return [
     ...(parts.has("filter") ? await filters(asked) : []),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("sort") ? order(asked) : []),
-    ...(parts.has("page") ? page(scope.limits) : []),
+    ...(parts.has("page") ? page(scope.app.limits) : []),
     ...(parts.has("shape") ? await included(asked) : []),
     ...(parts.has("shape") || parts.has("select") ? [selected(asked)] : []),
   ];
@@ -39,7 +39,7 @@ export async function describeQuery(
 async function mayRestore({ table: { entity }, scope }: Asked): Promise<boolean> {
   if (entity.softDelete === undefined) return false;
   try {
-    return (await scope.decide({ kind: "list", entity, query: { deleted: "with" } })).allowed;
+    return (await scope.access.decide({ kind: "list", entity, query: { deleted: "with" } })).allowed;
   } catch (error) {
     if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return false;
     throw error;
@@ -56,8 +56,8 @@ async function filters({ table, mask, scope, tables }: Asked): Promise<Parameter
   const targets = await targetsOf(table.relations.keys(), table, scope, tables);
   const searchable = table.searchable.filter((name) => mask.filterable.has(name));
   return [
-    ...describeConditions({ table, mask }, "", scope.limits),
-    ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.limits)),
+    ...describeConditions({ table, mask }, "", scope.app.limits),
+    ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.app.limits)),
     ...(searchable.length === 0
       ? []
       : [{ name: "q", schema: TEXT, description: `Text that ${searchable.join(" or ")} contains.` }]),
@@ -66,7 +66,7 @@ async function filters({ table, mask, scope, tables }: Asked): Promise<Parameter
 
 function order({ mask, scope }: Asked): ParameterDescription[] {
   const names = [...mask.sortable].flatMap((name) => [name, `-${name}`]);
-  const most = scope.limits.sortKeys;
+  const most = scope.app.limits.sortKeys;
   const list = (words: readonly string[]): JsonSchema => ({
     type: "array",
     items: { type: "string", enum: words },
@@ -106,7 +106,7 @@ function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
 async function included({ table, scope }: Asked): Promise<ParameterDescription[]> {
   const names = (await includable(table, scope)).map(({ name }) => name);
   if (names.length === 0) return [];
-  const { includes, includeDepth } = scope.limits;
+  const { includes, includeDepth } = scope.app.limits;
   const description = `Related records to add: ${names.join(", ")}, and theirs after a dot, ${includeDepth} levels deep.`;
   return [{ name: "include", schema: { type: "array", items: TEXT, maxItems: includes }, commas: true, description }];
 }

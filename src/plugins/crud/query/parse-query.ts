@@ -83,9 +83,9 @@ function createParse(
   ): OperationQuery {
     const reading: Reading = {
       table,
-      mask: scope.mask(table.entity),
+      mask: scope.access.mask(table.entity),
       parameters,
-      limits: scope.limits,
+      limits: scope.app.limits,
       targets,
       controls: table.entity.softDelete === undefined ? withoutDeleted : controls,
       filters: parts.has("filter"),
@@ -105,12 +105,12 @@ function createParse(
   }
 
   return (search, entity, scope) => {
-    if (search === "") return paged ? { limit: scope.limits.pageSize, total: true } : {};
+    if (search === "") return paged ? { limit: scope.app.limits.pageSize, total: true } : {};
     const table = tables.get(entity);
     if (table === undefined) throw new EntityNotFoundError();
     const known = repeated.find(search, entity, scope);
     if (known !== undefined) return known;
-    const parameters = readParameters(search, scope.limits.parameters);
+    const parameters = readParameters(search, scope.app.limits.parameters);
     const named = relationsNamed(parameters);
     if (named.length === 0 || !parts.has("filter"))
       return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));

@@ -129,8 +129,8 @@ export async function targetsOf(
     const relation = table.relations.get(name);
     const target = relation === undefined ? undefined : tables.get(relation.target);
     if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
-    if ((await scope.readDecision(relation.target)).allowed)
-      targets.set(name, { table: target, mask: scope.mask(relation.target) });
+    if ((await scope.access.readDecision(relation.target)).allowed)
+      targets.set(name, { table: target, mask: scope.access.mask(relation.target) });
   }
   return targets;
 }
@@ -143,7 +143,7 @@ export async function includable(
   const seen = seenRelations(table, scope);
   // Who may read what other services have is theirs to say.
   const allowed = await Promise.all(
-    seen.map(async ({ remote, target }) => remote !== undefined || (await scope.readDecision(target)).allowed),
+    seen.map(async ({ remote, target }) => remote !== undefined || (await scope.access.readDecision(target)).allowed),
   );
   return seen.filter((_, index) => allowed[index]);
 }

@@ -22,14 +22,14 @@ export class RepeatedQueries {
   find(search: string, entity: AnyEntity, scope: OperationScope): OperationQuery | undefined {
     if (search.length > LONGEST) return undefined;
     const kept = this.#kept.get(keyOf(search, entity));
-    return kept?.mask === scope.mask(entity) ? { ...kept.query } : undefined;
+    return kept?.mask === scope.access.mask(entity) ? { ...kept.query } : undefined;
   }
 
   /** @returns the query */
   keep(search: string, entity: AnyEntity, scope: OperationScope, query: OperationQuery): OperationQuery {
-    if (search.length > LONGEST || query.include !== undefined || scope.masked.includes(entity)) return query;
+    if (search.length > LONGEST || query.include !== undefined || scope.access.masked.includes(entity)) return query;
     if (hasMoments(query.where)) return query; // nothing keeps a moment from being changed
-    this.#kept.set(keyOf(search, entity), { mask: scope.mask(entity), query: frozen({ ...query }) });
+    this.#kept.set(keyOf(search, entity), { mask: scope.access.mask(entity), query: frozen({ ...query }) });
     return query;
   }
 }

@@ -69,7 +69,7 @@ function onNewRecord(operation: Operation, undecided: ReadonlyMap<string, RowAcc
     return true;
   };
   const meetsAsNew = async (where: Where): Promise<boolean> => {
-    const condition = compileWhere(scope.model, entity, where);
+    const condition = compileWhere(scope.app.model, entity, where);
     if (!isKnown(condition, record)) return false;
     const left = askedOfStored(condition, record);
     if (left === ALWAYS || left === NEVER) return left === ALWAYS;
@@ -137,7 +137,7 @@ function keysIn(condition: Condition): Set<string> {
 async function findsReferred({ scope, entity, principal }: Operation, name: string, id: unknown): Promise<boolean> {
   const relation = entity.columns[name]?.relation;
   if (relation === undefined || id === null) return true;
-  const resolved = scope.model.relation(entity, relation);
+  const resolved = scope.app.model.relation(entity, relation);
   const isOwn = relation === entity.ownedBy && id === principal.user?.id;
   if (isOwn || resolved === undefined || resolved.remote) return true;
   return findsRecord(scope, { kind: "list", entity: resolved.target, query: { where: { id } } });

@@ -16,7 +16,7 @@ import {
 export function judgeRecords(operation: Operation): void | Promise<void> {
   const { scope, entity, records, principal } = operation;
   if (records.length === 0 || principal.kind === "system") return;
-  const perRow = scope.mask(entity).readablePerRow;
+  const perRow = scope.access.mask(entity).readablePerRow;
   return perRow === undefined ? undefined : judge(operation, perRow);
 }
 
@@ -92,7 +92,7 @@ async function* wholeRecords({ scope, entity, records }: Operation, ids: readonl
   }
   while (asked.size > 0) {
     const bytes = new ByteBudget(PORTION);
-    const where = compileWhere(scope.model, entity, { id: { in: [...asked] } });
+    const where = compileWhere(scope.app.model, entity, { id: { in: [...asked] } });
     const rows = await scope.driver.execute({ kind: "find", entity, where, limit: asked.size, bytes });
     for (const row of rows) {
       asked.delete(row.id as string);

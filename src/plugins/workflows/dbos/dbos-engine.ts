@@ -113,7 +113,7 @@ export function dbosEngine(options: DbosOptions): WorkflowEngine {
       const kept: KeptInput = { input, key: isEncrypted ? newRunKey() : undefined };
       const lease = { runId, owner, fence: 0, leaseMs };
       await host.runAs("system", async (system) => {
-        const row = newRun(host, { ...request, input: kept }, state.data, lease, run.codec, system.now());
+        const row = newRun(host, { ...request, input: kept }, state.data, lease, run.codec, system.app.now());
         await system.driver.create(RUN, row);
       });
     } catch (error) {

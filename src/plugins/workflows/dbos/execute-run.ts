@@ -86,7 +86,7 @@ async function claim(
   // One that began here may have been handed over since: DBOS was away, and others have done some of it.
   const isFirst = begun !== undefined && row.owner === owner;
   const free = { id: runId, fence: row.fence, owner: isFirst ? owner : null };
-  const leaseUntil = new Date(system.now().getTime() + leaseMs);
+  const leaseUntil = new Date(system.app.now().getTime() + leaseMs);
   const change = { owner, leaseUntil, ...(fits ? {} : { status: "needs_attention" }) };
   if ((await driver.updateMany(RUN, free, change)) !== 1)
     throw new RunGivenUp(new ConflictError(`Another process has the run ${runId}`));

@@ -23,7 +23,7 @@ export function databaseJournal(
   async function hold(driver: Driver, change: Row = {}): Promise<void> {
     const where = { id: runId, owner: lease.owner, fence: lease.fence };
     const asked = performance.now();
-    const leaseUntil = new Date(system.now().getTime() + lease.leaseMs);
+    const leaseUntil = new Date(system.app.now().getTime() + lease.leaseMs);
     if ((await driver.updateMany(RUN, where, { ...change, leaseUntil })) !== 1)
       throw new RunGivenUp(new ConflictError(`Another process has taken over the run ${runId}`));
     lease.confirmedAt = asked;
@@ -31,7 +31,7 @@ export function databaseJournal(
 
   async function write(driver: Driver, seq: number, phase: Phase, entry: Row): Promise<void> {
     const id = `${runId}:${seq}:${phase}`;
-    const now = system.now();
+    const now = system.app.now();
     if ((await driver.update(STEP, { id }, { ...entry, updatedAt: now })) !== null) return;
     const empty = { result: null, memo: null, data: null, error: null, attempt: 1 };
     await driver.create(STEP, { ...empty, id, runId, seq, phase, ...entry, createdAt: now, updatedAt: now });
@@ -58,7 +58,7 @@ export function databaseJournal(
     async moved(status, failure) {
       const settled = status === "completed" ? await settle() : {};
       const failed = failure === undefined ? {} : { failedStep: failure.failedStep, error: errorText(failure.error) };
-      await within((driver) => hold(driver, { status, updatedAt: system.now(), ...failed, ...settled }));
+      await within((driver) => hold(driver, { status, updatedAt: system.app.now(), ...failed, ...settled }));
     },
   };
 }
@@ -98,7 +98,7 @@ export function keepLease(system: OperationScope, lease: Lease, lost: AbortContr
     isRenewing = true;
     try {
       const asked = performance.now();
-      const leaseUntil = new Date(system.now().getTime() + leaseMs);
+      const leaseUntil = new Date(system.app.now().getTime() + leaseMs);
       const isOurs = (await system.driver.updateMany(RUN, { id: runId, owner, fence }, { leaseUntil })) === 1;
       if (isOurs) lease.confirmedAt = asked;
       else lost.abort();

@@ -119,7 +119,7 @@ export function journalEngine(options: JournalOptions = {}): WorkflowEngine {
     const own = codec.forRun(input, state.data);
     try {
       const { startedAt, caller: kept } = await host.runAs("system", async (scope) => {
-        const row = newRun(host, request, state.data, { runId, owner, fence: 0, leaseMs }, own, scope.now());
+        const row = newRun(host, request, state.data, { runId, owner, fence: 0, leaseMs }, own, scope.app.now());
         await scope.driver.create(RUN, row);
         return row;
       });

@@ -35,7 +35,7 @@ export function memoryEngine(): WorkflowEngine {
       const result = runInApp(host as EngineHost, workflow, caller, state, (system) => ({
         runId,
         input,
-        startedAt: system.now(),
+        startedAt: system.app.now(),
         journal: memoryJournal,
         isDurable: false,
         lost: undefined,

@@ -93,13 +93,13 @@ export function recoverRuns(parts: RecoveryParts): Recovery {
 const OLDEST_FIRST = [{ field: "startedAt", direction: "asc" }] as const;
 
 function expired(scope: OperationScope, limit: number): Promise<Row[]> {
-  const where = { status: { in: UNFINISHED }, leaseUntil: { lt: scope.now() } };
+  const where = { status: { in: UNFINISHED }, leaseUntil: { lt: scope.app.now() } };
   return scope.driver.findMany(RUN, { where, sort: OLDEST_FIRST, limit });
 }
 
 /** Holds on to a run that this process is at work on. @returns whether it is still its own */
 async function renew({ owner, leaseMs }: RecoveryParts, system: OperationScope, row: Row): Promise<boolean> {
-  const leaseUntil = new Date(system.now().getTime() + leaseMs);
+  const leaseUntil = new Date(system.app.now().getTime() + leaseMs);
   return (await system.driver.updateMany(RUN, { id: row.id, owner, fence: row.fence }, { leaseUntil })) === 1;
 }
 
@@ -110,7 +110,7 @@ async function takeOver(
   row: Row,
 ): Promise<{ readonly end: Promise<void> } | undefined> {
   const { host, owner, leaseMs } = parts;
-  const now = system.now();
+  const now = system.app.now();
   const definition = host.workflows.get(row.name as string);
   const problem = whyNot(definition, row, parts.maxRecoveries);
   const found = { id: row.id, fence: row.fence, status: row.status, leaseUntil: { lt: now } };
@@ -152,7 +152,7 @@ export async function callerNow(
   if (userOf === undefined || kept === null || kept === "system") return kept;
   if (state.failure !== undefined || next === undefined) return kept;
   const asking = (async () => userOf(kept.id))();
-  const found = await withDeadline(asking, system.limits.hookMs, "userOf");
+  const found = await withDeadline(asking, system.app.limits.hookMs, "userOf");
   if (found?.id === kept.id) return found;
   state.failure = { failedStep: next.name, error: new AuthenticationError("There is no such user any more") };
   return kept;

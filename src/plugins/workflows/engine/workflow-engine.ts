@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
-import { type EntityClient, type OperationScope, tracerOf, type Use } from "../../../gate/index.ts";
+import { type EntityClient, type OperationScope, type ScopeState, tracerOf, type Use } from "../../../gate/index.ts";
 import { ConflictError, type Logger, type User } from "../../../kernel/index.ts";
 import {
   definitionHash,
@@ -22,9 +22,9 @@ export interface RunRequest {
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly caller: Caller;
   /** What the request asks of the record that it is about. @default nothing */
-  readonly precondition?: OperationScope["precondition"];
+  readonly precondition?: ScopeState["precondition"];
   /** Notes what the answer of the request may show. */
-  readonly shown?: OperationScope["shown"];
+  readonly shown?: ScopeState["shown"];
   /** What the action that it is the work of was allowed for. */
   readonly use?: Use | undefined;
   /** The run's id; a second run of the same id is the first one. @default a new one */
@@ -126,8 +126,8 @@ export function runInApp(
 ): Promise<WorkflowResult> {
   return host.runAs(caller, (own) =>
     host.runAs("system", (system) => {
-      own.precondition = state.precondition;
-      own.shown = state.shown;
+      own.state.precondition = state.precondition;
+      own.state.shown = state.shown;
       const given = { ...parts(system), log: host.log, signal: undefined, isClosing: () => isClosing(host) };
       return runInScopes(host, definition, { caller: own, system }, state, given);
     }),
@@ -158,9 +158,9 @@ function runInScopes(
   const tracer = tracerOf(system.services);
   const runtime: SagaRuntime = {
     ...parts,
-    hookMs: system.limits.hookMs,
+    hookMs: system.app.limits.hookMs,
     tracer,
-    now: () => system.now(),
+    now: () => system.app.now(),
     environment: (rights) => environmentOf(host, scopes[rights], own),
     transaction: (rights, work) => scopes[rights].transaction((inner) => work(environmentOf(host, inner, own))),
   };

@@ -55,8 +55,8 @@ export function withoutPairs(these: readonly Pairs[], those: readonly Pairs[]): 
 export async function linkAgain({ driver, scope }: StepContext, all: readonly Pairs[]): Promise<void> {
   if (scope === undefined) return; // outside an app no relations are known
   for (const { entity, relation, pairs } of all) {
-    const source = scope.model.get(entity) as AnyEntity;
-    const { target } = scope.model.relation(source, relation) as ResolvedRelation;
+    const source = scope.app.model.get(entity) as AnyEntity;
+    const { target } = scope.app.model.relation(source, relation) as ResolvedRelation;
     const sources = await stillThere(
       driver,
       source,
@@ -85,8 +85,8 @@ export async function unlinkAgain({ driver }: StepContext, all: readonly Pairs[]
 export async function whatFollows(context: StepContext, ref: EntityRef, id: string): Promise<string | undefined> {
   const { driver, scope } = context;
   const entity = definitionOf(ref, context);
-  for (const source of scope?.model.entities ?? [])
-    for (const { name, type, target, remote, onDelete, foreignKey } of scope?.model.relationsOf(source) ?? []) {
+  for (const source of scope?.app.model.entities ?? [])
+    for (const { name, type, target, remote, onDelete, foreignKey } of scope?.app.model.relationsOf(source) ?? []) {
       if (type !== "belongsTo" || target !== entity || remote !== undefined || onDelete === "restrict") continue;
       const others = { [foreignKey as string]: id, ...(source === entity ? { id: { ne: id } } : {}) };
       if ((await driver.findOne(source, others, { select: ["id"] })) !== null) return `${source.name}.${name}`;
@@ -102,7 +102,7 @@ function linksOf(
   const { scope } = context;
   const entity = definitionOf(ref, context);
   if (scope === undefined || entity === undefined) return [];
-  const { model } = scope;
+  const { model } = scope.app;
   const isLink = ({ type, remote }: ResolvedRelation): boolean => type === "manyToMany" && remote === undefined;
   const own = model.relationsOf(entity).filter(isLink);
   const others = model.entities

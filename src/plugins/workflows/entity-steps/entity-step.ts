@@ -19,7 +19,7 @@ export function isEntity(value: unknown): value is Exclude<EntityRef, string> {
 
 /** The definition, where it is known. */
 export function definitionOf(entity: EntityRef, { scope }: StepContext): AnyEntity | undefined {
-  if (scope !== undefined) return scope.model.get(entityName(entity));
+  if (scope !== undefined) return scope.app.model.get(entityName(entity));
   if (typeof entity === "string") return undefined;
   return "build" in entity ? entity.build() : entity;
 }

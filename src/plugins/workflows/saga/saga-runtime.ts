@@ -1,5 +1,5 @@
 import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
-import type { Driver, EntityClient, OperationScope, Tracer } from "../../../gate/index.ts";
+import type { Driver, EntityClient, OperationScope, ScopeState, Tracer } from "../../../gate/index.ts";
 import type { Logger, User } from "../../../kernel/index.ts";
 import type {
   CompensationFailure,
@@ -101,9 +101,9 @@ export interface SagaState {
    * The precondition for the first change of the run's record, for steps with the caller's rights. It held when the run
    * was requested, and only the process that started the run checks it.
    */
-  readonly precondition?: OperationScope["precondition"];
+  readonly precondition?: ScopeState["precondition"];
   /** Notes what the answer of the request that began the run may show; absent where no request waits for it. */
-  readonly shown?: OperationScope["shown"];
+  readonly shown?: ScopeState["shown"];
 }
 
 /** The state of a run that has not begun. @throws ConfigurationError when its initial data cannot be copied */

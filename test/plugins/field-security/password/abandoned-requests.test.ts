@@ -26,7 +26,7 @@ async function start(queue: number) {
     handler: ({ scope }) =>
       scope.services
         .resolve<PasswordHasher>("field-security.passwords")
-        .verify("correct horse", null, { cost: 1, signal: scope.signal }),
+        .verify("correct horse", null, { cost: 1, signal: scope.exchange?.signal }),
   });
   const api = keelson({
     entities: [user],
