@@ -16,7 +16,7 @@ import {
   string,
   text,
 } from "keelson";
-import type { QueryParser } from "keelson/plugin";
+import { QueryParser } from "keelson/plugin";
 import { customersUrl } from "./customers-url.ts";
 import { callers } from "./seed.ts";
 
@@ -53,7 +53,7 @@ const invoice = entity("invoice", {
 const count = createPlugin({
   id: "bench/count",
   requires: ["crud"],
-  setup({ entities, routes, services }) {
+  setup({ entities, routes, use }) {
     const definition = entities.get("post");
     let parse: ReturnType<QueryParser["reads"]> | undefined;
     routes.add({
@@ -62,7 +62,7 @@ const count = createPlugin({
       action: "count",
       entity: definition,
       async handler({ scope, search }) {
-        parse ??= services.resolve<QueryParser>("crud.query").reads(["filter"]);
+        parse ??= use(QueryParser).reads(["filter"]);
         const query = parse;
         const { total } = await scope.run({
           kind: "count",

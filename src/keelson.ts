@@ -33,6 +33,7 @@ import {
   type Logger,
   type RequestInfo,
   type ServiceFactory,
+  type ServiceName,
   safeLogger,
   type TrustedOrigins,
   type User,
@@ -154,9 +155,9 @@ export interface Keelson<TEntities extends readonly EntityLike[] = readonly Enti
   /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
   asSystem(): SystemClient<TEntities>;
   registerService: App["registerService"];
-  resolve<T = unknown>(name: string): T;
-  resolveAsync<T = unknown>(name: string): Promise<T>;
-  hasService(name: string): boolean;
+  resolve<T = unknown>(name: ServiceName<T>): T;
+  resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T>;
+  hasService(name: ServiceName): boolean;
 }
 
 /** The configuration, typed. */
@@ -221,8 +222,8 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     },
     as,
     asSystem,
-    resolve: <T>(name: string) => container.resolve<T>(name),
-    resolveAsync: <T>(name: string) => container.resolveAsync<T>(name),
+    resolve: <T>(name: ServiceName<T>) => container.resolve<T>(name),
+    resolveAsync: <T>(name: ServiceName<T>) => container.resolveAsync<T>(name),
     hasService: (name: string) => container.has(name),
   };
   // The kernel is untyped by entity; TEntities has the types.

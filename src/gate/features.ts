@@ -54,6 +54,12 @@ export function missingFeatures(model: EntityModel, plugins: readonly Plugin[]):
     .map(({ name, where }) => `${where}, but no plugin in the list provides "${name}"`);
 }
 
+/** A plugin's context in one app, and its state there. */
+interface SetUpPlugin {
+  readonly context: PluginContext;
+  readonly state: unknown;
+}
+
 /** The driver as the app uses it. */
 interface LayeredDriver {
   readonly driver: Driver;
@@ -61,18 +67,21 @@ interface LayeredDriver {
 }
 
 /** Wraps a driver in the layers of plugins, the first plugin innermost. */
-export function layerDriver(driver: Driver, contexts: ReadonlyMap<Plugin, PluginContext>): LayeredDriver {
-  const layers = [...contexts];
+export function layerDriver(driver: Driver, plugins: ReadonlyMap<Plugin, SetUpPlugin>): LayeredDriver {
+  const layers = [...plugins];
   const outer = layers.filter(([plugin]) => plugin.wrapHandlerDriver !== undefined);
   return {
-    driver: layers.reduce((inner, [plugin, context]) => wrapped(inner, plugin, context), driver),
+    driver: layers.reduce((inner, [plugin, own]) => wrapped(inner, plugin, own), driver),
     handlerDriver: (given, scope) =>
-      outer.reduce((inner, [plugin, context]) => plugin.wrapHandlerDriver?.(inner, context, scope) ?? inner, given),
+      outer.reduce(
+        (inner, [plugin, { context, state }]) => plugin.wrapHandlerDriver?.(inner, context, scope, state) ?? inner,
+        given,
+      ),
   };
 }
 
-function wrapped(inner: Driver, plugin: Plugin, context: PluginContext): Driver {
-  const driver = plugin.wrapDriver?.(inner, context) ?? inner;
+function wrapped(inner: Driver, plugin: Plugin, { context, state }: SetUpPlugin): Driver {
+  const driver = plugin.wrapDriver?.(inner, context, state) ?? inner;
   if (isPromiseLike(driver))
     throw new ConfigurationError(`plugin "${plugin.id}": wrapDriver returned a promise; it must return a driver`);
   // A copy such as `{ ...inner }` has no methods.

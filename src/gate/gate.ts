@@ -103,8 +103,8 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
     }),
     hookNames: HOOK_NAMES,
     shapes: GATE_SHAPES,
-    complete(contexts) {
-      const layered = layerDriver(driver, contexts as unknown as ReadonlyMap<Plugin, PluginContext>);
+    complete(setUp) {
+      const layered = layerDriver(driver, setUp as unknown as Parameters<typeof layerDriver>[1]);
       const changes = createChangeSeam(model, declared.listeners, log);
       const runtime = compileRuntime({
         model,

@@ -61,23 +61,23 @@ export type {
   OperationKind,
   OperationQuery,
 } from "./operation/operation.ts";
-export type {
-  OperationScope,
+export {
+  type OperationScope,
   RequestConditions,
-  RouteAccess,
-  ScopeState,
+  type RouteAccess,
+  type ScopeState,
 } from "./operation/operation-scope.ts";
 export type { Policy, PolicyQuestion } from "./operation/policy.ts";
 export type { Route, RouteContext, RouteHandler, RouteInput } from "./operation/route.ts";
-export type {
-  AnswerDescription,
-  ContentDescription,
-  DescribeRoute,
-  ParameterDescription,
-  RecordForm,
-  RouteDescription,
+export {
+  type AnswerDescription,
+  type ContentDescription,
+  type DescribeRoute,
+  type ParameterDescription,
+  type RecordForm,
+  type RouteDescription,
   RouteNotes,
-  RouteReader,
+  type RouteReader,
 } from "./operation/route-description.ts";
 export { defaultIds, type IdGenerator, type Tracer, tracerOf } from "./operation/runtime.ts";
 export {
@@ -89,16 +89,16 @@ export {
   PluginList,
   type PluginOptions,
 } from "./plugin.ts";
-export type {
-  AskField,
+export {
+  type AskField,
   FieldChecks,
-  FieldQuestion,
-  FieldReader,
+  type FieldQuestion,
+  type FieldReader,
   FieldRules,
   RouteRules,
   RuleLists,
 } from "./ports/field-rules.ts";
-export type { ParseQuery, QueryParser, QueryPart } from "./ports/query-parser.ts";
+export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";
 export type {
   RemoteCaller,
   RemoteFetchOptions,
@@ -106,7 +106,7 @@ export type {
   RemoteService,
   SharedAnswers,
 } from "./ports/remote-service.ts";
-export type { WorkflowRunner } from "./ports/workflow-runner.ts";
+export { WorkflowRunner } from "./ports/workflow-runner.ts";
 export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";

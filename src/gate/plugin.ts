@@ -24,7 +24,7 @@ export interface PluginConfig extends KernelConfig {
 }
 
 /**
- * Everything a plugin may use. The declaring members (`services.register`, `hooks`, `routes.add`, `problem`) are for
+ * Everything a plugin may use. The declaring members (`provide`, `hooks`, `routes.add`, `records`, `problem`) are for
  * `setup`: afterwards they throw a ConfigurationError, and the app does not start.
  */
 export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "routes" | "runAs"> {
@@ -75,51 +75,63 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
   ): Promise<T>;
 }
 
-/** A plugin endpoint. Without `rules` it denies everybody. */
-export interface EndpointConfig
+/** A plugin endpoint. Without `rules` it is denied to all callers. @typeParam S the state of its plugin */
+export interface EndpointConfig<S = unknown>
   extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
   /** @default "GET" */
   readonly method?: string | undefined;
   readonly rules?: readonly (string | { readonly name: string })[] | undefined;
-  handler(context: RouteContext): unknown;
+  /** @param state what the plugin's `setup` returned */
+  handler(context: RouteContext, state: S): unknown;
 }
 
 /** An endpoint with its path, from the root of the server. */
-export interface Endpoint extends EndpointConfig {
+export interface Endpoint<S = unknown> extends EndpointConfig<S> {
   readonly path: string;
 }
 
-/** What `createPlugin` takes. */
-export interface PluginOptions
-  extends Omit<KernelPluginOptions, "hooks" | "endpoints" | "getUser" | "base" | "setup" | "start" | "stop"> {
+/** What `createPlugin` takes. @typeParam S what `setup` returns: the plugin's state in one app */
+export interface PluginOptions<S = unknown>
+  extends Omit<
+    KernelPluginOptions,
+    "hooks" | "endpoints" | "getUser" | "base" | "setup" | "start" | "closing" | "stop"
+  > {
   /** Entities it brings. */
   readonly schema?: EntitySchema | undefined;
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
-  readonly endpoints?: Readonly<Record<string, Endpoint>> | undefined;
+  readonly endpoints?: Readonly<Record<string, Endpoint<S>>> | undefined;
   /**
    * Who calls, for the whole app: a user (`{ id }`), or null for an anonymous caller. It may be asynchronous, and take
    * `limits.hookMs` at most. Throw AuthenticationError for credentials that are wrong: any other error becomes a 503.
    * An app has one such function, of a plugin or in its configuration; an adapter's own `getUser` wins for its
    * requests.
    */
-  getUser?(request: RequestInfo, context: PluginContext): unknown;
+  getUser?(request: RequestInfo, context: PluginContext, state: S): unknown;
   /**
    * Wraps the driver that the statements of operations run on, drivers of transactions included. Called once, after all
    * plugins are set up. @default the driver as it is
    */
-  wrapDriver?(driver: Driver, context: PluginContext): Driver;
+  wrapDriver?(driver: Driver, context: PluginContext, state: S): Driver;
   /**
    * The same for the drivers of handlers, hooks and rules; called for each of them.
    * @param scope whose driver it is; undefined for the one that services of the whole app get
    * @default the driver as it is
    */
-  wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined): Driver;
-  /** Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused. */
-  setup?(context: PluginContext): void;
+  wrapHandlerDriver?(driver: Driver, context: PluginContext, scope: OperationScope | undefined, state: S): Driver;
+  /**
+   * Declares what the plugin adds; synchronous, no I/O. One that returns a promise is refused.
+   * @returns the plugin's state in this app, which its other functions get: two apps share nothing
+   */
+  setup?(context: PluginContext): S;
   /** Runs when the driver is connected, in order of `requires`. */
-  start?(context: PluginContext): void | Promise<void>;
+  start?(context: PluginContext, state: S): void | Promise<void>;
+  /**
+   * Runs when the app begins to close: new requests are refused, those in flight go on. Ends what would never end by
+   * itself, such as streams of events. Closing waits `limits.hookMs` for it at most; what it throws is logged.
+   */
+  closing?(context: PluginContext, state: S): void | Promise<void>;
   /** Runs in reverse order of `start`. Closing waits `limits.hookMs` for it at most; what it throws is logged. */
-  stop?(context: PluginContext): void | Promise<void>;
+  stop?(context: PluginContext, state: S): void | Promise<void>;
 }
 
 declare const kPlugin: unique symbol;
@@ -138,15 +150,15 @@ export interface Plugin extends PluginOptions, Pick<KernelPlugin, "version" | "r
  * @throws ConfigurationError when the id is missing or not kebab-case, optionally "scope/name", and when `requires` or
  *   `provides` is not a list of names
  */
-export function createPlugin(options: PluginOptions): Plugin {
-  return makePlugin(options);
+export function createPlugin<S = unknown>(options: PluginOptions<S>): Plugin {
+  return makePlugin(options) as unknown as Plugin;
 }
 
 /** Turns `(options) => plugin options` into `(options?) => Plugin`. */
-export function createPluginFactory<TOptions extends object = Record<never, never>>(
-  define: (options: Partial<TOptions>) => PluginOptions,
+export function createPluginFactory<TOptions extends object = Record<never, never>, S = unknown>(
+  define: (options: Partial<TOptions>) => PluginOptions<S>,
 ): (options?: Partial<TOptions>) => Plugin {
-  return makePluginFactory<TOptions, PluginOptions>(define);
+  return makePluginFactory<TOptions, PluginOptions<S>>(define) as (options?: Partial<TOptions>) => Plugin;
 }
 
 /**
@@ -154,7 +166,7 @@ export function createPluginFactory<TOptions extends object = Record<never, neve
  * @param path from the root of the server, as in `/reports/:year`
  * @param config method, rules, input and handler
  */
-export function endpoint(path: string, config: EndpointConfig): Endpoint {
+export function endpoint<S = unknown>(path: string, config: EndpointConfig<S>): Endpoint<S> {
   return Object.freeze({ method: "GET", ...config, path });
 }
 

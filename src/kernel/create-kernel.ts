@@ -16,7 +16,7 @@ import { getLogger, type Logger, safeLogger } from "./log/logger.ts";
 import { createCallRunner, type Ground, plainBase } from "./plugin/base.ts";
 import { chooseGetUser, createDeclarations } from "./plugin/declarations.ts";
 import { declarationShapes } from "./plugin/declared-problems.ts";
-import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./plugin/kernel-plugin.ts";
+import type { KernelConfig, KernelPlugin, KernelPluginContext, SetUp } from "./plugin/kernel-plugin.ts";
 import { createLifecycle, orderPlugins } from "./plugin/lifecycle.ts";
 import { completeLimits, type Limits } from "./request/limits.ts";
 import type { KernelRequest, KernelResponse, RequestInfo } from "./request/messages.ts";
@@ -127,15 +127,14 @@ export function createKernel(options: KernelOptions): Kernel {
     addRoute: (plugin, route) => registry.add(plugin, route),
     problem,
   });
-  const contexts = new Map<KernelPlugin, KernelPluginContext>();
+  const setUp = new Map<KernelPlugin, SetUp>();
   for (const plugin of plugins) {
     const declaring = declarations.contextOf(plugin);
     const own: KernelPluginContext = {
-      services: {
-        register: declaring.register,
-        resolve: <T>(id: string) => container.resolve<T>(id),
-        has: (id: string) => container.has(id),
-      },
+      provide: declaring.provide,
+      use: (service) => container.resolve(service),
+      has: (service) => container.has(service),
+      tryUse: (service) => (container.has(service) ? container.resolve(service) : undefined),
       hooks: declaring.hooks,
       routes: { add: declaring.addRoute, list: () => registry.all },
       config,
@@ -144,17 +143,19 @@ export function createKernel(options: KernelOptions): Kernel {
       problem: declaring.problem,
     };
     const context = Object.freeze({ ...own, ...base.contextOf(plugin, declaring.inSetup) });
-    contexts.set(plugin, context);
-    attempt(() => declarations.declare(plugin, context), `plugin "${plugin.id}"`);
+    let state: unknown;
+    attempt(() => {
+      state = declarations.declare(plugin, context);
+    }, `plugin "${plugin.id}"`);
+    setUp.set(plugin, { context, state });
   }
   declarations.close();
-  const getUser = chooseGetUser(options.getUser, contexts, problem);
+  const getUser = chooseGetUser(options.getUser, setUp, problem);
   if (problems.length > 0) throw new ConfigurationError(problems, { cause });
 
-  const { scopes, rulesOf, connect, disconnect } = base.complete(contexts);
+  const { scopes, rulesOf, connect, disconnect } = base.complete(setUp);
   const lifecycle = createLifecycle({
-    plugins,
-    contexts,
+    plugins: setUp,
     container,
     connect,
     disconnect,
@@ -181,6 +182,14 @@ export function createKernel(options: KernelOptions): Kernel {
     tracer === undefined ? answer : (request) => tracer.request(request, () => answer(request));
   const calls = createCallRunner({ limits, log, open: scopes.open, started });
   let closing: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    const drained = handler.drain(); // from now on, requests are refused
+    const ended = lifecycle.closing();
+    if (ended !== undefined) await ended;
+    await drained;
+    await calls.drain(); // after requests, which may use clients
+    await lifecycle.stop();
+  }
 
   return Object.freeze({
     ready: lifecycle.ready,
@@ -194,8 +203,7 @@ export function createKernel(options: KernelOptions): Kernel {
     routes: Object.freeze(registry.list(rulesOf)),
     registerService: (id: string | ServiceDefinition<unknown>, factory?: ServiceFactory, given?: ServiceOptions) =>
       void container.register(id, factory, given),
-    // Requests go first: those in flight may use clients.
-    close: () => (closing ??= handler.drain().then(calls.drain).then(lifecycle.stop)),
+    close: () => (closing ??= close()),
   });
 }
 

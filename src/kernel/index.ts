@@ -13,6 +13,9 @@ export {
   ServiceContainer,
   type ServiceContext,
   type ServiceFactory,
+  type ServiceName,
+  type ServiceToken,
+  token,
 } from "./container/service-container.ts";
 export type { RequestTracer } from "./create-kernel.ts";
 export { createKernel, type Kernel, type KernelOptions } from "./create-kernel.ts";

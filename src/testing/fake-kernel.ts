@@ -40,6 +40,7 @@ import {
   routeSegment,
   runHooks,
   type ServiceFactory,
+  type ServiceName,
   type ServiceSource,
   SYSTEM,
   type User,
@@ -108,6 +109,8 @@ export function createFakeKernel(): FakeKernel {
   const problems: string[] = [];
   const plugins: Plugin[] = [];
   const contexts = new Map<Plugin, PluginContext>();
+  const states = new Map<Plugin, unknown>();
+  const idOf = (name: ServiceName): string => (typeof name === "string" ? name : name.id);
   const started: { readonly plugin: Plugin; readonly context: PluginContext }[] = [];
   const log = recordingLogger();
 
@@ -146,7 +149,7 @@ export function createFakeKernel(): FakeKernel {
     const found = [...contexts].find(([{ getUser }]) => getUser !== undefined);
     if (found === undefined || user !== null) return principal();
     const get = (name: string): string | null => (headers[name.toLowerCase()] as string | undefined) ?? null;
-    const recognised = await found[0].getUser?.({ method, url, raw, headers: { get } }, found[1]);
+    const recognised = await found[0].getUser?.({ method, url, raw, headers: { get } }, found[1], states.get(found[0]));
     return principal((recognised ?? null) as User | null);
   };
   const source: ServiceSource = {
@@ -168,7 +171,10 @@ export function createFakeKernel(): FakeKernel {
       for (const hook of hooks.list(name)) open.on(hook.plugin, name, hook.run, hook.options);
     const runtime = compileRuntime({
       model,
-      ...layerDriver(driver ?? missingDriver, contexts),
+      ...layerDriver(
+        driver ?? missingDriver,
+        new Map([...contexts].map(([plugin, context]) => [plugin, { context, state: states.get(plugin) }])),
+      ),
       limits: DEFAULT_LIMITS,
       log,
       production: false,
@@ -214,7 +220,10 @@ export function createFakeKernel(): FakeKernel {
       declarations.reopen();
       const declaring = declarations.contextOf(plugin as unknown as KernelPlugin);
       const context: PluginContext = {
-        services: { register: declaring.register, resolve, has: (id) => services.has(id) || instances.has(id) },
+        provide: declaring.provide,
+        use: (name) => resolve(idOf(name)),
+        tryUse: (name) => (source.has(idOf(name)) ? resolve(idOf(name)) : undefined),
+        has: (name) => source.has(idOf(name)),
         hooks: {
           define: declaring.hooks.define as PluginContext["hooks"]["define"],
           on(name, fn, options) {
@@ -241,10 +250,11 @@ export function createFakeKernel(): FakeKernel {
         problem: declaring.problem,
       };
       contexts.set(plugin, context);
-      declarations.declare(plugin as unknown as KernelPlugin, context as unknown as KernelPluginContext);
+      const kernelPlugin = plugin as unknown as KernelPlugin;
+      states.set(plugin, declarations.declare(kernelPlugin, context as unknown as KernelPluginContext));
       declarations.close();
       if (problems.length > 0) throw new ConfigurationError([...problems]);
-      await plugin.start?.(context);
+      await plugin.start?.(context, states.get(plugin));
       started.push({ plugin, context });
       declarations.refuseLate();
       return kernel;
@@ -271,7 +281,7 @@ export function createFakeKernel(): FakeKernel {
     operation: (input) => scope().run(input),
     scope: () => scope(),
     async close() {
-      for (const { plugin, context } of started.splice(0).reverse()) await plugin.stop?.(context);
+      for (const { plugin, context } of started.splice(0).reverse()) await plugin.stop?.(context, states.get(plugin));
       for (const made of [...instances.values()].reverse()) await (made as { close?(): unknown } | null)?.close?.();
       await driver?.disconnect();
     },

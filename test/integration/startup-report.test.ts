@@ -87,7 +87,7 @@ describe("the start-up report", () => {
   it("names plugins that require each other in a circle", () => {
     const a = createPlugin({ id: "a", requires: ["b"] });
     const b = createPlugin({ id: "b", requires: ["a"] });
-    expect(problemsOf({ plugins: [a, b] })).toEqual(["Plugins require each other in a circular way: a -> b -> a"]);
+    expect(problemsOf({ plugins: [a, b] })).toEqual(["Plugins wait for each other in a circular way: a -> b -> a"]);
   });
 
   it("tells what to do about a factory that nobody called, and about strangers", () => {

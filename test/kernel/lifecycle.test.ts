@@ -146,7 +146,7 @@ describe("stopping", () => {
       createPlugin({
         id,
         services: { [`${id}.pool`]: () => ({ close: () => void stopped.push(`${id}.pool`) }) },
-        start: ({ services }) => void services.resolve(`${id}.pool`),
+        start: ({ use }) => void use(`${id}.pool`),
         stop() {
           stopped.push(id);
           throw new TypeError("stuck");

@@ -68,9 +68,10 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     openapi openapiDocument
   `),
   "keelson/plugin": words(`
-    BadRequestError ConfigurationError ConflictError EntityNotFoundError PluginList Reply ValidationFailedError
-    cancelBody createPlugin createPluginFactory describeError detectPluginType didYouMean endpoint entityOf
-    isValidPlugin refusal routeSegment schemaFromEntities withMiddleware
+    BadRequestError ConfigurationError ConflictError EntityNotFoundError FieldChecks FieldRules PluginList QueryParser
+    Reply RouteNotes RouteRules RuleLists ValidationFailedError cancelBody createPlugin createPluginFactory describeError
+    detectPluginType didYouMean endpoint entityOf isValidPlugin refusal routeSegment schemaFromEntities token
+    withMiddleware
   `),
   "keelson/prisma": words(`
     embedded openMigrations postgres prisma sharedAdapter toPrismaSchema

@@ -201,8 +201,8 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     const two = createPlugin({
       id: "two",
       requires: ["one"],
-      setup({ services, routes }) {
-        const handler = () => services.resolve<{ time: string }>("one.clock").time;
+      setup({ use, routes }) {
+        const handler = () => use<{ time: string }>("one.clock").time;
         routes.add({ method: "GET", path: "/time", action: "time", handler });
       },
     });
@@ -215,7 +215,7 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
   });
 
   it("names a service that nobody registered", async () => {
-    const plugin = createPlugin({ id: "asks", setup: ({ services }) => void services.resolve("nowhere") });
+    const plugin = createPlugin({ id: "asks", setup: ({ use }) => void use("nowhere") });
     await expect(boot({ plugins: [plugin], driver: makeDriver() })).rejects.toThrow('Service "nowhere" not found');
   });
 
@@ -223,8 +223,8 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     const twice = createPlugin({
       id: "twice",
       services: { a: () => 1 },
-      setup({ services, routes }) {
-        services.register("a", () => 2);
+      setup({ provide, routes }) {
+        provide("a", () => 2);
         for (const action of ["x", "y"]) routes.add({ method: "GET", path: "/same", action, handler: () => action });
       },
     });
@@ -244,7 +244,7 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
       });
     const lister = createPlugin({
       id: "lister",
-      setup: ({ routes, services }) => services.register("list", () => routes.list()),
+      setup: ({ routes, provide }) => provide("list", () => routes.list()),
       endpoints: {
         list: endpoint("/list", {
           rules: ["everyone"],

@@ -3,7 +3,7 @@ import {
   createPluginFactory,
   type Operation,
   type PluginContext,
-  type QueryParser,
+  QueryParser,
   ValidationFailedError,
 } from "keelson/plugin";
 import { bySlugRoute } from "./by-slug-route.ts";
@@ -52,24 +52,22 @@ const BATCH = 200;
  * @example keelson({ entities: [post], plugins: [slugs({ follow: true })] })
  */
 export const slugs = createPluginFactory<SlugsOptions>((options) => {
-  // By app: one plugin may be in several.
-  const plansOf = new WeakMap<PluginContext, SlugPlans>();
   return {
     id: "keelson-plugin-slugs",
     version: "0.1.0",
     requires: ["crud"],
     setup(context) {
       const plans = compileSlugPlans(context.entities, options, context.problem);
-      plansOf.set(context, plans);
-      context.services.register(SERVICE, () => createService(context, plans));
+      context.provide(SERVICE, () => createService(context, plans));
       context.hooks.on("operation:validate", (operation) => checkGiven(plans.get(operation.entity.name), operation), {
         appliesTo: ({ name }, kind) => plans.has(name) && (kind === "create" || kind === "update"),
       });
-      if (options.route === false) return;
-      const parser = context.services.resolve<QueryParser>("crud.query");
+      if (options.route === false) return plans;
+      const parser = context.use(QueryParser);
       for (const plan of plans.values()) if (!plan.entity.internal) context.routes.add(bySlugRoute(plan, parser));
+      return plans;
     },
-    wrapDriver: (driver, context) => slugDriver(driver, plansOf.get(context) ?? new Map()),
+    wrapDriver: (driver, _context, plans: SlugPlans) => slugDriver(driver, plans),
   };
 });
 

@@ -1,5 +1,5 @@
 import type { AnyEntity, EntityModel } from "../../entity/index.ts";
-import type { Limits, Logger, Reply, Scope } from "../../kernel/index.ts";
+import { type Limits, type Logger, type Reply, type Scope, type ServiceToken, token } from "../../kernel/index.ts";
 import type { EntityRef, Where } from "../condition/condition.ts";
 import type { Driver } from "../statement/driver.ts";
 import type { FieldMask, ShownRecords } from "./mask.ts";
@@ -126,3 +126,6 @@ export interface RequestConditions {
    */
   answer(context: RouteContext, reply: Reply, version: unknown): Reply | Promise<Reply>;
 }
+
+/** The token of RequestConditions. */
+export const RequestConditions: ServiceToken<RequestConditions> = token("versions.requests");

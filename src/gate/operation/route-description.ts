@@ -1,4 +1,5 @@
 import type { AnyEntity, FieldDefinition, JsonSchema } from "../../entity/index.ts";
+import { type ServiceToken, token } from "../../kernel/index.ts";
 import type { OperationScope } from "./operation-scope.ts";
 import type { Route } from "./route.ts";
 
@@ -64,6 +65,9 @@ export interface RouteNotes {
   /** Adds errors and parameters to the routes for which it gives some. */
   add(note: (route: Route) => Pick<RouteDescription, "errors" | "parameters"> | undefined): void;
 }
+
+/** The token of RouteNotes. */
+export const RouteNotes: ServiceToken<RouteNotes> = token("openapi.routes");
 
 /**
  * Describes a route to a reader who may use it; undefined when the reader may not see it, or when it is not for

@@ -1,5 +1,5 @@
 import type { AnyEntity, FieldDefinition } from "../../entity/index.ts";
-import type { Principal } from "../../kernel/index.ts";
+import { type Principal, type ServiceToken, token } from "../../kernel/index.ts";
 import type { RowAccess } from "../operation/mask.ts";
 import type { OperationKind } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
@@ -27,6 +27,9 @@ export interface FieldRules {
   compile(names: readonly string[], entity: AnyEntity, at: string): AskField;
 }
 
+/** The token of FieldRules. */
+export const FieldRules: ServiceToken<FieldRules> = token("rules.fields");
+
 /** Reads values of some fields, and completes them with defaults and nulls. */
 export interface FieldReader {
   /** @throws ValidationFailedError; BadRequestError for a value that is not an object */
@@ -45,6 +48,9 @@ export interface FieldChecks {
   compile(fields: Readonly<Record<string, FieldDefinition>>): FieldReader;
 }
 
+/** The token of FieldChecks. */
+export const FieldChecks: ServiceToken<FieldChecks> = token("validation.fields");
+
 /** The service `rules.lists`: lists of rules besides those of entities, such as an action's own. */
 export interface RuleLists {
   /**
@@ -55,7 +61,13 @@ export interface RuleLists {
   compile(names: readonly string[], entity: AnyEntity, at: string): void;
 }
 
+/** The token of RuleLists. */
+export const RuleLists: ServiceToken<RuleLists> = token("rules.lists");
+
 /** The service `rules.routes`: whether the rules of a route itself let a caller use it. */
 export interface RouteRules {
   allow(route: Route, scope: OperationScope): Promise<boolean>;
 }
+
+/** The token of RouteRules. */
+export const RouteRules: ServiceToken<RouteRules> = token("rules.routes");

@@ -1,4 +1,5 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
+import { type ServiceToken, token } from "../../kernel/index.ts";
 import type { OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { ParameterDescription } from "../operation/route-description.ts";
@@ -35,3 +36,6 @@ export interface QueryParser {
   /** The relations whose records a caller may include. */
   includes(entity: AnyEntity, scope: OperationScope): Promise<readonly ResolvedRelation[]>;
 }
+
+/** The token of QueryParser. */
+export const QueryParser: ServiceToken<QueryParser> = token("crud.query");

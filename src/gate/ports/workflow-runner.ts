@@ -1,3 +1,4 @@
+import { type ServiceToken, token } from "../../kernel/index.ts";
 import type { RecordUse } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
@@ -25,3 +26,6 @@ export interface WorkflowRunner {
     use?: RecordUse,
   ): Promise<ActionRun>;
 }
+
+/** The token of WorkflowRunner. */
+export const WorkflowRunner: ServiceToken<WorkflowRunner> = token("workflows.runner");

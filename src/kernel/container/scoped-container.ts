@@ -1,4 +1,11 @@
-import { closeAll, type ServiceContainer, type ServiceContext, type ServiceScope } from "./service-container.ts";
+import {
+  closeAll,
+  type ServiceContainer,
+  type ServiceContext,
+  type ServiceName,
+  type ServiceScope,
+  serviceId,
+} from "./service-container.ts";
 
 /** What a scope needs of its parent. */
 export interface ServiceSource {
@@ -51,18 +58,20 @@ export class ScopedContainer {
     return this;
   }
 
-  has(id: string): boolean {
+  has(name: ServiceName): boolean {
+    const id = serviceId(name);
     return this.#values.has(id) || this.#parent.has(id);
   }
 
   /** A value of the scope, or a service of the parent; "scoped" services are made once per scope. */
-  resolve<T = unknown>(id: string): T {
+  resolve<T = unknown>(name: ServiceName<T>): T {
+    const id = serviceId(name);
     if (this.#values.has(id)) return this.#values.get(id) as T;
     return this.#parent.resolveIn<T>(id, { values: this.#values, instances: this.#instances });
   }
 
-  async resolveAsync<T = unknown>(id: string): Promise<T> {
-    return await this.resolve<T | Promise<T>>(id);
+  async resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T> {
+    return await this.resolve<T | Promise<T>>(serviceId(name));
   }
 
   /** The driver that "scoped" factories see. */
@@ -73,8 +82,8 @@ export class ScopedContainer {
   /** What factories of this scope are given. */
   getContext(): ServiceContext {
     return {
-      resolve: <T>(id: string) => this.resolve<T>(id),
-      resolveAsync: <T>(id: string) => this.resolveAsync<T>(id),
+      resolve: <T>(name: ServiceName<T>) => this.resolve<T>(name),
+      resolveAsync: <T>(name: ServiceName<T>) => this.resolveAsync<T>(name),
       driver: this.#values.get("driver"),
     };
   }

@@ -25,10 +25,34 @@ export type ServiceLifecycle = "singleton" | "transient" | "scoped";
 
 /** What a factory may ask for. */
 export interface ServiceContext {
-  resolve<T = unknown>(id: string): T;
-  resolveAsync<T = unknown>(id: string): Promise<T>;
+  resolve<T = unknown>(name: ServiceName<T>): T;
+  resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T>;
   /** The driver of the app, or of the scope's transaction. */
   readonly driver: unknown;
+}
+
+declare const kService: unique symbol;
+
+/** The name of a service, with the type of what is found under it. Made by `token`. */
+export interface ServiceToken<T> {
+  readonly id: string;
+  readonly [kService]?: T;
+}
+
+/** A service by its name or its token. */
+export type ServiceName<T = unknown> = string | ServiceToken<T>;
+
+/**
+ * A typed name for a service: `export const Mailer = token<Mailer>("acme.mailer")`.
+ * @param id unique in an app; tokens with one id mean one service
+ */
+export function token<T>(id: string): ServiceToken<T> {
+  return Object.freeze({ id });
+}
+
+/** The id behind the name of a service. */
+export function serviceId(name: ServiceName): string {
+  return typeof name === "string" ? name : name.id;
 }
 
 /** Makes a service, given what it depends on. */
@@ -83,21 +107,21 @@ class Container {
     return this.register(id, () => instance, { ...options, lifecycle: "transient" });
   }
 
-  has(id: string): boolean {
-    return this.#registrations.has(id);
+  has(name: ServiceName): boolean {
+    return this.#registrations.has(serviceId(name));
   }
 
   /**
    * The service, created on first use.
    * @throws ConfigurationError when it is not registered, or when factories form a circle (printed as a -> b -> a)
    */
-  resolve<T = unknown>(id: string): T {
-    return this.resolveIn<T>(id);
+  resolve<T = unknown>(name: ServiceName<T>): T {
+    return this.resolveIn<T>(serviceId(name));
   }
 
   /** As `resolve`, for factories that return a promise; concurrent callers share one. */
-  async resolveAsync<T = unknown>(id: string): Promise<T> {
-    return await this.resolve<T | Promise<T>>(id);
+  async resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T> {
+    return await this.resolveIn<T | Promise<T>>(serviceId(name));
   }
 
   /** @internal The scope goes first and keeps "scoped" instances; `by` is the service whose factory requests it. */
@@ -120,8 +144,9 @@ class Container {
     // A singleton outlives every scope, so it must not be built from one.
     const inner = lifecycle === "singleton" ? undefined : scope;
     const made = this.#tokens.resolve<ServiceFactory>(id)({
-      resolve: <D>(other: string) => this.resolveIn<D>(other, inner, making),
-      resolveAsync: async <D>(other: string) => await this.resolveIn<D | Promise<D>>(other, inner, making),
+      resolve: <D>(other: ServiceName<D>) => this.resolveIn<D>(serviceId(other), inner, making),
+      resolveAsync: async <D>(other: ServiceName<D>) =>
+        await this.resolveIn<D | Promise<D>>(serviceId(other), inner, making),
       driver: inner?.values.get("driver") ?? this.#driver,
     });
     return (cache === undefined ? made : keep(cache, making, made)) as T;

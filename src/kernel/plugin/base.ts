@@ -10,7 +10,7 @@ import { errorContent, presentPlain } from "../request/present.ts";
 import type { OpenScope, Principal, Scope, ScopeInit, Scopes } from "../request/scope.ts";
 import type { KernelRoute } from "../routes/kernel-route.ts";
 import type { DeclarationShapes } from "./declared-problems.ts";
-import type { KernelConfig, KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
+import type { KernelConfig, KernelPlugin, SetUp } from "./kernel-plugin.ts";
 
 /** The kernel as a base sees it: its plugins are ordered, but not set up yet. */
 export interface Ground {
@@ -41,7 +41,7 @@ export interface Base {
   /** What it reads of plugins, hooks, endpoints and routes besides what the kernel does. */
   readonly shapes: DeclarationShapes;
   /** Called once all plugins are set up. @throws ConfigurationError */
-  complete(contexts: ReadonlyMap<KernelPlugin, KernelPluginContext>): CompletedBase;
+  complete(plugins: ReadonlyMap<KernelPlugin, SetUp>): CompletedBase;
 }
 
 /** A base that is ready to be used. */

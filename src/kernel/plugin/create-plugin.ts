@@ -9,7 +9,7 @@ const made = new WeakSet<object>();
 const factories = new WeakSet<object>();
 
 /** The description that every plugin has. */
-type PluginIdentity = Pick<KernelPluginOptions, "id" | "version" | "requires" | "provides">;
+type PluginIdentity = Pick<KernelPluginOptions, "id" | "version" | "requires" | "after" | "before" | "provides">;
 
 /** A plugin of some options. */
 type Made<O extends PluginIdentity> = O & Pick<KernelPlugin, "version" | "requires" | "provides">;
@@ -30,10 +30,10 @@ export function makePlugin<O extends PluginIdentity>(options: O): Made<O> {
 function assertOptions(options: unknown): void {
   if (typeof options !== "object" || options === null)
     throw new ConfigurationError('createPlugin() takes an object with at least an "id", such as { id: "acme/audit" }');
-  const { id, requires = [], provides = [] } = options as Record<string, unknown>;
+  const { id, requires = [], after = [], before = [], provides = [] } = options as Record<string, unknown>;
   if (typeof id !== "string") throw new ConfigurationError('createPlugin() needs an "id", such as "acme/audit"');
   if (!ID.test(id)) throw new ConfigurationError(`Plugin id "${id}" must be kebab-case, optionally "scope/name"`);
-  const problems = Object.entries({ requires, provides })
+  const problems = Object.entries({ requires, after, before, provides })
     .filter(([, names]) => !(Array.isArray(names) && names.every((name) => typeof name === "string")))
     .map(([key]) => `plugin "${id}": "${key}" must be a list of names`);
   if (problems.length > 0) throw new ConfigurationError(problems);

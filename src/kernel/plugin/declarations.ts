@@ -1,9 +1,9 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
-import type { ServiceFactory, ServiceOptions } from "../container/service-container.ts";
+import { type ServiceFactory, type ServiceOptions, serviceId } from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
 import type { IdentityOptions } from "../http/find-principal.ts";
-import type { KernelRouteInput } from "../routes/kernel-route.ts";
+import type { KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import {
   type DeclarationShapes,
@@ -12,7 +12,7 @@ import {
   pluginProblems,
   routeProblems,
 } from "./declared-problems.ts";
-import type { KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
+import type { KernelPlugin, KernelPluginContext, SetUp } from "./kernel-plugin.ts";
 
 /** Where declarations go. */
 export interface DeclarationTargets {
@@ -29,7 +29,7 @@ export interface DeclarationTargets {
 export interface DeclaringContext {
   readonly hooks: KernelPluginContext["hooks"];
   readonly problem: KernelPluginContext["problem"];
-  readonly register: KernelPluginContext["services"]["register"];
+  readonly provide: KernelPluginContext["provide"];
   readonly addRoute: KernelPluginContext["routes"]["add"];
   /** @throws ConfigurationError once setup is over */
   inSetup(call: string): void;
@@ -38,8 +38,8 @@ export interface DeclaringContext {
 /** What plugins declare: open during setup, closed for good afterwards. */
 export interface Declarations {
   contextOf(plugin: KernelPlugin): DeclaringContext;
-  /** Runs what a plugin declares as data, then its `setup`. */
-  declare(plugin: KernelPlugin, context: KernelPluginContext): void;
+  /** Runs what a plugin declares as data, then its `setup`. @returns the plugin's state */
+  declare(plugin: KernelPlugin, context: KernelPluginContext): unknown;
   /** Reports hooks that do not exist. From now on every declaration throws. */
   close(): void;
   /** Accepts declarations again, for one more plugin. */
@@ -90,8 +90,9 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         inSetup(`problem("${sentence}")`);
         problem(sentence);
       },
-      register(id, factory, options) {
-        inSetup(`services.register("${id}")`);
+      provide(service, factory, options) {
+        const id = serviceId(service);
+        inSetup(`provide("${id}")`);
         const other = registrars.get(id);
         if (other !== undefined)
           return problem(
@@ -118,23 +119,26 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       }
       const problems = pluginProblems(plugin, shapes.plugin);
       for (const sentence of problems) report(sentence);
-      for (const [id, factory] of Object.entries(plugin.services ?? {})) context.services.register(id, factory);
+      for (const [id, factory] of Object.entries(plugin.services ?? {})) context.provide(id, factory);
       for (const [name, fn] of Object.entries(plugin.hooks ?? {})) if (fn !== undefined) context.hooks.on(name, fn);
+      let state: unknown;
       for (const [action, given] of Object.entries(plugin.endpoints ?? {})) {
         const wrong = endpointProblems(action, given, shapes.endpoint);
         for (const sentence of wrong) report(sentence);
         if (wrong.length > 0) continue;
         const { method = "GET", rules = [], ...others } = given;
         const names = rules.map((rule) => (typeof rule === "string" ? rule : rule.name));
-        context.routes.add({ ...others, method, action, rules: names });
+        const handler = (call: KernelRouteContext): unknown => given.handler(call, state);
+        context.routes.add({ ...others, method, action, rules: names, handler });
       }
-      if (problems.length > 0) return;
-      const given: unknown = plugin.setup?.(context);
-      if (!isPromiseLike(given)) return;
-      given.then(undefined, () => {}); // it is refused, however it ends
+      if (problems.length > 0) return undefined;
+      state = plugin.setup?.(context);
+      if (!isPromiseLike(state)) return state;
+      state.then(undefined, () => {}); // it is refused, however it ends
       report(
         "setup returned a promise, so what it declares would come too late; make it synchronous and wait in start()",
       );
+      return undefined;
     },
     close() {
       isOpen = false;
@@ -167,15 +171,15 @@ type GetUser = IdentityOptions["getUser"];
  */
 export function chooseGetUser(
   own: GetUser,
-  contexts: ReadonlyMap<KernelPlugin, KernelPluginContext>,
+  plugins: ReadonlyMap<KernelPlugin, SetUp>,
   problem: (sentence: string) => void,
 ): GetUser {
-  const found = [...contexts].filter(([plugin]) => plugin.getUser !== undefined);
+  const found = [...plugins].filter(([plugin]) => plugin.getUser !== undefined);
   const names = found.map(([{ id }]) => `plugin "${id}"`);
   if (own !== undefined) names.unshift("`getUser` of the configuration");
   if (names.length > 1) problem(`Callers are recognised by ${names.join(" and ")}; only one of them can do that`);
   const [first] = found;
   if (first === undefined) return own;
-  const [plugin, context] = first;
-  return (request) => plugin.getUser?.(request, context);
+  const [plugin, { context, state }] = first;
+  return (request) => plugin.getUser?.(request, context, state);
 }

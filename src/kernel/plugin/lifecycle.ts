@@ -5,15 +5,15 @@ import { UnavailableError } from "../errors/errors.ts";
 import { describeError, type Logger } from "../log/logger.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import { isValidPlugin } from "./create-plugin.ts";
-import type { KernelPlugin, KernelPluginContext } from "./kernel-plugin.ts";
+import type { KernelPlugin, SetUp } from "./kernel-plugin.ts";
 
 /** Milliseconds between attempts to start while the database is away. */
 const RETRY_MS = 1_000;
 
 /** What is started and stopped together. */
 export interface LifecycleParts {
-  readonly plugins: readonly KernelPlugin[];
-  readonly contexts: ReadonlyMap<KernelPlugin, KernelPluginContext>;
+  /** In the order in which they start. */
+  readonly plugins: ReadonlyMap<KernelPlugin, SetUp>;
   readonly container: ServiceContainer;
   readonly log: Logger;
   /** Milliseconds that each part gets to stop; starting takes as long as it takes. */
@@ -27,43 +27,36 @@ export interface LifecycleParts {
 }
 
 /** Starts and stops: driver, then plugins in order; plugins in reverse, services, then driver. */
-export function createLifecycle({
-  plugins,
-  contexts,
-  container,
-  log,
-  stopMs,
-  connect,
-  disconnect,
-  refuseLate,
-}: LifecycleParts): {
+export function createLifecycle({ plugins, container, log, stopMs, connect, disconnect, refuseLate }: LifecycleParts): {
   readonly ready: Promise<void>;
   /** @throws UnavailableError when it was stopped */
   started(): Promise<void> | undefined;
+  /** Runs the plugins' `closing` functions; undefined without any. */
+  closing(): Promise<unknown> | undefined;
   stop(): Promise<void>;
 } {
   const running: KernelPlugin[] = [];
-  let state: "starting" | "started" | "failed" = "starting";
+  let phase: "starting" | "started" | "failed" = "starting";
   let stopped = false;
   let attempt: Promise<void>;
   let nextAttempt = 0;
 
   async function run(): Promise<void> {
-    state = "starting";
+    phase = "starting";
     try {
       await connect();
-      for (const plugin of plugins) {
+      for (const [plugin, { context, state }] of plugins) {
         if (running.includes(plugin)) continue;
         refuseWhenStopped();
-        await plugin.start?.(contexts.get(plugin) as KernelPluginContext);
+        await plugin.start?.(context, state);
         running.push(plugin);
         refuseLate();
       }
       refuseWhenStopped();
       refuseLate();
-      state = "started";
+      phase = "started";
     } catch (error) {
-      state = "failed";
+      phase = "failed";
       // Only temporary failures are retried.
       const canHeal = isKeelsonError(error) && error.code === "DATABASE_UNAVAILABLE";
       nextAttempt = canHeal ? Date.now() + RETRY_MS : Number.POSITIVE_INFINITY;
@@ -76,10 +69,13 @@ export function createLifecycle({
     if (stopped) throw new UnavailableError("The app is closed");
   }
   async function shutDown(): Promise<void> {
-    for (const plugin of running.splice(0).reverse())
-      await quietly(`plugin "${plugin.id}"`, () => plugin.stop?.(contexts.get(plugin) as KernelPluginContext));
+    for (const plugin of running.splice(0).reverse()) await end(plugin, "stop");
     await quietly("services", () => container.dispose());
     await quietly("driver", disconnect);
+  }
+  async function end(plugin: KernelPlugin, which: "closing" | "stop"): Promise<void> {
+    const { context, state } = plugins.get(plugin) as SetUp;
+    await quietly(`plugin "${plugin.id}"`, () => plugin[which]?.(context, state));
   }
   /** Stopping always completes: failures and timeouts are logged, and the rest is stopped. */
   async function quietly(what: string, stop: () => unknown): Promise<void> {
@@ -100,8 +96,12 @@ export function createLifecycle({
     ready,
     started() {
       refuseWhenStopped();
-      if (state === "started") return undefined;
-      return state === "failed" && Date.now() >= nextAttempt ? begin() : attempt;
+      if (phase === "started") return undefined;
+      return phase === "failed" && Date.now() >= nextAttempt ? begin() : attempt;
+    },
+    closing() {
+      const ending = running.filter((plugin) => plugin.closing !== undefined);
+      return ending.length === 0 ? undefined : Promise.all(ending.map((plugin) => end(plugin, "closing")));
     },
     async stop() {
       await quietly("start", () => attempt.catch(() => {}));
@@ -126,14 +126,20 @@ export function orderPlugins(input: Iterable<unknown>, problem: (sentence: strin
   for (const plugin of plugins)
     for (const name of [plugin.id, ...plugin.provides]) if (!providers.has(name)) providers.set(name, plugin);
 
+  /** Ids and capabilities of the plugins that come before one. */
+  const before = ({ id, requires, after = [] }: KernelPlugin): ReadonlySet<string> => {
+    const others = plugins.filter((other) => other.before?.includes(id)).map((other) => other.id);
+    const known = [...after, ...others].filter((name) => providers.has(name));
+    return new Set([...requires, ...known]);
+  };
   const ordered: KernelPlugin[] = [];
   const visit = (plugin: KernelPlugin, chain: readonly string[]): void => {
     if (ordered.includes(plugin)) return;
     if (chain.includes(plugin.id)) {
-      problem(`Plugins require each other in a circular way: ${[...chain, plugin.id].join(" -> ")}`);
+      problem(`Plugins wait for each other in a circular way: ${[...chain, plugin.id].join(" -> ")}`);
       return;
     }
-    for (const name of plugin.requires) {
+    for (const name of before(plugin)) {
       const provider = providers.get(name);
       if (provider === undefined)
         problem(

@@ -1,7 +1,7 @@
 // Adds actions to entities: the eleven prebuilt ones and an import, and custom ones, by builder or as plain objects.
 // Specification sections 4.2 and 4.3.
 import { type AnyEntity, ConfigurationError } from "../../entity/index.ts";
-import { createPlugin, type FieldChecks, type Plugin, type PluginContext, type RuleLists } from "../../gate/index.ts";
+import { createPlugin, FieldChecks, type Plugin, type PluginContext, RuleLists } from "../../gate/index.ts";
 import { routeSegment } from "../../kernel/index.ts";
 import { definitionOf } from "./action/action-definition.ts";
 import { type ActionParts, type CompiledAction, compileAction } from "./action/compile-action.ts";
@@ -22,9 +22,6 @@ export { restoreAction, softDeleteAction } from "./prebuilt/soft-deletion.ts";
 
 // Policy: records that are softly deleted. No hooks, no options.
 
-/** Services of other plugins; `crud.query` is named by the actions that need it. */
-const FIELDS_SERVICE = "validation.fields";
-const LISTS_SERVICE = "rules.lists";
 /** Where another plugin decides, lists of rules are only names to it: there is nothing to make ready. */
 const NO_LISTS: RuleLists = Object.freeze({ compile: () => {} });
 
@@ -36,10 +33,10 @@ export function actions(): Plugin {
     requires: ["rules", "validation"],
     provides: ["soft-delete"],
     setup(context) {
-      const { entities, services, problem } = context;
+      const { entities, problem, tryUse, use } = context;
       const parts: ActionParts = {
-        fields: services.resolve<FieldChecks>(FIELDS_SERVICE),
-        rules: services.has(LISTS_SERVICE) ? services.resolve<RuleLists>(LISTS_SERVICE) : NO_LISTS,
+        fields: use(FieldChecks),
+        rules: tryUse(RuleLists) ?? NO_LISTS,
         problem,
       };
       const compiled = entities.entities.flatMap((entity) => compileActions(context, parts, entity));
@@ -75,12 +72,12 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
 }
 
 /** What the filters of lists are read with comes from another plugin, and most actions do without. */
-function assertServices({ entities, services }: PluginContext): void {
+function assertServices({ entities, has }: PluginContext): void {
   const missing = entities.entities.flatMap(({ name, actions: attached }) =>
     Object.entries(attached).flatMap(([action, value]) => {
       const found = definitionOf(value);
       const needs = typeof found === "string" ? [] : (found.needs ?? []);
-      const absent = needs.filter((id) => !services.has(id));
+      const absent = needs.filter((id) => !has(id));
       return absent.map((id) => `action "${action}" of ${name} needs the service "${id}", which no plugin provides`);
     }),
   );

@@ -41,7 +41,6 @@ const KNOWN: Readonly<Record<keyof AuditOptions, true>> = { read: true, entities
  */
 export function audit(options: AuditOptions = {}): Plugin {
   const { read, keepDays } = options;
-  let cleanUp: CleanUp | undefined;
   return createPlugin({
     id: "audit",
     version: "1.0.0",
@@ -52,14 +51,13 @@ export function audit(options: AuditOptions = {}): Plugin {
         problem("audit({ keepDays }) takes a number of days above 0");
       const audited = auditedEntities(model, options, problem);
       records.onChange(keepEntries, { appliesTo: (entity) => audited.has(entity) });
+      return { cleanUp: undefined as CleanUp | undefined };
     },
     wrapDriver: (driver, { entities: model }) => entriesDriver(driver, model),
-    start({ driver, log }) {
-      if (keepDays !== undefined) cleanUp = startCleanUp(driver, log, keepDays);
+    start({ driver, log }, state) {
+      if (keepDays !== undefined) state.cleanUp = startCleanUp(driver, log, keepDays);
     },
-    async stop() {
-      await cleanUp?.stop();
-    },
+    stop: (_context, { cleanUp }) => cleanUp?.stop(),
   });
 }
 

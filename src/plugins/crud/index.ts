@@ -1,6 +1,6 @@
 // crud: create, list, read, update and delete of every entity over HTTP (spec 4.1), with the list dialect of json-server,
 // includes (batched, through the target's own rules) and manyToMany writes.
-import { createPlugin, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { createPlugin, type Plugin, type PluginContext, QueryParser, RequestConditions } from "../../gate/index.ts";
 import { addCrudRoutes, type FindConditions } from "./crud-routes.ts";
 import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-relations.ts";
 import { createQueryParser } from "./query/parse-query.ts";
@@ -9,10 +9,7 @@ import { addLinkHooks } from "./write-links.ts";
 // Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links).
 // No options.
 
-/** Service: a {@link QueryParser}, for surfaces that take the same filters as lists. */
-const QUERY_SERVICE = "crud.query";
-/** Service of another plugin, a {@link RequestConditions}; without it nobody keeps what requests ask of a record. */
-const REQUESTS_SERVICE = "versions.requests";
+// Service: QueryParser, for surfaces that take the same filters as lists. Service used: RequestConditions.
 
 /** The routes to create, read, update and delete records, for every entity that is not internal (spec 4.1). */
 export function crud(): Plugin {
@@ -22,12 +19,11 @@ export function crud(): Plugin {
     requires: ["rules", "validation"],
     provides: ["relations"],
     setup(context) {
-      const { entities, services, routes } = context;
+      const { entities, provide, routes, tryUse } = context;
       const parser = createQueryParser(entities);
-      services.register(QUERY_SERVICE, () => parser);
+      provide(QueryParser, () => parser);
       // Asked for by requests: by then all plugins are set up, whatever their order.
-      const conditions: FindConditions = () =>
-        services.has(REQUESTS_SERVICE) ? services.resolve(REQUESTS_SERVICE) : undefined;
+      const conditions: FindConditions = () => tryUse(RequestConditions);
       for (const entity of entities.entities) if (!entity.internal) addCrudRoutes(routes, entity, parser, conditions);
       addRelations(context);
     },

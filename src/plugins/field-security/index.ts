@@ -1,7 +1,7 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
-import { createPlugin, type Driver, type FieldRules, type Plugin, type PluginContext } from "../../gate/index.ts";
+import { createPlugin, type Driver, FieldRules, type Plugin, type PluginContext } from "../../gate/index.ts";
 import { getLogger, safeLogger, unknownKeys } from "../../kernel/index.ts";
 import type { AppEncryption } from "./encryption/app-keys.ts";
 import { refuseProtected } from "./encryption/protected-driver.ts";
@@ -12,7 +12,7 @@ import { hashColumns, hashingDriver } from "./password/hashing-driver.ts";
 import { type PasswordColumn, passwordColumns, reportCosts } from "./password/password-cost.ts";
 import { createPasswordHasher, type PasswordHasher, type PasswordHasherOptions } from "./password/password-hasher.ts";
 import { encryptingDriver } from "./storage/encrypting-driver.ts";
-import { checkIndexes, type EncryptionPlan, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
+import { checkIndexes, type OnDecryptError, setUpEncryption } from "./storage/encryption-plan.ts";
 
 export type { AppEncryption } from "./encryption/app-keys.ts";
 
@@ -64,8 +64,6 @@ const PASSWORDS_SERVICE = "field-security.passwords";
 
 /** Field security: without it, an app with protected fields does not start. */
 export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
-  let encryption: EncryptionPlan | undefined;
-  let passwords: ReadonlyMap<string, readonly PasswordColumn[]> = new Map();
   const hasher = createPasswordHasher(options.passwords);
   return createPlugin({
     id: "field-security",
@@ -73,28 +71,30 @@ export function fieldSecurity(options: FieldSecurityOptions = {}): Plugin {
     provides: ["password", "omit", "encrypted", "field-rules"],
     setup(context) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`field-security: ${sentence}`);
-      encryption = setUpEncryption(context, options);
-      passwords = setUpPasswords(context, hasher);
+      const encryption = setUpEncryption(context, options);
+      const passwords = setUpPasswords(context, hasher);
       setUpFieldRules(context);
+      return { encryption, passwords };
     },
-    async start({ driver }) {
+    async start({ driver }, { encryption }) {
       if (encryption !== undefined) await checkIndexes(driver, encryption);
     },
-    wrapDriver(driver) {
+    wrapDriver(driver, _context, { encryption, passwords }) {
       if (encryption !== undefined || passwords.size > 0) refuseProtected(driver);
       return encryption === undefined ? driver : encryptingDriver(driver, encryption);
     },
-    wrapHandlerDriver: (driver) => (passwords.size === 0 ? driver : hashingDriver(driver, passwords, hasher)),
+    wrapHandlerDriver: (driver, _context, _scope, { passwords }) =>
+      passwords.size === 0 ? driver : hashingDriver(driver, passwords, hasher),
   });
 }
 
 function setUpPasswords(
-  { entities, hooks, services, config, log, problem }: PluginContext,
+  { entities, hooks, provide, config, log, problem }: PluginContext,
   hasher: PasswordHasher,
 ): ReadonlyMap<string, readonly PasswordColumn[]> {
   const columns = passwordColumns(entities);
   if (columns.size === 0) return columns;
-  services.register(PASSWORDS_SERVICE, () => hasher);
+  provide(PASSWORDS_SERVICE, () => hasher);
   reportCosts(columns, { production: config.production, log, problem });
   hooks.on(
     "operation:protect",
@@ -113,13 +113,13 @@ function setUpPasswords(
   return columns;
 }
 
-function setUpFieldRules({ entities, hooks, services, problem }: PluginContext): void {
+function setUpFieldRules({ entities, hooks, has, use, problem }: PluginContext): void {
   if (!hasFieldRules(entities)) return;
-  if (!services.has("rules.fields")) {
+  if (!has(FieldRules)) {
     problem("fields with .readable() or .writable() need the plugin rules, listed before field-security");
     return;
   }
-  const plans = compileFieldPlans(entities, services.resolve<FieldRules>("rules.fields"));
+  const plans = compileFieldPlans(entities, use(FieldRules));
   hooks.on("access:mask", (draft) => narrowMask(plans.get(draft.entity) ?? [], draft), {
     appliesTo: (entity) => plans.has(entity),
     timeout: 0,

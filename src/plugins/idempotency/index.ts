@@ -8,7 +8,7 @@ import {
   type PluginContext,
   type Route,
   type RouteDescription,
-  type RouteNotes,
+  RouteNotes,
   schemaFromEntities,
 } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
@@ -48,8 +48,6 @@ export type { IdempotencyOptions } from "./idempotency-options.ts";
  */
 export function idempotency(options: IdempotencyOptions = {}): Plugin {
   const settings = completeOptions(options);
-  let rules: KeyRules = keyRulesOf([], { required: [], withoutTransaction: [] });
-  let sweeping: Sweeping | undefined;
   return createPlugin({
     id: "idempotency",
     version: "1.0.0",
@@ -59,18 +57,26 @@ export function idempotency(options: IdempotencyOptions = {}): Plugin {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`idempotency: ${sentence}`);
       if (!settings.encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so kept answers have to be, too: idempotency({ encrypted: true })");
+      const state: KeysState = { rules: keyRulesOf([], { required: [], withoutTransaction: [] }), sweeping: undefined };
       context.hooks.on(
         "route:around",
-        answerOnce(context, settings, () => rules),
+        answerOnce(context, settings, () => state.rules),
       );
+      return state;
     },
-    start(context) {
-      rules = keyRulesOf(context.routes.list(), settings);
-      describeKeys(context, rules);
-      sweeping = keepSwept(context, settings.ttlMs);
+    start(context, state) {
+      state.rules = keyRulesOf(context.routes.list(), settings);
+      describeKeys(context, state.rules);
+      state.sweeping = keepSwept(context, settings.ttlMs);
     },
-    stop: () => sweeping?.end(),
+    stop: (_context, { sweeping }) => sweeping?.end(),
   });
+}
+
+interface KeysState {
+  /** Those of all routes, once the app has started. */
+  rules: KeyRules;
+  sweeping: Sweeping | undefined;
 }
 
 /** Whether an answer may show what comes from an encrypted field. */
@@ -79,7 +85,6 @@ function holdEncrypted(entities: readonly AnyEntity[]): boolean {
 }
 
 /** Another plugin keeps the notes, and need not be there. */
-function describeKeys({ services }: PluginContext, rules: KeyRules): void {
-  if (services.has("openapi.routes"))
-    services.resolve<RouteNotes>("openapi.routes").add((route) => noteOf(rules, route));
+function describeKeys({ tryUse }: PluginContext, rules: KeyRules): void {
+  tryUse(RouteNotes)?.add((route) => noteOf(rules, route));
 }

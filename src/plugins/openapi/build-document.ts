@@ -1,6 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { AnyEntity, JsonSchema, ResolvedRelation } from "../../entity/index.ts";
-import type { PluginContext, QueryParser, Route, RouteDescription, RouteNotes, RouteReader } from "../../gate/index.ts";
+import {
+  type PluginContext,
+  QueryParser,
+  type Route,
+  type RouteDescription,
+  type RouteNotes,
+  type RouteReader,
+} from "../../gate/index.ts";
 import { isPromiseLike, pascalCase, withDeadline } from "../../kernel/index.ts";
 import { describeOperation, operationIdOf, response } from "./describe-operation.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";
@@ -110,13 +117,12 @@ async function createReader(
   { context }: DocumentSource,
   { scope, reads }: ReaderView,
 ): Promise<{ readonly reader: RouteReader; readonly schemas: RecordSchemas }> {
-  const { entities: model, services } = context;
+  const { entities: model, tryUse } = context;
   const relations = new Map<AnyEntity, readonly ResolvedRelation[]>();
-  if (services.has("crud.query")) {
-    const parser = services.resolve<QueryParser>("crud.query");
+  const parser = tryUse(QueryParser);
+  if (parser !== undefined)
     for (const entity of [...model.entities, ...model.foreign])
       relations.set(entity, await parser.includes(entity, scope));
-  }
   const schemas = createRecordSchemas(scope, (entity) => relations.get(entity) ?? []);
   return {
     reader: { scope, reads: (entity) => reads.has(entity), record: schemas.ref, fields: fieldsSchema },

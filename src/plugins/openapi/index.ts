@@ -9,7 +9,7 @@ import {
   type PluginContext,
   type RouteContext,
   type RouteDescription,
-  type RouteNotes,
+  RouteNotes,
 } from "../../gate/index.ts";
 import { BadRequestError, Reply, readParameters, unknownKeys } from "../../kernel/index.ts";
 import { addDocsPage } from "./add-docs-page.ts";
@@ -23,7 +23,6 @@ export { openapiDocument } from "./openapi-document.ts";
 // No hooks. Routes: GET /openapi.json, and GET /docs with what that page loads; neither in production unless asked for.
 
 /** Service: {@link RouteNotes}, for plugins whose hooks answer in place of routes. */
-const NOTES_SERVICE = "openapi.routes";
 
 const KNOWN: Readonly<Record<keyof OpenApiOptions, true>> = {
   info: true,
@@ -45,9 +44,9 @@ export function openapi(options: OpenApiOptions = {}): Plugin {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`openapi: ${sentence}`);
       const notes: Parameters<RouteNotes["add"]>[0][] = [];
       const source: DocumentSource = { context, options, notes };
-      context.services.register(NOTES_SERVICE, () => ({ add: (note) => void notes.push(note) }) satisfies RouteNotes);
+      context.provide(RouteNotes, () => ({ add: (note) => void notes.push(note) }));
       const documents = createDocuments(source);
-      context.services.register(DOCUMENT_SERVICE, () => documentMaker(source, documents));
+      context.provide(DOCUMENT_SERVICE, () => documentMaker(source, documents));
       addRoutes(source, documents);
     },
   });

@@ -6,7 +6,7 @@ import {
   type Plugin,
   type PluginContext,
   type Route,
-  type RouteNotes,
+  RouteNotes,
   schemaFromEntities,
 } from "../../gate/index.ts";
 import type { KernelRequest } from "../../kernel/index.ts";
@@ -38,6 +38,15 @@ interface Counting {
   readonly usages: Usage[];
 }
 
+interface LimitState {
+  readonly counting: WeakMap<KernelRequest, Counting>;
+  count: CountRequest | undefined;
+  /** Empty until the app has started: before that, it answers probes only. */
+  byRoute: ReadonlyMap<Route, RoutePolicies>;
+  /** Whether the log has been told that addresses are unknown. */
+  hasWarned: boolean;
+}
+
 /**
  * Limits how many requests are let through. Work inside the process and health probes are not limited. Options that
  * make no sense are a ConfigurationError when the app starts.
@@ -58,20 +67,15 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
   const { policies = DEFAULT_POLICIES, store = memoryRateStore(), onStoreFailure = "memory" } = options;
   const { storeTimeoutMs = 500 } = options;
   const trusts = trustedProxies(options.trustedProxies);
-  const counting = new WeakMap<KernelRequest, Counting>();
-  let count: CountRequest;
-  // Empty until the app has started: what is answered before that is probes alone.
-  let byRoute: ReadonlyMap<Route, RoutePolicies> = new Map();
-  let isToldOfUnknown = false;
 
-  function begin(request: KernelRequest, log: PluginContext["log"]): Counting {
+  function begin(request: KernelRequest, state: LimitState, log: PluginContext["log"]): Counting {
     const network = clientAddress(request, trusts)?.network;
-    if (network === undefined && !isToldOfUnknown) {
-      isToldOfUnknown = true;
+    if (network === undefined && !state.hasWarned) {
+      state.hasWarned = true;
       log.warn("Where requests come from is unknown, so all that nobody is logged in for share their limits");
     }
     const begun = { network, usages: [] };
-    counting.set(request, begun);
+    state.counting.set(request, begun);
     return begun;
   }
 
@@ -79,28 +83,30 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
     ...PLUGIN,
     ...(store.entities === undefined ? {} : { schema: schemaFromEntities(store.entities, { internal: true }) }),
     setup({ hooks, log }) {
+      const state: LimitState = { counting: new WeakMap(), count: undefined, byRoute: new Map(), hasWarned: false };
       hooks.on("request:start", ({ request, route }) => {
-        const found = byRoute.get(route);
-        if (found === undefined) return;
-        const { network, usages } = begin(request, log);
-        return countRequest(count, found.byAddress, { route, network, principal: undefined }, usages);
+        const found = state.byRoute.get(route);
+        if (found === undefined || state.count === undefined) return;
+        const { network, usages } = begin(request, state, log);
+        return countRequest(state.count, found.byAddress, { route, network, principal: undefined }, usages);
       });
       hooks.on("route:around", ({ request, route, scope: { principal } }) => {
-        const found = byRoute.get(route);
-        const begun = counting.get(request);
-        if (found === undefined || begun === undefined) return;
-        return countRequest(count, found.byCaller, { route, network: begun.network, principal }, begun.usages);
+        const found = state.byRoute.get(route);
+        const begun = state.counting.get(request);
+        if (found === undefined || begun === undefined || state.count === undefined) return;
+        return countRequest(state.count, found.byCaller, { route, network: begun.network, principal }, begun.usages);
       });
       hooks.on("request:end", ({ request, response }) => {
-        const usages = counting.get(request)?.usages ?? [];
+        const usages = state.counting.get(request)?.usages ?? [];
         if (usages.length > 0) addLimitHeaders(response, usages);
       });
+      return state;
     },
-    async start({ routes, services, driver, log }) {
-      byRoute = policiesOfRoutes(policies, routes.list());
-      count = createCounter(store, { onFailure: onStoreFailure, timeoutMs: storeTimeoutMs, log });
+    async start({ routes, tryUse, driver, log }, state) {
+      state.byRoute = policiesOfRoutes(policies, routes.list());
+      state.count = createCounter(store, { onFailure: onStoreFailure, timeoutMs: storeTimeoutMs, log });
       await store.open?.({ driver, log });
-      if (services.has("openapi.routes")) services.resolve<RouteNotes>("openapi.routes").add(noteOf(policies));
+      tryUse(RouteNotes)?.add(noteOf(policies));
     },
     stop: () => store.close?.(),
   });

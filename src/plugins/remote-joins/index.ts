@@ -43,13 +43,13 @@ const KNOWN: Readonly<Record<keyof RemoteJoinsOptions, true>> = {
 /** Joins the records of `.remote()` relations that `include` asks for. Without it, an app that has some does not start. */
 export function remoteJoins(options: RemoteJoinsOptions = {}): Plugin {
   const settings = completeOptions(options, "remoteJoins");
-  const stitcher = createStitcher(settings);
   return createPlugin({
     id: "remote-joins",
     version: "1.0.0",
     provides: ["remote-relations"],
     setup({ hooks, problem }) {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`remoteJoins: ${sentence}`);
+      const stitcher = createStitcher(settings);
       hooks.on("operation:join", (operation) => join(operation, stitcher, settings), {
         appliesTo: (entity, kind) => hasRemoteRelations(entity) && givesRecords(kind),
         timeout: 0, // a stitch has a deadline of its own

@@ -73,8 +73,8 @@ function toMap(tree: IncludeTree): RemoteInclude {
  * entities whose records no caller can see.
  * @throws ConfigurationError listing all problems
  */
-export function checkRelations({ entities: model, services, config, log }: PluginContext): void {
-  const problems = model.entities.flatMap((entity) => remoteProblems(entity, services));
+export function checkRelations({ entities: model, has, config, log }: PluginContext): void {
+  const problems = model.entities.flatMap((entity) => remoteProblems(entity, { has }));
   for (const { source, name, remote, target } of model.entities.flatMap(model.relationsOf))
     if (remote !== undefined && remote.service === undefined && model.get(target.name) === undefined)
       problems.push(

@@ -1,6 +1,14 @@
 // Adds who may do what: rules by name, the built-in five, `defineRule` and `all`, and the owner of a record.
 // Specification section 5.
-import { createPlugin, type Plugin, type PluginContext, type PolicyQuestion } from "../../gate/index.ts";
+import {
+  createPlugin,
+  FieldRules,
+  type Plugin,
+  type PluginContext,
+  type PolicyQuestion,
+  RouteRules,
+  RuleLists,
+} from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { compilePlans, decide } from "./decide.ts";
 import type { Rule } from "./rule.ts";
@@ -39,13 +47,6 @@ export interface RulesOptions {
 
 const KNOWN: Readonly<Record<keyof RulesOptions, true>> = { rules: true };
 
-/** Service: `FieldRules`, for plugins that guard single fields. */
-const FIELDS_SERVICE = "rules.fields";
-/** Service: `RuleLists`, for surfaces with rules of their own. */
-const LISTS_SERVICE = "rules.lists";
-/** Service: `RouteRules`, for plugins that tell callers which routes are theirs. */
-const ROUTES_SERVICE = "rules.routes";
-
 /** Authorization: without it, every operation of callers is denied. */
 export function rules(options: RulesOptions = {}): Plugin {
   return createPlugin({
@@ -53,15 +54,15 @@ export function rules(options: RulesOptions = {}): Plugin {
     version: "1.0.0",
     provides: ["rules"],
     setup(context) {
-      const { hooks, log, problem, records, services } = context;
+      const { hooks, log, problem, provide, records } = context;
       refuseSharedIds(context);
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) problem(`rules: ${sentence}`);
       const table = createRuleTable(options.rules ?? [], problem);
       const fieldRules = createFieldRules(context, table);
       const plans = compilePlans(context, table);
       const lists = createRuleLists(context, table);
-      services.register(FIELDS_SERVICE, () => fieldRules);
-      services.register(LISTS_SERVICE, () => lists);
+      provide(FieldRules, () => fieldRules);
+      provide(RuleLists, () => lists);
       const allows = (operation: PolicyQuestion): void | Promise<void> => {
         const { rules: own, entity, access } = operation;
         const plan = own === undefined ? plans.get(entity)?.[access] : lists.planOf(own, entity);
@@ -69,7 +70,7 @@ export function rules(options: RulesOptions = {}): Plugin {
       };
       records.policy({ name: "rules", allows });
       const authorizeRoute = createRouteAuthorizer(table, log);
-      services.register(ROUTES_SERVICE, () => createRouteRules(authorizeRoute));
+      provide(RouteRules, () => createRouteRules(authorizeRoute));
       hooks.on("route:authorize", authorizeRoute);
       hooks.on("operation:normalize", setOwner, {
         appliesTo: (entity, kind) => (kind === "create" || kind === "update") && hasOwnerColumn(entity),

@@ -36,13 +36,13 @@ const VERSION = "1.0.0";
 export function telemetry(options: TelemetryOptions = {}): Plugin {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: typeof DEFAULTS = { ...DEFAULTS, ...Object.fromEntries(given) };
-  const known = new WeakMap<KernelRequest, TracedRequest>();
-  let recording: Recording | undefined;
   return createPlugin({
     id: "telemetry",
     version: VERSION,
-    services: { "kernel.tracer": () => createTracer(() => recording, known, settings) },
-    setup({ hooks, config, problem }) {
+    setup({ hooks, config, problem, provide }) {
+      const known = new WeakMap<KernelRequest, TracedRequest>();
+      const state: { recording: Recording | undefined } = { recording: undefined };
+      provide("kernel.tracer", () => createTracer(() => state.recording, known, settings));
       for (const sentence of unknownKeys(options, Object.keys(DEFAULTS))) problem(`telemetry: ${sentence}`);
       for (const [name, value] of given)
         if (Object.hasOwn(DEFAULTS, name) && typeof value !== "boolean")
@@ -57,13 +57,15 @@ export function telemetry(options: TelemetryOptions = {}): Plugin {
         hooks.on("route:around", ({ request, scope: { principal } }) => {
           if (principal.kind === "user") known.get(request)?.span.setAttribute("enduser.id", principal.user.id);
         });
+      return state;
     },
-    ...(settings.statements ? { wrapDriver: (driver) => tracedDriver(driver, () => recording?.spans) } : {}),
-    async start({ log }) {
+    wrapDriver: (driver, _context, state) =>
+      settings.statements ? tracedDriver(driver, () => state.recording?.spans) : driver,
+    async start({ log }, state) {
       const api = await loadApi(log);
       if (api === undefined) return;
       const measure = settings.metrics ? measureRequests(api, VERSION) : () => {};
-      recording = { spans: createSpans(api, VERSION), measure };
+      state.recording = { spans: createSpans(api, VERSION), measure };
     },
   });
 }

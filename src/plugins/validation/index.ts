@@ -1,7 +1,7 @@
 // Adds what may be written: values checked by the field's kind, defaults, cross-field validators, references that exist.
 // Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
-import { createPlugin, type Operation, type OperationKind, type Plugin } from "../../gate/index.ts";
+import { createPlugin, FieldChecks, type Operation, type OperationKind, type Plugin } from "../../gate/index.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
 import { checkValues, fieldChecks } from "./check-values.ts";
 import { checkCrossFields } from "./cross-fields.ts";
@@ -12,17 +12,14 @@ export { validateCrossFields } from "./cross-fields.ts";
 // Hooks: operation:normalize (what of a body counts), operation:validate (whether it is right); create and update.
 // No options.
 
-/** Service: `FieldChecks`, for values that are no records': inputs and queries of actions. */
-const FIELDS_SERVICE = "validation.fields";
-
 /** Validation of input: without it, whatever callers send goes to the driver. */
 export function validation(): Plugin {
   return createPlugin({
     id: "validation",
     version: "1.0.0",
     provides: ["validation"],
-    setup({ entities, hooks, problem, services }) {
-      services.register(FIELDS_SERVICE, () => fieldChecks);
+    setup({ entities, hooks, problem, provide }) {
+      provide(FieldChecks, () => fieldChecks);
       const plans = new Map(entities.entities.map((entity) => [entity, compileInputPlan(entities, entity, problem)]));
       const planOf = ({ entity }: Operation): InputPlan => plans.get(entity) as InputPlan;
       const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => plans.has(entity) && isWrite(kind);

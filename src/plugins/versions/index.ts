@@ -4,16 +4,16 @@ import {
   createPlugin,
   type ParameterDescription,
   type Plugin,
+  RequestConditions,
   type Route,
   type RouteDescription,
-  type RouteNotes,
+  RouteNotes,
 } from "../../gate/index.ts";
 import { createRequestConditions } from "./create-request-conditions.ts";
 
 // No hooks, no options. Drivers count the versions.
 
 /** Service: a {@link RequestConditions}, for surfaces that answer with one record, or change it. */
-const REQUESTS_SERVICE = "versions.requests";
 
 /** Versions of records as ETags, and what requests ask of them. */
 export function versions(): Plugin {
@@ -21,13 +21,13 @@ export function versions(): Plugin {
     id: "versions",
     version: "1.0.0",
     provides: ["versioned"],
-    setup({ services }) {
+    setup({ provide }) {
       const conditions = createRequestConditions();
-      services.register(REQUESTS_SERVICE, () => conditions);
+      provide(RequestConditions, () => conditions);
     },
-    start({ services }) {
+    start({ tryUse }) {
       // Another plugin keeps the notes, and need not be there.
-      if (services.has("openapi.routes")) services.resolve<RouteNotes>("openapi.routes").add(noteOf);
+      tryUse(RouteNotes)?.add(noteOf);
     },
   });
 }

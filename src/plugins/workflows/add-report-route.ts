@@ -1,6 +1,6 @@
 import type { AnyEntity, JsonSchema } from "../../entity/index.ts";
 import {
-  type FieldChecks,
+  FieldChecks,
   type FieldReader,
   isUsable,
   type OperationScope,
@@ -57,7 +57,7 @@ function describeReport(): RouteDescription {
  * @param outputs the outputs that actions declare, by name of their workflow
  */
 export function addReportRoute(
-  { entities, routes, services, log }: PluginContext,
+  { entities, routes, use, log }: PluginContext,
   engine: WorkflowEngine,
   outputs: ReadonlyMap<string, OutputFields>,
 ): void {
@@ -68,7 +68,7 @@ export function addReportRoute(
     const fields = outputs.get(name);
     if (fields === undefined) return shown;
     try {
-      const reader = readers.get(name) ?? services.resolve<FieldChecks>("validation.fields").compile(fields);
+      const reader = readers.get(name) ?? use(FieldChecks).compile(fields);
       readers.set(name, reader);
       const given = shown as Readonly<Record<string, unknown>> | null | undefined;
       return reader.fromObject(Object.fromEntries(Object.keys(fields).map((field) => [field, given?.[field]])));

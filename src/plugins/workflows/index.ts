@@ -1,7 +1,7 @@
 // Adds workflows: steps in order, taken back in reverse when one fails, in memory or with a journal that survives the process.
 // Specification sections 1 (5), 1.1 and 4.3.
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
-import { createPlugin, type Plugin, schemaFromEntities, type WorkflowRunner } from "../../gate/index.ts";
+import { createPlugin, type Plugin, schemaFromEntities, WorkflowRunner } from "../../gate/index.ts";
 import { unknownKeys, WorkflowFailedError } from "../../kernel/index.ts";
 import { addReportRoute } from "./add-report-route.ts";
 import type { WorkflowBuilder, WorkflowDefinition, WorkflowResult } from "./definition/workflow.ts";
@@ -9,13 +9,7 @@ import { type JournalOptions, journalEngine } from "./engine/journal-engine.ts";
 import { memoryEngine } from "./engine/memory-engine.ts";
 import { journalEntities } from "./engine/stored-run.ts";
 import type { EngineHost, WorkflowEngine } from "./engine/workflow-engine.ts";
-import {
-  callerOf,
-  createAppWorkflows,
-  ENGINE_SERVICE,
-  type LocalWorkflows,
-  refuseInTransaction,
-} from "./execute-workflow.ts";
+import { callerOf, createAppWorkflows, ENGINE_SERVICE, refuseInTransaction } from "./execute-workflow.ts";
 import { readableOnly } from "./readable-only.ts";
 import { registerWorkflows } from "./register-workflows.ts";
 
@@ -74,16 +68,13 @@ const KNOWN: Readonly<Record<keyof WorkflowsOptions, true>> = {
 };
 
 /** Service: a `WorkflowRunner`, for actions. */
-const RUNNER_SERVICE = "workflows.runner";
 
 /** Workflows of actions, and of code through `runWorkflow`. */
 export function workflows(options: WorkflowsOptions = {}): Plugin {
   const { journal = false, encrypted = false, userOf } = options;
-  const engine =
+  const makeEngine = (): WorkflowEngine =>
     options.engine ?? (journal === false ? memoryEngine() : journalEngine(journal === true ? {} : journal));
-  const keepsJournal = engine.usesJournal === true;
-  const known = new Map<string, WorkflowDefinition>();
-  let own: LocalWorkflows | undefined;
+  const keepsJournal = options.engine === undefined ? journal !== false : options.engine.usesJournal === true;
   return createPlugin({
     id: "workflows",
     version: "1.0.0",
@@ -92,18 +83,21 @@ export function workflows(options: WorkflowsOptions = {}): Plugin {
       for (const sentence of unknownKeys(options, Object.keys(KNOWN))) context.problem(`workflows: ${sentence}`);
       if (keepsJournal && !encrypted && holdEncrypted(context.entities.entities))
         context.problem("fields are encrypted, so the journal has to be, too: workflows({ encrypted: true })");
+      const engine = makeEngine();
+      const known = new Map<string, WorkflowDefinition>();
       const outputs = registerWorkflows(context, options.workflows ?? [], known);
-      context.services.register(RUNNER_SERVICE, () => runnerOf(engine, known, keepsJournal));
-      own = createAppWorkflows(engine, context.config.limits);
-      context.services.register(ENGINE_SERVICE, () => own);
+      context.provide(WorkflowRunner, () => runnerOf(engine, known, keepsJournal));
+      const own = createAppWorkflows(engine, context.config.limits);
+      context.provide(ENGINE_SERVICE, () => own);
       if (keepsJournal) addReportRoute(context, engine, outputs);
+      return { engine, known, own };
     },
-    start({ log, entities, runAs, clientFor }) {
+    start({ log, entities, runAs, clientFor }, { engine, known, own }) {
       const host = { log, entities, workflows: known, userOf, runAs, clientFor };
-      own?.start(host);
+      own.start(host);
       return engine.start(host);
     },
-    stop: async () => void (await Promise.all([engine.stop(), own?.stop()])),
+    stop: async (_context, { engine, own }) => void (await Promise.all([engine.stop(), own.stop()])),
   });
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { FieldMask, HookFunction, OperationScope } from "../../../src/gate/index.ts";
 import {
   AuthorizationError,
   belongsTo,
@@ -10,7 +11,6 @@ import {
   noopLogger,
   string,
 } from "../../../src/index.ts";
-import type { FieldMask, HookFunction, OperationScope } from "../../../src/plugin.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { deferred } from "../../support/deferred.ts";
 

@@ -382,7 +382,7 @@ describe("request handling", () => {
     });
     const asks = createPlugin({
       id: "asks",
-      setup: ({ services, problem }) => void (services.has("clock") || problem("no clock")),
+      setup: ({ has, problem }) => void (has("clock") || problem("no clock")),
     });
     const kernel = await boot({ "GET /look": look }, { services: { clock: () => "noon" }, plugins: [asks] });
     const { json: body } = await send(kernel, "GET", "/api/look", { raw: { native: true } });

@@ -11,9 +11,10 @@ import {
   string,
 } from "keelson";
 import { audit } from "keelson/audit";
-import type { HookFunction, PluginContext, PluginOptions } from "keelson/plugin";
+import type { PluginContext, PluginOptions } from "keelson/plugin";
 import { createFakeKernel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
+import type { HookFunction } from "../../../src/gate/index.ts";
 import { PLUGIN_FAULTS } from "../../support/plugin-faults.ts";
 
 const note = entity("note", { text: string, team: string.default("red") }).rules({ read: ["everyone"] });
@@ -59,7 +60,7 @@ describe.each([
       "routes.add(GET /late)",
       ({ routes }) => routes.add({ method: "GET", path: "/late", action: "late", rules: [], handler: noop }),
     ],
-    ['services.register("late")', ({ services }) => services.register("late", noop)],
+    ['provide("late")', ({ provide }) => provide("late", noop)],
     ['problem("too late")', ({ problem }) => problem("too late")],
   ])("when a plugin calls %s in start, even if it catches the error", async (call, late) => {
     const sentence = `Plugin "acme/odd" called ${call} after setup, when it would have no effect; call it in setup()`;
@@ -110,7 +111,7 @@ describe("a context that is kept", () => {
     });
     await api.ready;
     expect(() => kept?.hooks.on("operation:authorize", noop)).toThrow(ConfigurationError);
-    expect(() => kept?.services.register("late", noop)).toThrow("after setup");
+    expect(() => kept?.provide("late", noop)).toThrow("after setup");
     await api.close();
   });
 });

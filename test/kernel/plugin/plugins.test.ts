@@ -34,8 +34,8 @@ describe("createPluginFactory", () => {
 
   it("turns options into plugins, with and without options", () => {
     expect(audit().id).toBe("audit");
-    expect(audit({ table: "trail" }).endpoints?.where?.handler({} as never)).toBe("trail");
-    expect(audit().endpoints?.where?.handler({} as never)).toBe("log");
+    expect(audit({ table: "trail" }).endpoints?.where?.handler({} as never, undefined)).toBe("trail");
+    expect(audit().endpoints?.where?.handler({} as never, undefined)).toBe("log");
   });
 
   it("is told from its plugins and from strangers", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HookFunction } from "../../../src/gate/index.ts";
 import {
   type AnyEntity,
   belongsTo,
@@ -20,7 +21,7 @@ import {
   type Plugin,
   string,
 } from "../../../src/index.ts";
-import type { HookFunction, OperationKind, OperationScope, PluginContext } from "../../../src/plugin.ts";
+import type { OperationKind, OperationScope, PluginContext } from "../../../src/plugin.ts";
 import { type JsonResponse, request, startApp } from "../../support/http.ts";
 import { propertyOptions } from "../../support/properties.ts";
 import { recordStatements } from "../../support/record-statements.ts";

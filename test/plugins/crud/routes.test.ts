@@ -1,7 +1,7 @@
 import { type AnyEntity, belongsTo, createPlugin, entity, int, memoryDriver, string } from "keelson";
 import { createTestApp, type TestApp } from "keelson/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryParser } from "../../../src/gate/index.ts";
+import { QueryParser } from "../../../src/gate/index.ts";
 
 const user = entity("user", { name: string })
   .ownedBy("id")
@@ -33,9 +33,9 @@ const noNotes = createPlugin({
 const tally = createPlugin({
   id: "test/tally",
   requires: ["crud"],
-  setup({ routes, entities, services }) {
+  setup({ routes, entities, use }) {
     const counted = entities.get("orderItem") as AnyEntity;
-    const parse = services.resolve<QueryParser>("crud.query").reads(["filter"], ["unit"]);
+    const parse = use(QueryParser).reads(["filter"], ["unit"]);
     routes.add({
       method: "GET",
       path: "/order-items/tally",

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { createPlugin, defaultPlugins, entity, keelson, memoryDriver, noopLogger, string } from "keelson";
 import { type OpenApiDocument, openapi, openapiDocument } from "keelson/openapi";
-import type { RouteNotes } from "keelson/plugin";
+import { RouteNotes } from "keelson/plugin";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { createDocumentedApp, USERS } from "./documented-app.ts";
 
@@ -130,10 +130,7 @@ describe("the document", () => {
   it("takes what other plugins note about routes", async () => {
     const limits = createPlugin({
       id: "limits",
-      start: ({ services }) =>
-        services
-          .resolve<RouteNotes>("openapi.routes")
-          .add(({ method }) => (method === "POST" ? { errors: [429] } : undefined)),
+      start: ({ use }) => use(RouteNotes).add(({ method }) => (method === "POST" ? { errors: [429] } : undefined)),
     });
     const app = createDocumentedApp({ plugins: [limits] });
     onTestFinished(() => app.close());

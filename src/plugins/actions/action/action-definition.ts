@@ -15,12 +15,12 @@ import type {
   RouteReader,
   Row,
 } from "../../../gate/index.ts";
-import type { KernelBody, Logger, Reply, User } from "../../../kernel/index.ts";
+import type { KernelBody, Logger, Reply, ServiceName, User } from "../../../kernel/index.ts";
 
 /** What a description may be about besides its reader. */
 export interface DescribedAction {
   readonly entity: AnyEntity;
-  resolve<T = unknown>(service: string): T;
+  resolve<T = unknown>(service: ServiceName<T>): T;
 }
 
 /** An action as data, whatever it was written with: a plain one, and what builders and prebuilt ones say besides. */
@@ -119,8 +119,8 @@ export interface ActionContext<
    * @throws EntityNotFoundError when the app has no such entity
    */
   client<E extends EntityRef>(entity: E): EntityClient<E extends string ? AnyEntity : E>;
-  resolve<T = unknown>(service: string): T;
-  resolveAsync<T = unknown>(service: string): Promise<T>;
+  resolve<T = unknown>(service: ServiceName<T>): T;
+  resolveAsync<T = unknown>(service: ServiceName<T>): Promise<T>;
   /** Runs work in a transaction: what it is given is this context, with that transaction's driver. */
   transaction<T>(work: (context: ActionContext<TInput, TQuery, TRecord>) => Promise<T>): Promise<T>;
   /** An answer with a status. @default status 200 */

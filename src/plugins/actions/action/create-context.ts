@@ -16,6 +16,7 @@ import {
   type KernelRequest,
   type Logger,
   Reply,
+  type ServiceName,
   type User,
 } from "../../../kernel/index.ts";
 import type { ActionContext, ActionRecord } from "./action-definition.ts";
@@ -113,10 +114,10 @@ class Context implements ActionContext {
       return found as EntityClient<E extends string ? AnyEntity : E>;
     };
   }
-  get resolve(): <T = unknown>(service: string) => T {
+  get resolve(): <T = unknown>(service: ServiceName<T>) => T {
     return (service) => this.scope.services.resolve(service);
   }
-  get resolveAsync(): <T = unknown>(service: string) => Promise<T> {
+  get resolveAsync(): <T = unknown>(service: ServiceName<T>) => Promise<T> {
     return (service) => this.scope.services.resolveAsync(service);
   }
   get transaction(): ActionContext["transaction"] {

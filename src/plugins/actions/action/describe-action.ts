@@ -19,9 +19,8 @@ import type { CompiledAction } from "./compile-action.ts";
 import { authorizeCollection } from "./run-action.ts";
 
 /** What documentation says about an action: what it says itself, or else what it declares. */
-export function describeAction({ services }: PluginContext, action: CompiledAction): DescribeRoute {
+export function describeAction({ use: resolve }: PluginContext, action: CompiledAction): DescribeRoute {
   const { entity, definition } = action;
-  const { resolve } = services;
   return async (reader) => {
     if (!(await mayUseAction(action, reader.scope))) return undefined;
     return definition.describe === undefined

@@ -6,7 +6,7 @@ import {
   type PluginContext,
   presentSettled,
   type RecordUse,
-  type RequestConditions,
+  RequestConditions,
   type RouteContext,
 } from "../../../gate/index.ts";
 import {
@@ -45,7 +45,7 @@ export function routeHandler(plugin: PluginContext, action: CompiledAction): (co
       root,
       search,
       request,
-      meet: action.onResource ? () => meetConditions(plugin.services, action, context) : undefined,
+      meet: action.onResource ? () => meetConditions(plugin, action, context) : undefined,
       readQuery: () => action.query?.fromQuery(search, scope.app.limits.parameters) ?? plainQuery(search, scope),
       readInput: () => readBody(action, context),
     });
@@ -182,20 +182,17 @@ function refuseLongId(id: string, scope: OperationScope): Record<never, never> {
   return {};
 }
 
-/** Service of another plugin; without it, what requests ask of a record is not checked. */
-const REQUESTS_SERVICE = "versions.requests";
-
 /**
  * Keeps what a request asks of the record that an action is about. Operations that change the record carry it in their
  * statements; what a handler does in other ways, or for its own sake, begins only if it is so.
  */
 function meetConditions(
-  services: PluginContext["services"],
+  { tryUse }: PluginContext,
   { method, access, definition }: CompiledAction,
   context: RouteContext,
 ): Promise<void> | undefined {
-  if (!services.has(REQUESTS_SERVICE)) return undefined;
-  const conditions = services.resolve<RequestConditions>(REQUESTS_SERVICE);
+  const conditions = tryUse(RequestConditions);
+  if (conditions === undefined) return undefined;
   if (method !== "GET") conditions.expect(context);
   const changes = method !== "GET" && (access === "update" || access === "delete");
   return definition.authorizes === "operations" && changes ? undefined : conditions.check(context, changes);
