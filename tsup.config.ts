@@ -34,7 +34,7 @@ export default defineConfig({
   sourcemap: true,
   dts: true,
   clean: true,
-  // Only what is used of these libraries, and no files of theirs to load: docs/adr/0026-what-a-start-pays-for.md
+  // Only what is used of these libraries, and no files of theirs to load: docs/adr/0026-do-less-at-start-up.md
   noExternal: compiledIn,
   esbuildOptions(options) {
     // ES modules rather than CommonJS, so that unused parts can be left out.

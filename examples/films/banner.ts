@@ -34,7 +34,7 @@ Good dramas, with their directors and reviews:
 Ada logs in, with a password made for this demo, and gets a token of her own:
   curl -X POST '${url}/api/users/login' -H 'Content-Type: application/json' -d '${credentials}'
 
-A review by Ada, with a note that nobody else can read:
+A review by Ada, with a note that only she can read:
   curl -X POST '${url}/api/reviews' -H 'Authorization: Bearer ${person}' -H 'Content-Type: application/json' -d '${review}'
 
 Ada may not delete a film (403); with the admin's token it goes:
@@ -61,7 +61,7 @@ function routeTable(api: FilmsApi): string {
 }
 
 function methods(routes: readonly RouteListing[]): string {
-  const byRules = groupBy(routes, ({ rules }) => rules.join(" or ") || "nobody");
+  const byRules = groupBy(routes, ({ rules }) => rules.join(" or ") || "no caller");
   return [...byRules].map(([rules, list]) => `${list.map(({ method }) => method).join(" ")} (${rules})`).join(", ");
 }
 

@@ -18,7 +18,7 @@ export interface DemoSecrets {
  * real ones, so production refuses them; a real application has them from its environment.
  * @param file theirs
  * @param database cannot be read without them
- * @throws ConfigurationError in production, when the file is not one of ours, or when only the database is there
+ * @throws ConfigurationError in production, when the file is not one of its own, or when only the database is there
  */
 export async function openDemoSecrets(file: string, database: string): Promise<DemoSecrets> {
   if (process.env.NODE_ENV === "production")

@@ -14,7 +14,7 @@ export const SIGN_TOKEN = "films.signToken";
 export const login = action()
   .rules("everyone")
   .input({ email: string.trim().lower(), password: string })
-  .meta({ summary: "Give a token to whoever knows the password" })
+  .meta({ summary: "Exchange the password for a token" })
   .handler(async ({ input, driver, entity, resolve, signal }) => {
     const found = await driver.findOne(entity, { email: input.email });
     const passwords = resolve<PasswordHasher>("field-security.passwords");

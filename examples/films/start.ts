@@ -49,7 +49,7 @@ function portFrom(text = "3000"): number {
 }
 
 /**
- * Takes the port until it is served, because an import comes first: nobody waits for it in vain, and a second start
+ * Takes the port until it is served, because an import comes first: a second start does not wait in vain, and
  * does not import the same films at the same time.
  */
 function reserve(port: number): Promise<() => Promise<void>> {

@@ -6,10 +6,10 @@ export function tokenOptions(secret: string) {
   return { secret, issuer: "https://films.example", audience: "films" } as const;
 }
 
-/** Signs a token that says who somebody is. */
+/** Signs a token that identifies a user. */
 export type SignToken = (user: User) => Promise<string>;
 
-/** A day, so that the lines a demo prints work as long as somebody tries them; a real API has minutes. */
+/** A day, so that the lines a demo prints work for as long as a visitor tries them; a real API has minutes. */
 const EXPIRES_IN = 86_400;
 
 export function createSigner(secret: string): SignToken {

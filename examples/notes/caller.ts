@@ -6,5 +6,5 @@ export function callerFrom(authorization: string | null | undefined): User | nul
   return id === undefined ? null : { id };
 }
 
-/** On whose behalf a page is made that anybody may see: somebody who owns nothing. */
+/** The caller for pages that everyone may see: a user who owns nothing. */
 export const visitor: User = { id: "visitor" };

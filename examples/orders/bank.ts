@@ -1,6 +1,6 @@
 import { conflictError } from "keelson";
 
-/** A payment, as somebody else's system would keep it. */
+/** A payment, as another system would keep it. */
 export interface Payment {
   readonly id: string;
   readonly amount: number;

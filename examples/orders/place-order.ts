@@ -52,7 +52,7 @@ export const placeOrder = workflow<PlaceOrder>("place-order")
       total: get("total"),
     })),
   )
-  // Somebody else's system. The key is the same each time this step of this run is tried.
+  // Another system. The key is the same each time this step of this run is tried.
   .step(
     "charge",
     ({ input, get, resolve, idempotencyKey }) =>

@@ -17,7 +17,7 @@ export interface OpenFilms {
 
 /**
  * Opens the films API on a new database, with the films that most people know.
- * @param file the database; there is none yet
+ * @param file the database, which does not exist yet
  */
 export async function openFilms(file: string, options: Pick<KeelsonConfig, "logger"> = {}): Promise<OpenFilms> {
   const random = (): string => randomBytes(12).toString("base64url");

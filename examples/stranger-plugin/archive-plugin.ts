@@ -8,7 +8,7 @@ export interface ArchiveOptions {
   readonly field: string;
 }
 
-/** The same meaning as the built-in `ownerOrAdmin`, as somebody else would write it. */
+/** The same meaning as the built-in `ownerOrAdmin`, as a third party would write it. */
 export const mineOrAdmin: Rule = defineRule("mineOrAdmin", ({ user, entity }) => {
   if (user === null) return false;
   if (user.role === "admin") return true;
@@ -39,7 +39,7 @@ export const archive = createPluginFactory<ArchiveOptions>(({ field = "archived"
   },
 }));
 
-/** What `archiveAction()` does, as somebody else would write it: one conditional statement that the update rule is part of. */
+/** What `archiveAction()` does, as a third party would write it: one conditional statement that the update rule is part of. */
 export const archiveLikeOurs = action()
   .onResource()
   .path("/archive")

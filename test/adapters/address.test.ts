@@ -62,7 +62,7 @@ describe("the address of the other end", () => {
     expect(await (await next.GET(asked, { params })).json()).toEqual({ address: "192.0.2.7" });
   });
 
-  it("is unknown where nobody tells it: Hono without node, Next, fetch", async () => {
+  it("is unknown where the host does not tell it: Hono without node, Next, fetch", async () => {
     const asked = () => new Request("http://host/api/x", { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await (await new Hono().use(honoAdapter(echo)).fetch(asked())).json()).toEqual({ address: null });
     const params = Promise.resolve({ path: ["x"] });

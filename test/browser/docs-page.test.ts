@@ -137,7 +137,7 @@ describe("the documentation page", () => {
     expect(await page.evaluate(() => Object.keys({ ...localStorage, ...sessionStorage }))).toEqual([]);
   });
 
-  it("runs nothing that somebody has written into a description, and nothing that is not its own", async () => {
+  it("runs no script from a description, and no script of another origin", async () => {
     await openDocs();
     await authorize("ann");
     await page.locator("#operations-Notes-createNote .opblock-summary-control").click();

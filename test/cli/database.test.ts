@@ -141,7 +141,7 @@ describe("keelson migrate", () => {
     expect((await project.run("migrate", "status", config("one"))).code).toBe(0);
   });
 
-  it("goes on after a migration that failed, once somebody has said how it ended", async () => {
+  it("goes on after a failed migration, once it is said how it ended", async () => {
     await project.run("migrate", "dev", "--name=start", config("one"));
     await project.write("prisma/migrations/29990101000000_broken/migration.sql", "SELECT * FROM nowhere;");
     expect((await project.run("migrate", "deploy", config("one"))).code).toBe(1);

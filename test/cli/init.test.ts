@@ -39,7 +39,7 @@ describe("keelson init", () => {
     expect(await project.read(".gitignore")).toContain(".env\n");
   });
 
-  it("writes into a folder that it makes, and asks nothing where nobody can answer", async () => {
+  it("writes into a folder that it makes, and asks nothing without a terminal", async () => {
     const project = await openProject({ "other.txt": "" }, false);
     onTestFinished(() => project.remove());
     expect(await project.run("init", "shop/api")).toMatchObject({

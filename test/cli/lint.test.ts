@@ -125,7 +125,7 @@ describe("keelson lint", () => {
     expect(out).toContain("GET /p: no caller may call it (plugin p)");
   });
 
-  it("knows the entities of other services: who may not see what an include leads to, and whom nobody sees", async () => {
+  it("knows the entities of other services, and what callers may not see of them", async () => {
     const services = 'services: { billing: () => { throw new RangeError("no such host"); } }';
     const { code, out } = await lint(remote("admin"), services, "--json");
     expect(code).toBe(0);

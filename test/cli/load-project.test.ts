@@ -29,7 +29,7 @@ describe("the configuration of a project", () => {
     expect(out).toMatch(/^METHOD +PATH +ACTION +RULES +PLUGIN$/m);
     expect(out).toMatch(/^GET +\/api\/notes\/:id +read +mine +crud$/m);
     expect(out).toMatch(/^POST +\/api\/notes +create +admin or mine +crud$/m);
-    expect(out).toMatch(/^DELETE +\/api\/notes\/:id +delete +nobody +crud$/m);
+    expect(out).toMatch(/^DELETE +\/api\/notes\/:id +delete +no caller +crud$/m);
     expect(await project.list()).toEqual(["keelson.config.ts", "src"]);
   });
 

@@ -119,7 +119,7 @@ describe("keelson start", { timeout: PATIENCE }, () => {
     expect(await command.ended).toBe(0);
   });
 
-  it("refuses a port that is none", async () => {
+  it("refuses a port that is not valid", async () => {
     const project = await notesProject();
     expect(await project.run("start", "--port=high")).toMatchObject({
       code: 1,

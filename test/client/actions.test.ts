@@ -80,7 +80,7 @@ describe("an action of one's own", () => {
     await expect(items().line()).rejects.toMatchObject({ code: "BAD_REQUEST", status: 400 });
   });
 
-  it("is a POST to its name when nobody told the client otherwise", async () => {
+  it("is a POST to its name unless the client is told otherwise", async () => {
     const client = createClient<typeof shop.api>({
       baseUrl: shop.baseUrl,
       routes: { orderItem: { actions: {} } },

@@ -20,7 +20,7 @@ async function open(options: Partial<Parameters<typeof createClient>[0]> = {}) {
 }
 
 describe("a client", () => {
-  it("asks for the token before each request, and sends none when there is none", async () => {
+  it("asks for the token before each request, and sends none without one", async () => {
     const tokens = ["one", Promise.resolve("two"), null, undefined, ""];
     const { client, seen } = await open({ getToken: () => tokens.shift() as string });
     for (let i = 0; i < 5; i++) await client.note.list();

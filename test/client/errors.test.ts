@@ -52,7 +52,7 @@ describe("an error of the API", () => {
     expect((await rejection(shop.clientOf("ann").orderItem.delete("item-00"))).code).toBe("FORBIDDEN");
   });
 
-  it("of a condition on a field that nobody may read is that of an unknown one", async () => {
+  it("of a condition on a field that no caller may read is that of an unknown one", async () => {
     const where = { token: "ann-token" } as never;
     const error = await rejection(shop.clientOf("ann").person.list({ where }));
     expect(error).toMatchObject({ code: "BAD_REQUEST", status: 400 });

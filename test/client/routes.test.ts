@@ -17,7 +17,7 @@ const segmentsOf = async (names: readonly string[]): Promise<string[]> => {
   return urls.map((url) => url.slice(1));
 };
 
-describe("the path of an entity nobody told the client about", () => {
+describe("the path of an entity that the client does not know", () => {
   it("is that of the server for regular nouns", async () => {
     const names = `post user comment orderItem category company day key boy city box class status bus branch wish tax
       address invoice photo image file house page blogPost APIKey userAPIKey order_item line2 schema invoiceLine

@@ -159,7 +159,7 @@ describe("docs/guides/auth-js.md", () => {
     ]);
   });
 
-  it("knows somebody of a company again, and takes no role from there", async () => {
+  it("recognises a user of a company, and takes no role from there", async () => {
     const { origin, api } = await startShop();
     const come = async () => {
       const browser = createBrowser(origin);
@@ -178,7 +178,7 @@ describe("docs/guides/auth-js.md", () => {
     expect(data).toMatchObject([{ name: "Eve", role: "customer" }]);
   });
 
-  it("takes roles from the database with the next request, and nobody who is gone", async () => {
+  it("takes roles from the database with the next request, and refuses deleted users", async () => {
     const { origin, driver } = await startShop();
     const { json: person } = await request(origin, "POST", "/api/users", { body: ann });
     const other = await signIn(origin, ann);

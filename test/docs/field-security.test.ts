@@ -61,7 +61,7 @@ describe("docs/guides/passwords.md", () => {
       expect(Number(iterations?.replaceAll(",", ""))).toBe(1000 * 2 ** Number(cost));
   });
 
-  it("has a login that tells nobody who exists, and makes old hashes anew", async () => {
+  it("has a login that does not tell which users exist, and renews old hashes", async () => {
     interface Block {
       readonly person: EntityLike;
       login(sign: (claims: { readonly sub: string }) => Promise<string>): Plugin;

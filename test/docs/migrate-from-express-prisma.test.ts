@@ -138,7 +138,7 @@ describe.each(Object.entries(APPS))("the tests of the old app, with the %s one",
     expect([second.json.length, second.json[0].id, second.headers.get("x-total-count")]).toEqual([1, "t2", "3"]);
   });
 
-  it("shows a task without what nobody selected, and 404 to others", async () => {
+  it("shows a task without unselected fields, and 404 to others", async () => {
     const { status, json } = await send("GET", "/tasks/t1", "ann");
     expect(status).toBe(200);
     expect(json).toMatchObject({

@@ -85,7 +85,7 @@ describe("the adapter for http2 in docs/guides/write-an-adapter.md", () => {
     expect([stream.rstCode, app.left.pop()]).toEqual([constants.NGHTTP2_INTERNAL_ERROR, "failed"]);
   });
 
-  it("ends what nobody reads any more", async () => {
+  it("ends what is no longer read", async () => {
     const stream = session.request({ ":path": "/ticks" });
     await once(stream, "data");
     stream.close(constants.NGHTTP2_CANCEL);

@@ -184,7 +184,7 @@ describe("relations", () => {
     ]);
   });
 
-  it("of many to many between records of one entity are two things until somebody says otherwise", () => {
+  it("of many to many between records of one entity are two things by default", () => {
     const user = entity("user", { friends: manyToMany(() => user), blocked: manyToMany(() => user) });
     expect(shown([user])).toEqual(["user.friends →→ user.-", "user.blocked →→ user.-"]);
     const fan = entity("fan", {

@@ -57,7 +57,7 @@ describe(".renamedFrom()", () => {
     ]);
   });
 
-  it("takes no entity that there still is, and no name that is none", () => {
+  it("takes no entity that there still is, and no name that is not valid", () => {
     const note = entity("note", { title: string }).renamedFrom("user");
     expect(createModel([user, note] as unknown as EntityLike[]).problems).toEqual([
       'note.renamedFrom("user"): there still is an entity "user"',

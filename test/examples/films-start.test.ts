@@ -189,7 +189,7 @@ describe("npm start", { timeout: 120_000 }, () => {
     other.close();
   });
 
-  it("refuses a port that is none", async () => {
+  it("refuses a port that is not valid", async () => {
     const app = start("none", { PORT: "many" });
     expect(await app.ended).toBe(1);
     expect(app.output()).toContain('PORT is "many"');

@@ -231,7 +231,7 @@ describe("the login", () => {
   const logIn = (email: unknown, password: unknown) =>
     request("POST", "/api/users/login", undefined, { email, password });
 
-  it("gives a token that says who somebody is", async () => {
+  it("gives a token that identifies the caller", async () => {
     const { status, body } = await logIn(" Ada@Films.example ", passwords.ada);
     expect([status, Object.keys(body)]).toEqual([200, ["token"]]);
     tokens.set("ada", body.token);
@@ -330,7 +330,7 @@ describe("the note of a review", () => {
 });
 
 describe("the people", () => {
-  it("show their names to everybody, their addresses to themselves and admins, their passwords to nobody", async () => {
+  it("show names to all, addresses to themselves and admins, passwords to none", async () => {
     const seen = async (person?: "ada" | "grace") => (await request("GET", "/api/users/grace", person)).body;
     for (const profile of [await seen(), await seen("ada"), await seen("grace")]) {
       expect(profile.name).toBe("Grace");

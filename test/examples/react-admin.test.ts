@@ -11,7 +11,7 @@ afterAll(() => endProcess(example));
 
 // What the page does in a browser: test/browser/react-admin.test.ts.
 describe("examples/react-admin", () => {
-  it("serves page and API on one port, and lets nobody else show the page", async () => {
+  it("serves page and API on one port, and forbids framing the page", async () => {
     const page = await fetch(`${example.url}/`);
     expect([page.status, new URL(page.url).pathname]).toEqual([200, "/admin/"]);
     expect(page.headers.get("content-security-policy")).toMatch(/default-src 'self';.*frame-ancestors 'none'/);

@@ -44,8 +44,8 @@ describe("two versions of an app on one database", () => {
   });
 });
 
-describe("a table that somebody else writes to", () => {
-  it("may hold what its column should not, which costs nobody but those who ask for it", async () => {
+describe("a table that other programs write to", () => {
+  it("may hold what its column should not, which costs only those who ask for it", async () => {
     const [, open] = SQL_DATABASES[0] as (typeof SQL_DATABASES)[number];
     const database = await open();
     cleanups.push(database.drop);

@@ -24,7 +24,7 @@ describe("keelson()", () => {
     expect([await read(yes), await read(no)]).toEqual(["passes", "denies"]);
   });
 
-  it("refuses default rules that are none", () => {
+  it("refuses default rules that are not valid", () => {
     const defaultRules = { read: [{ name: "odd", evaluate: "no function" }, "nobody knows"] };
     expect(() => keelson({ entities: [thing], driver: memoryDriver(), logger, defaultRules })).toThrow(
       /something in the list is not a rule[\s\S]*there is no rule "odd"[\s\S]*there is no rule "nobody knows"/,

@@ -21,7 +21,7 @@ describe("a kernel without plugins", () => {
     await kernel.close();
   });
 
-  it("denies every operation, since nobody allowed it", async () => {
+  it("denies every operation, since no plugin allowed it", async () => {
     const kernel = boot();
     const things = kernel.as({ id: "u1", role: "admin" }).thing;
     await expect(things?.list()).rejects.toMatchObject({ status: 403 });

@@ -268,7 +268,7 @@ describe.each(Object.entries(DRIVERS))("an enhanced driver on %s", (_, open) => 
       expect(await stored(person, "ann")).toMatchObject({ role: "person" });
     });
 
-    it("lets nobody give a record away", async () => {
+    it("lets no caller give a record away", async () => {
       await plant();
       await enhance().create(person, { ...annRow, id: "bob", email: "bob@shop.example" });
       await enhance({ user: { id: "ann" } }).update(note, { id: "n1" }, { authorId: "bob", status: "free" });

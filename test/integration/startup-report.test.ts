@@ -90,7 +90,7 @@ describe("the start-up report", () => {
     expect(problemsOf({ plugins: [a, b] })).toEqual(["Plugins wait for each other in a circular way: a -> b -> a"]);
   });
 
-  it("tells what to do about a factory that nobody called, and about strangers", () => {
+  it("tells what to do about a factory that was not called, and about strangers", () => {
     expect(problemsOf({ plugins: [health as never] })).toEqual([
       "The plugin list contains a function (health); call it: health()",
     ]);

@@ -125,7 +125,7 @@ describe("starting", () => {
     }
   });
 
-  it("does not crash the process when nobody looks at `ready`", async () => {
+  it("does not crash the process when `ready` is not awaited", async () => {
     const { driver, fail } = flaky();
     fail(new DatabaseUnavailableError());
     const unhandled = vi.fn();

@@ -26,7 +26,7 @@ describe("libraries that are compiled into the package", () => {
     expect(compiledIn.filter((name) => dependencies?.[name] !== undefined)).toEqual(NAMED_IN_DECLARATIONS);
   });
 
-  it("are none that deal with tokens: scanners for vulnerabilities have to see those", () => {
+  it("exclude those that deal with tokens, which vulnerability scanners must see", () => {
     expect(compiledIn).not.toContain("jose");
     expect(dependencies).toHaveProperty("jose");
   });

@@ -243,7 +243,7 @@ describe.each(BACKENDS)("access on %s", (_name, open_) => {
         expect(left).toEqual(grant[target] === 200 ? all.filter((id) => id !== idOf(caller, target)) : all);
       });
 
-      it("creates as the table says, and never in somebody else's name", async () => {
+      it("creates as the table says, and never in another caller's name", async () => {
         await reset(rule);
         const as = app.as(USERS[caller]);
         const ownId = USERS[caller]?.id;

@@ -355,7 +355,7 @@ describe.each(SQL_DATABASES)("actions on %s", (_name, openDatabase) => {
         },
       );
 
-      it("copies what the table says, in nobody's name but the caller's", async () => {
+      it("copies what the table says, in the caller's name only", async () => {
         await reset(rule);
         let expected = ALL.length;
         for (const target of targets) {

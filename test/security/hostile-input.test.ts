@@ -85,7 +85,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       [129, 404],
       [8_100, 404],
       [10_000, 400],
-    ])("of %i letters is nobody's at any door", async (length, status) => {
+    ])("of %i letters is no caller's at any door", async (length, status) => {
       for (const [method, path, body] of DOORS)
         await expectRefused(request(method, path("x".repeat(length)), body), status);
     });
@@ -271,7 +271,7 @@ describe.each(FUZZ_DATABASES)("hostile input, stored in %s:", (_name, open) => {
       expect(({} as { z?: unknown }).z).toBeUndefined();
     });
 
-    it("with ids in bulk that are none, too many or of another kind is refused", async () => {
+    it("with ids in bulk that are not valid, too many or of another kind is refused", async () => {
       for (const ids of [
         "[]",
         "null",
@@ -365,7 +365,7 @@ describe("hostile connections", () => {
       expect(written).toBeGreaterThan(MIB);
     });
 
-    it("a hundred clients who never finish a header or a body keep nobody from being answered", async () => {
+    it("a hundred clients who never finish a header or a body keep no caller from being answered", async () => {
       const halves = Array.from({ length: 100 }, (_, index) =>
         index % 2 === 0
           ? "GET /api/posts HTTP/1.1\r\nHost: fuz"
@@ -432,7 +432,7 @@ describe("hostile connections", () => {
       expect((await ask(world, request("GET", "/api/posts/p-ann"), host)).status).toBe(200);
     });
 
-    it("two lines of If-Match are one list, and two of Authorization are nobody", async () => {
+    it("two lines of If-Match are one list, and two of Authorization are anonymous", async () => {
       const { headers: read } = await ask(world, request("GET", "/api/posts/p-ann"), host);
       const tag = `If-Match: ${read.get("etag")}`;
       const write = (...headers: readonly string[]) =>

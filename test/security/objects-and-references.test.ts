@@ -126,7 +126,7 @@ describe("references", () => {
       }
   });
 
-  it("of which there may be one are not taken from whoever has it", async () => {
+  it("of which there may be one are not taken from the caller who has it", async () => {
     const system = systemOf(app());
     await system.person?.create({
       ...{ id: "new", name: "new", password: "long enough", apiToken: "t", recovery: "r", ssn: "new-ssn" },
@@ -174,7 +174,7 @@ describe("who calls", () => {
   const status = async (api: Keelson, path: string): Promise<number> =>
     (await api.fetch(new Request(`http://host.invalid${path}`))).status;
 
-  it("is asked with every request: whoever has lost a role has lost it", async () => {
+  it("is asked with every request: the caller who has lost a role has lost it", async () => {
     let user: User | null = { id: "u", role: "admin" };
     const api = start(() => user);
     const paths = ["/api/things", "/api/things/look", "/api/things/x"];
@@ -224,7 +224,7 @@ describe("two requests about the same object, on PostgreSQL", () => {
     await database?.drop();
   });
 
-  it("do not change what has become somebody else's meanwhile", async () => {
+  it("do not change what has become another caller's meanwhile", async () => {
     const system = systemOf(onPostgres);
     for (let round = 0; round < 12; round++) {
       const { json } = await sendAs(onPostgres, "ann", "POST", "/api/letters", { body: aLetter });

@@ -394,12 +394,12 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
       });
       const encryption = { key: "11".repeat(32) };
       expect(problemsOf(() => keelson({ entities: [lacking, required], encryption, logger: noopLogger }))).toEqual([
-        'action "a" of lacking: needs an optional datetime field "deletedAt", and there is none',
+        'action "a" of lacking: needs an optional datetime field "deletedAt", which it does not have',
         'action "b" of lacking: needs an optional datetime field "title", and that one is of the kind string',
         'action "d" of lacking: needs a bool field "archived", and that one is of the kind int',
         'action "e" of lacking: needs a bool field "archived", and that one is of the kind int',
         'action "f" of lacking: needs a bool field "flag", and that one is of the kind string',
-        'action "g" of lacking: needs a bool field "nothing", and there is none',
+        'action "g" of lacking: needs a bool field "nothing", which it does not have',
         'action "h" of lacking: there is no field "nothing" to leave out',
         'action "i" of lacking: toggleAction needs the name of a field, as in toggleAction("published")',
         'action "a" of required: needs an optional datetime field "at", and that one is not optional',

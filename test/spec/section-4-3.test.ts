@@ -103,7 +103,7 @@ describe.each(SQL_DATABASES)("on %s", (_name, openDatabase) => {
     expect([status, json]).toEqual([200, { was: 3, input: { any: ["thing"] } }]);
   });
 
-  it("4.3: an action on a record is 404 when there is none, before its handler runs", async () => {
+  it("4.3: an action on a missing record is 404, before its handler runs", async () => {
     for (const id of ["nothing-here", "x".repeat(129)]) {
       expect((await send("POST", `/posts/${id}/publish`)).status).toBe(404);
       expect((await send("POST", `/posts/${id}/refuse`, { reason: "r" })).status).toBe(404);

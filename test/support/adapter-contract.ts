@@ -243,7 +243,7 @@ export function testAdapter(
       expect(more).toEqual([]);
     });
 
-    it(`${REQUESTS} requests of two callers at once: nobody sees anything of the other`, async () => {
+    it(`${REQUESTS} requests of two callers at once: no caller sees anything of the other`, async () => {
       const busy = await start({ slow: true });
       try {
         const url = `http://127.0.0.1:${busy.port}`;

@@ -180,7 +180,7 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     }
   });
 
-  it("hands the body to whoever asks for it", async () => {
+  it("hands the body to the code that asks for it", async () => {
     const plugin = route("/echo", ({ body }: { body(): Promise<unknown> }) => body(), "POST");
     const kernel = await boot({ plugins: [plugin], driver: makeDriver() });
     expect((await kernel.call("POST", "/echo", { a: 1 })).body).toEqual({ a: 1 });
@@ -214,7 +214,7 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     await kernel.close();
   });
 
-  it("names a service that nobody registered", async () => {
+  it("names a service that is not registered", async () => {
     const plugin = createPlugin({ id: "asks", setup: ({ use }) => void use("nowhere") });
     await expect(boot({ plugins: [plugin], driver: makeDriver() })).rejects.toThrow('Service "nowhere" not found');
   });

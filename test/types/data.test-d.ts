@@ -21,7 +21,7 @@ describe("InferEntityData", () => {
     expectTypeOf<InferEntityData<typeof user>>().toEqualTypeOf<User>();
   });
 
-  it("has no timestamps where there are none", () => {
+  it("has no timestamps for entities without them", () => {
     expectTypeOf<InferEntityData<typeof profile>>().toEqualTypeOf<{ id: string; bio: string | null; userId: string }>();
     expectTypeOf<InferEntityData<typeof tag>>().toEqualTypeOf<{ id: string; name: string }>();
   });

@@ -134,7 +134,7 @@ function keyOf(title: unknown, releaseDate: unknown): string {
   return JSON.stringify([title, releaseDate]);
 }
 
-/** Each review is written by its author, as over HTTP. Without the film (a part of the data was imported) there is none. */
+/** Each review is written by its author, as over HTTP. A review without its film is skipped, when only a part of the data was imported. */
 async function addReviews(api: FilmsApi): Promise<void> {
   for (const { author, title, year, stars, text } of REVIEWS) {
     const client = api.as(author);

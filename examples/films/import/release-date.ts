@@ -10,7 +10,7 @@ const DATE = /^([A-Z][a-z]{2}) (\d{2}) (\d{4})$/;
 
 /**
  * The data ends with two films announced for 2011. No row is dated 2012 to 2014, and every later one (2015 to 2046) is
- * a film of 1915 to 1946, from "The Birth of a Nation" to "Duel in the Sun": a two-digit year that somebody read as 20xx.
+ * a film of 1915 to 1946, from "The Birth of a Nation" to "Duel in the Sun": a two-digit year that was read as 20xx.
  */
 const LAST_YEAR = 2011;
 

@@ -5,7 +5,7 @@ import { withSuffix } from "./slug-text.ts";
 
 /** The highest number behind a slug. Titles that are so common get something shorter than a longer search. */
 const NUMBERS = 50;
-/** Times that somebody else may be faster, before chance decides. */
+/** Attempts before the slug gets a random part. */
 const PATIENCE = 3;
 
 /** Which slugs of some are taken. */
@@ -15,8 +15,8 @@ async function takenOf(driver: Driver, { entity, field }: SlugPlan, wanted: read
 }
 
 /**
- * A slug for each text that is nobody's yet, nor that of another text in the list: `hello`, `hello-2`, `hello-3`.
- * @param attempt how often somebody else has been faster @default 0
+ * A free slug for each text, different from those of the other texts in the list: `hello`, `hello-2`, `hello-3`.
+ * @param attempt how often the slug was taken meanwhile @default 0
  */
 export async function freeSlugs(
   driver: Driver,

@@ -4,7 +4,7 @@ import { isPending } from "./slug.ts";
 import type { SlugPlan, SlugPlans } from "./slug-plan.ts";
 import { slugText } from "./slug-text.ts";
 
-/** Times that a write, or a transaction, begins again because somebody else took the slug first. */
+/** Times that a write, or a transaction, begins again because another one took the slug first. */
 const ATTEMPTS = 6;
 
 /** Conflicts about a slug that was made here: another one will do. */
@@ -12,7 +12,7 @@ const lost = new WeakSet<object>();
 
 /**
  * A driver that makes the slugs of what is stored. It sits below everything that writes: operations, imports, handlers,
- * workflows. A slug that somebody else takes between the look and the write is made again. In a transaction the whole
+ * workflows. A slug that is taken between the check and the write is made again. In a transaction the whole
  * transaction begins again, because a database such as PostgreSQL goes on with none in which a statement failed.
  */
 export function slugDriver(outside: Driver, plans: SlugPlans): Driver {

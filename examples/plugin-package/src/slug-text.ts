@@ -19,7 +19,7 @@ export function withoutAccents(text: string): string {
   return text.normalize("NFKD").replace(LATIN_MARK, "").normalize("NFC");
 }
 
-/** The slug of a text, as if nobody else had it: words in lower case, cut between characters. */
+/** The slug of a text, as if it were free: words in lower case, cut between characters. */
 export function slugText(text: string, { separator, maxLength, fallback, transliterate }: SlugStyle): string {
   const words = transliterate(text).toLowerCase().replace(APOSTROPHE, "").match(WORD) ?? [];
   return cut(words.join(separator), maxLength, separator) || fallback;

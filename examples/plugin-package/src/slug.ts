@@ -49,7 +49,7 @@ export function slugOptionsOf({ default: made }: FieldDefinition): SlugFieldOpti
   return made !== undefined && "make" in made ? options.get(made.make as Maker) : undefined;
 }
 
-/** Lets a field ask for slugs: somebody will make them. */
+/** Lets a field ask for slugs: a plugin makes them. */
 export function claim({ default: made }: FieldDefinition): void {
   if (made !== undefined && "make" in made) claimed.add(made.make as Maker);
 }

@@ -34,7 +34,7 @@ export interface SlugsOptions {
 
 /** The service `slugs`. */
 export interface Slugs {
-  /** What the slug of a text would be, if nobody else had it. */
+  /** What the slug of a text would be, if it were free. */
   preview(entity: string, text: string): string | undefined;
   /** Makes the slugs that are missing: of records from before the field was there. Gives how many. */
   fill(): Promise<number>;

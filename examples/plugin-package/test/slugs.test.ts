@@ -29,7 +29,7 @@ afterAll(() => app.close());
 
 const ann = app.as({ id: "ann" });
 const root = app.as({ id: "root", role: "admin" });
-const nobody = app.as(null);
+const anonymous = app.as(null);
 
 async function create(path: string, data: object, caller = ann): Promise<Record<string, string>> {
   const { status, body } = await caller.request("POST", `/api${path}`, data);
@@ -121,7 +121,7 @@ describe("actions", () => {
   it("import rows with the same title, each with a slug of its own", async () => {
     const rows = ["Row", "Row", "Row", "Other row"].map((title) => ({ title }));
     expect((await ann.request("POST", "/api/posts/import", rows)).body).toMatchObject({ created: 4, failed: [] });
-    const { body } = await nobody.request("GET", "/api/posts?title_like=row&_sort=slug&select=slug");
+    const { body } = await anonymous.request("GET", "/api/posts?title_like=row&_sort=slug&select=slug");
     expect((body as { slug: string }[]).map((one) => one.slug)).toEqual(["other-row", "row", "row-2", "row-3"]);
   });
 
@@ -138,22 +138,22 @@ describe("GET /:entities/by-slug/:slug", () => {
   it("gives the record, with what the query asks for, or 404", async () => {
     const { id: authorId } = await create("/authors", { name: "Ursula" }, root);
     const { id } = await create("/posts", { title: "Always Coming Home", authorId });
-    const found = await nobody.request("GET", "/api/posts/by-slug/always-coming-home?include=author&select=title");
+    const found = await anonymous.request("GET", "/api/posts/by-slug/always-coming-home?include=author&select=title");
     expect(found).toMatchObject({ status: 200, body: { id, title: "Always Coming Home", author: { name: "Ursula" } } });
-    expect((await nobody.request("GET", "/api/posts/by-slug/never")).status).toBe(404);
-    expect((await nobody.request("GET", "/api/posts?slug=always-coming-home")).body).toMatchObject([{ id }]);
+    expect((await anonymous.request("GET", "/api/posts/by-slug/never")).status).toBe(404);
+    expect((await anonymous.request("GET", "/api/posts?slug=always-coming-home")).body).toMatchObject([{ id }]);
   });
 
   it("asks the rules of reading, and hides what the field's mask hides", async () => {
     const { slug: hidden } = await create("/drafts", { title: "Secret plan" });
     expect(hidden).toBeUndefined();
     const path = "/api/drafts/by-slug/secret-plan";
-    const statuses = [nobody, ann, root].map(async (caller) => (await caller.request("GET", path)).status);
+    const statuses = [anonymous, ann, root].map(async (caller) => (await caller.request("GET", path)).status);
     expect(await Promise.all(statuses)).toEqual([401, 404, 200]);
   });
 
   it("is documented", async () => {
-    const { body } = await nobody.request("GET", "/openapi.json");
+    const { body } = await anonymous.request("GET", "/openapi.json");
     expect(body).toMatchObject({
       paths: {
         "/api/posts/by-slug/{slug}": { get: { operationId: "readPostBySlug", summary: "Read post by its slug" } },

@@ -51,14 +51,14 @@ describe("slugs()", () => {
 
   it.each([
     ["an option it does not know", { title: string, slug: slug() }, { seperator: "_" }, /"seperator".*"separator"/],
-    ["a separator that is none", { title: string, slug: slug() }, { separator: "/" }, /separator must be "-" or "_"/],
+    ["an unknown separator", { title: string, slug: slug() }, { separator: "/" }, /separator must be "-" or "_"/],
     ["a length out of range", { title: string, slug: slug({ maxLength: 5 }) }, {}, /post\.slug: maxLength must be/],
     ["no slug field at all", { title: string }, {}, /no entity has a slug\(\) field/],
     ["two slug fields", { title: string, slug: slug(), short: slug() }, {}, /post\.short: an entity has one slug/],
     ["a field that is not there", { titel: string, slug: slug() }, {}, /no field "title".*Did you mean "titel"/],
     ["a field that is no text", { title: int, slug: slug() }, {}, /made from text, and "title" is int/],
     ["a field that is hidden", { title: string.readable("admin"), slug: slug() }, {}, /would show what is in "title"/],
-    ["a function that is none", { title: string, slug: slug() }, { transliterate: "yes" }, /must be a function/],
+    ["a text in place of a function", { title: string, slug: slug() }, { transliterate: "yes" }, /must be a function/],
   ])("does not start with %s", async (_, fields, options, message) => {
     expect(await problemsOf(fields, options)).toMatch(message);
   });

@@ -1,7 +1,7 @@
 import { serve } from "keelson/node";
 import { createBilling } from "./api.ts";
 
-// `BILLING_SECRET` and `PORT` say what tokens are signed with and where it listens. Whoever has started it is told where
+// `BILLING_SECRET` and `PORT` say what tokens are signed with and where it listens. The process that started it is told where
 // that is, and takes it along when it ends.
 const api = createBilling({ secret: process.env.BILLING_SECRET ?? "" });
 const { url, close } = await serve(api, { port: Number(process.env.PORT ?? 3003) });

@@ -19,7 +19,7 @@ export const routes = defineCommand({
         method,
         path,
         action,
-        rules.join(" or ") || "nobody",
+        rules.join(" or ") || "no caller",
         plugin,
       ]),
     });

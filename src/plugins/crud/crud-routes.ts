@@ -149,7 +149,7 @@ interface RecordAnswers {
   answer(context: RouteContext, reply: Reply, operation: Operation): Reply | Promise<Reply>;
 }
 
-/** Selections that nobody asked to have the version in: it is read for the tag, and not shown. */
+/** Selections without the version: it is read for the tag, and not shown. */
 const extended = new WeakSet<readonly string[]>();
 
 /** The answers of an entity's routes; those of versions carry a tag. */

@@ -132,7 +132,7 @@ async function pointingHere(join: Join, key: string): Promise<Related> {
 /**
  * Pairs are bounded before anything is known of the records they lead to, and those the read rule hides are left out of
  * that. What else may hide a record, a condition that a plugin adds to lists, is not known here: such records still count,
- * so that somebody who is refused may learn that there are some.
+ * so that a refused caller may learn that some exist.
  */
 async function manyToMany(join: Join): Promise<Related> {
   const { operation, records, relation } = join;

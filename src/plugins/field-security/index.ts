@@ -44,7 +44,7 @@ export interface FieldSecurityOptions {
   readonly onDecryptError?: OnDecryptError | undefined;
   /**
    * For the time of a migration: what is stored in a field and is no ciphertext, because it was written before the field
-   * was encrypted, is returned as it is. Whoever writes to the database can then put values there without a key.
+   * was encrypted, is returned as it is. Anyone who can write to the database can then store values without a key.
    * @default false
    */
   readonly allowPlaintext?: boolean | undefined;

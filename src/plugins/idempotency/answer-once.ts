@@ -94,7 +94,7 @@ const VALUE = /^(?:"([\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x2b\
 
 /**
  * The key of a request: the draft wants it in quotation marks (RFC 9651, section 3.3.3), most clients send it without.
- * Undefined when there is none.
+ * Undefined without a key.
  * @throws BadRequestError for one that is malformed, and for several
  */
 function readKey({ headers }: KernelRequest): string | undefined {
@@ -131,7 +131,7 @@ export function answerOnce(
       const found = await claimKey(scope, { id, fingerprint: await fingerprintOf(call, key) }, settings);
       if (found.kind === "claimed") return carryOut(call, next, scope, found);
       if (found.answer !== null) return readAnswer(found.answer, scope);
-      throw new ConflictError("The request was carried out before, and its answer is none that can be kept");
+      throw new ConflictError("The request was carried out before, and its response cannot be replayed");
     };
   };
 

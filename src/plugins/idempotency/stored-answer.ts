@@ -73,7 +73,7 @@ export async function readAnswer(text: string, scope: OperationScope): Promise<K
 /** What a response showed depends on: entities and records, and digests of what the caller may see of them. */
 interface Rights {
   readonly entities: readonly string[];
-  /** Of each entity: whether all, some or none of its records, and which fields. */
+  /** For each entity: whether all, some or no records, and which fields. */
   readonly digest: string;
   /** Of each entity without records below: which there are at all for the caller. Answers of earlier versions have none. */
   readonly reach?: string | undefined;

@@ -171,7 +171,7 @@ function algorithmProblems(algorithms: readonly unknown[], bySecret: boolean): s
   if (algorithms.length === 0) return [`\`algorithms\` must be a list of one or more; ${choice}`];
   return algorithms
     .filter((name) => !known.includes(name))
-    .map((name) => `\`algorithms\`: "${String(name)}" is none that can be used here; ${choice}`);
+    .map((name) => `\`algorithms\`: "${String(name)}" cannot be used here; ${choice}`);
 }
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== "";

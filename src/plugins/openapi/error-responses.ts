@@ -55,7 +55,7 @@ const RETRY = Object.freeze({ "Retry-After": "Seconds after which it is worth an
 
 const KINDS: Readonly<Record<string, ErrorKind>> = {
   400: { name: "BadRequest", description: "The request, or a value in it, is wrong." },
-  401: { name: "Unauthenticated", description: "Nobody is logged in, or not recognisably." },
+  401: { name: "Unauthenticated", description: "The caller is not logged in, or not recognised." },
   403: { name: "Forbidden", description: "The caller may not do this." },
   404: { name: "NotFound", description: "There is no such record, or it is not the caller's to see." },
   409: { name: "Conflict", description: "Another record is in the way, or refers to this one." },

@@ -102,7 +102,7 @@ async function readDocument(
 ): Promise<Reply> {
   const place: Place = { prefix: root, base: request.base ?? "" };
   const { body, etag } = asksForPublic(search, context)
-    ? await context.runAs(null, (nobody) => documents(nobody, place))
+    ? await context.runAs(null, (anonymous) => documents(anonymous, place))
     : await documents(scope, place);
   const isKnown = namesTag(request.headers["if-none-match"], etag);
   return isKnown

@@ -32,7 +32,7 @@ function createRouteFinder(context: PluginContext): FindUsableRoutes {
     const anonymous =
       kind === "anonymous"
         ? await askAll(all, scope)
-        : await context.runAs(null, (nobody) => askAll(all, nobody, true), { early: true });
+        : await context.runAs(null, (anonymous) => askAll(all, anonymous, true), { early: true });
     const isClosed = (route: Route): boolean =>
       (anonymous.get(route)?.rules ?? route.rules ?? route.obeys)?.length === 0;
     const own = kind === "user" ? await askAll(all, scope) : anonymous;

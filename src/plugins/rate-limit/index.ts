@@ -72,7 +72,7 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
     const network = clientAddress(request, trusts)?.network;
     if (network === undefined && !state.hasWarned) {
       state.hasWarned = true;
-      log.warn("Where requests come from is unknown, so all that nobody is logged in for share their limits");
+      log.warn("The address of requests is unknown, so all anonymous callers share their limits");
     }
     const begun = { network, usages: [] };
     state.counting.set(request, begun);

@@ -84,7 +84,7 @@ export function checkRelations({ entities: model, has, config, log }: PluginCont
   if (config.production) return;
   for (const { name, rules = config.defaultRules } of model.foreign)
     if ((rules.read ?? []).length === 0)
-      log.warn(`${name} has no read rule, so nobody sees its records: includes of them are null`);
+      log.warn(`${name} has no read rule, so no caller sees its records: includes of them are null`);
 }
 
 /** What is wrong with the remote relations of an entity, a sentence each. */

@@ -99,7 +99,7 @@ interface Access {
   /** Columns that the condition looks at. */
   readonly columns: readonly string[];
   /**
-   * Whether a record satisfies the condition; undefined when there is none. A value that the record does not show fails
+   * Whether a record satisfies the condition; undefined without a condition. A value that the record does not show fails
    * it.
    */
   readonly holds: ((record: Row) => boolean) | undefined;

@@ -44,7 +44,7 @@ export type Outcome = boolean | Where | Guard;
 /** A rule made ready for one entity and access. Answers without a promise when the rule does. */
 export type Ask = (subject: Subject) => Outcome | Promise<Outcome>;
 
-/** Stops a rule that looks at the record before there is one; nobody sees it. */
+/** Stops a rule that looks at the record before there is one; never leaves this file. */
 const recordNeeded = Object.freeze({ name: "RecordNeeded" });
 
 const LOOKED_ON_LIST = "looks at `record`, which is null on lists; return a where or pass options.where";
@@ -53,7 +53,7 @@ const LOOKED_ON_ROUTE = "looks at `record`, which is null on endpoints";
 /**
  * Makes a rule ready to be asked about one entity and access. Whether it needs the record is found out by asking it
  * without one, each time: if it does not look, its answer holds for the whole statement. Remembering that it looked
- * would let one caller's request decide whether another, whom the rule turns away unseen, gets 403 or 404.
+ * would let the request of one caller decide whether another refused caller gets 403 or 404.
  */
 export function compileRule(rule: Rule): Ask {
   const { name, where } = rule;
@@ -151,8 +151,8 @@ class Context implements RuleContext {
 
 /**
  * An action on a record reads it by the rules of update, say: what is being done is an update then. A rule that passes
- * for every read must not pass for it. Where rules about creating are asked as about a list, nobody is about to own a
- * new record: that is the use of an endpoint.
+ * for every read must not pass for it. Where rules about creating are asked as about a list, no new record is
+ * about to get an owner: that is the use of an endpoint.
  */
 function whatIsDone({ kind, access = "read" }: Subject): OperationKind | "route" {
   if (access === "read") return kind;
@@ -223,7 +223,7 @@ function isPlainObject(value: unknown): value is Where & { readonly [kFailure]?:
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The first column that a condition compares although nobody can: its values are encrypted and have no index. */
+/** The first column in a condition that cannot be compared: its values are encrypted and have no index. */
 export function unaskable(condition: Condition): string | undefined {
   let name: string | undefined;
   visitCondition(condition, (leaf) => {
@@ -243,7 +243,7 @@ function facts(name: string, { entity, kind, scope }: Reported): Record<string, 
   return { rule: name, entity: entity?.name, operation: kind, requestId: scope.requestId };
 }
 
-/** A rule gave an answer that is none. */
+/** A rule returned something that is not a decision. */
 export function reportAnswer(name: string, subject: Reported, problem: string): void {
   subject.scope.app.log.warn(`Rule "${name}" ${problem}; it denies`, facts(name, subject));
 }

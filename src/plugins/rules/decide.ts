@@ -156,7 +156,7 @@ export function compilePlans(
   };
   return new Map([
     ...entities.entities.map((entity) => compile(entity, ACCESSES)),
-    // Nobody here writes what another service keeps, so its rules for that need not be known.
+    // This app does not write records of another service, so its rules for that need not be known.
     ...entities.foreign.map((entity) => compile(entity, ["read"])),
   ]);
 }

@@ -45,7 +45,7 @@ export type FilteredFields<T> = T extends readonly (infer R)[]
 /** What a filter was asked to do. */
 interface FieldFilter {
   readonly principal: Principal;
-  /** Whether any of some rules passes; `record` is what they may look at, undefined when there is none. */
+  /** Whether any of some rules passes; `record` is what they may look at, undefined without a record. */
   readonly judge: (names: readonly string[], entity: AnyEntity, record: Row | undefined) => boolean;
   /** Applies a filter of records to a record, an array or null. */
   apply(data: unknown, filter: (record: Row, entity: AnyEntity) => Row): unknown;
@@ -71,7 +71,7 @@ export function createFieldFilter(
     if (Array.isArray(data)) return data.map((one) => apply(one, filter));
     if (typeof data !== "object" || isPromiseLike(data))
       throw new ConfigurationError(`${name} takes a record, an array of records or null`);
-    // What a record was read as counts for more than what somebody takes it for.
+    // The entity that a record was read from counts for more than the one the caller names.
     const own = entityOfRecord(data) ?? entity;
     if (own === undefined)
       throw new ConfigurationError(
@@ -102,7 +102,7 @@ function isEntityLike(value: unknown): value is EntityLike {
   return "build" in value ? typeof value.build === "function" : "columns" in value && "relations" in value;
 }
 
-/** An identity without a proper id is nobody's: not even anonymous. */
+/** An identity without a valid id identifies no caller, not even an anonymous one. */
 function principalOf(user: User | null | undefined, isAdmin?: boolean): Principal {
   if (user === null || user === undefined) return ANONYMOUS;
   if (!isIdentified(user)) throw new AuthenticationError("The caller's identity is not valid");
@@ -213,7 +213,7 @@ class DetachedContext implements RuleContext {
     this.#record = record;
   }
 
-  /** Whether the rule looked at a record that nobody has. */
+  /** Whether the rule looked at a record that was not given. */
   get isMissingRecord(): boolean {
     return this.#isMissingRecord;
   }

@@ -68,7 +68,7 @@ export function filterReadableFields(
     return Array.isArray(value) ? filtered.map(([, one]) => one) : Object.fromEntries(filtered);
   }
 
-  /** Undefined for what is no record, or a record of nobody knows what. */
+  /** Undefined for what is not a record, or a record of an unknown entity. */
   function filterRelated(value: unknown, target: AnyEntity | undefined, depth: number): unknown {
     refuseDepth(depth);
     if (value === null) return null;

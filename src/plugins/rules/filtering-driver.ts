@@ -19,7 +19,7 @@ import { filterWritableFields } from "./filter-writable-fields.ts";
 
 /** A record that changes under the eyes of a rule again and again is given up on. */
 const ATTEMPTS = 3;
-/** What whoever stores a row fills in, and no rule speaks of. */
+/** Columns that the driver fills in, and that no rule is about. */
 const OWN_ROLES: ReadonlySet<string> = new Set(["id", "createdAt", "updatedAt", "version"]);
 
 /**

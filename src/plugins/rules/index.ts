@@ -38,8 +38,8 @@ export {
 /** Options of the `rules` plugin. */
 export interface RulesOptions {
   /**
-   * Rules this app means by their names. A definition that is given a rule itself needs none of it; names do when several
-   * rules of one name are defined in the process.
+   * Rules this app means by their names. Needed for names when several rules of one name are
+   * defined in the process; a definition may also be given the rule itself.
    * @default every rule that `defineRule` made
    */
   readonly rules?: readonly Rule[] | undefined;

@@ -17,7 +17,7 @@ export function createFieldRules({ problem }: PluginContext, table: RuleTable): 
 
 /** Lists of rules that operations bring along. */
 interface CompiledLists extends RuleLists {
-  /** The plan of a list; one that nobody made ready is made so now. A rule nobody knows denies, and is logged. */
+  /** The plan of a list, compiled now if it was not compiled before. An unknown rule denies, and is logged. */
   planOf(names: readonly string[], entity: AnyEntity): AccessPlan;
 }
 
@@ -41,7 +41,7 @@ export function createRuleLists({ problem, log }: PluginContext, table: RuleTabl
 
 /**
  * Decides whether a caller may use an endpoint. There is no record, so only rules that pass without one do: not
- * `owner`, and no rule that answers with a `where`. A rule nobody knows is logged and denies.
+ * `owner`, and no rule that answers with a `where`. An unknown rule is logged and denies.
  */
 export function createRouteAuthorizer(
   table: RuleTable,

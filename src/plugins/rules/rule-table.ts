@@ -15,7 +15,7 @@ export interface RuleTable {
 
 /**
  * The rules of one app: those that a definition holds itself, those the app was given, built-in ones, and those that
- * were defined under a name nobody else uses. Built-in names have one meaning. Problems with what it was given are
+ * were defined under a name that is used once. Built-in names have one meaning. Problems with what it was given are
  * reported.
  */
 export function createRuleTable(given: readonly Rule[], problem: (sentence: string) => void): RuleTable {

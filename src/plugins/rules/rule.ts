@@ -49,7 +49,7 @@ export interface Rule {
 export type RuleOptions = Pick<Rule, "where" | "check">;
 
 /**
- * The column that holds the owner's id: a foreign key, or "id" when a record is its own owner. Undefined when nobody
+ * The column that holds the owner's id: a foreign key, or "id" when a record is its own owner. Undefined when no caller
  * owns such records.
  */
 export function ownerKeyOf(entity: AnyEntity): string | undefined {
@@ -59,7 +59,7 @@ export function ownerKeyOf(entity: AnyEntity): string | undefined {
   return relation === undefined ? undefined : foreignKeyOf(ownedBy, relation);
 }
 
-/** Whether somebody is logged in, recognisably: an id that is no text must never equal anything. */
+/** Whether the caller is logged in with a valid id: an id that is not a text must never equal anything. */
 export function isIdentified(user: User | null): user is User {
   return user !== null && typeof user.id === "string" && user.id !== "";
 }
@@ -67,7 +67,7 @@ export function isIdentified(user: User | null): user is User {
 function owns({ user, entity, operation }: RuleContext): RuleResult {
   const key = entity === undefined ? undefined : ownerKeyOf(entity);
   if (key === undefined || !isIdentified(user)) return false;
-  // Whoever creates a record becomes its owner; nobody becomes the owner of a record that owns itself.
+  // The caller who creates a record becomes its owner, except where a record owns itself.
   return operation === "create" ? key !== "id" : { [key]: user.id };
 }
 
@@ -107,7 +107,7 @@ const NAME = /^[^\s(),](?:[^(),]*[^\s(),])?$/;
 
 /**
  * Every rule that was ever defined, so that an entity can refer to it by name. It holds definitions, never decisions:
- * apps share nothing but the names, and two rules of one name are nobody's until an app says which one it means.
+ * apps share nothing but the names, and of two rules with one name neither applies until an app says which one it means.
  */
 const defined = new Map<string, Rule | "ambiguous">();
 /** By name; "ambiguous" where several were defined. */

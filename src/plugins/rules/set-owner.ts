@@ -12,7 +12,7 @@ export function hasOwnerColumn(entity: AnyEntity): boolean {
 }
 
 /**
- * Guards the column that names the owner: whoever creates a record owns it, and nobody but an administrator gives a
+ * Guards the column that names the owner: the caller who creates a record owns it, and only an administrator gives a
  * record away or takes one.
  * @throws AuthorizationError, AuthenticationError, ValidationFailedError
  */
@@ -29,7 +29,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
     }
     if (isAdmin || given === user?.id) return;
     if (user !== null) throw new AuthorizationError();
-    if (given !== null) throw new AuthenticationError(); // somebody else's name on an anonymous record
+    if (given !== null) throw new AuthenticationError(); // an anonymous caller must not name an owner
     return;
   }
   if (given === undefined || isAdmin) return;

@@ -60,7 +60,7 @@ function isVisible({ column, target }: Reference, { scope, data }: Operation): P
   return findsRecord(scope, { kind: "list", entity: target, query: { where: { id: data[column] } } });
 }
 
-/** Asked as the caller, so that nobody finds out by trying what they may not read. */
+/** Asked as the caller, so that a caller cannot find out by trying what they may not read. */
 async function isStored({ column }: Reference, { kind, entity, id, scope, data }: Operation): Promise<boolean> {
   if (kind !== "update" || !scope.access.mask(entity).filterable.has(column)) return false;
   return findsRecord(scope, { kind: "read", entity, id, query: { where: { [column]: data[column] } } });

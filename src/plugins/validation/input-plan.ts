@@ -19,7 +19,7 @@ type InputKey =
   /** A column the framework keeps; the system may say what is in it on create. */
   | { readonly kind: "kept" }
   | { readonly kind: "relation"; readonly type: RelationDefinition["type"]; readonly foreignKey: string | undefined }
-  /** `<relation>Ids` of a manyToMany relation: passed on untouched, whoever writes links checks it. */
+  /** `<relation>Ids` of a manyToMany relation: passed on untouched, and checked by the code that writes links. */
   | { readonly kind: "links" };
 
 /** Everything validation knows about an entity, worked out once. */
@@ -64,7 +64,7 @@ function keysOf(entity: AnyEntity): ReadonlyMap<string, InputKey> {
     if (type === "manyToMany") keys.set(`${name}Ids`, { kind: "links" });
   }
   for (const column of Object.values(entity.columns))
-    if (column.role !== "blindIndex") keys.set(column.name, keyOf(column)); // which is nobody's to know of
+    if (column.role !== "blindIndex") keys.set(column.name, keyOf(column)); // which callers do not know of
   return keys;
 }
 
@@ -160,7 +160,7 @@ function unknownKey({ keys }: InputPlan, name: string, writable: ReadonlySet<str
 
 /**
  * A related record as `include` returned it may come back and is ignored; nothing else can be written through a
- * relation. Where the record and its key are both given and disagree, nobody knows which is meant.
+ * relation. Where the record and its key are both given and disagree, it is unclear which is meant.
  */
 function checkRelation(
   { type, foreignKey }: InputKey & { kind: "relation" },

@@ -32,7 +32,7 @@ export function versions(): Plugin {
   });
 }
 
-/** What documentation says about the conditions of a route. Without versions none of them can hold, which is said, too. */
+/** What documentation says about the conditions of a route. Without versions they cannot hold, which the documentation says. */
 function noteOf({
   entity,
   path,

@@ -63,7 +63,7 @@ function withhold(record: Row): void {
 }
 
 /**
- * Whether the caller may read a record as it was when a step read it. Where nobody knows that any more, what a step returned
+ * Whether the caller may read a record as it was when a step read it. Where that is no longer known, what a step returned
  * must pass, and the stored record, too. Where the record alone does not tell, its values have to be those that the caller
  * may read now.
  */
@@ -87,7 +87,7 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
   }
 }
 
-/** Whether the rules let the caller read the stored record, or there is none any more. */
+/** Whether the caller may read the stored record; also true when it no longer exists. */
 async function isStillTheirs(scope: OperationScope, entity: AnyEntity, id: string): Promise<boolean> {
   const isOurs = scope.app.model.get(entity.name) !== undefined;
   if (!isOurs || (await findsRecord(scope, { kind: "read", entity, id, query: {} }))) return true;

@@ -11,7 +11,7 @@ export const tokens = {
 /** Seconds. A token cannot be called back before it expires. */
 const EXPIRES_IN = 3600;
 
-/** A token that says who somebody is. */
+/** A token that identifies a user. */
 export function signToken({ id, role }: User): Promise<string> {
   return createTokenSigner({ ...tokens, expiresIn: EXPIRES_IN })({ sub: id, role });
 }

@@ -4,7 +4,7 @@ import config from "../keelson.config.ts";
 
 // In memory, and the tests say who calls: so without the plugin that reads tokens.
 const app = createTestApp({ ...config, plugins: [] });
-const nobody = app.as(null);
+const anonymous = app.as(null);
 const ann = app.as({ id: "ann" });
 const bob = app.as({ id: "bob" });
 const password = "correct horse battery";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe("tasks", () => {
-  it("belong to whoever creates them, and show to nobody else", async () => {
+  it("belong to the caller who creates them, and show to no other", async () => {
     const created = await ann.request("POST", "/api/tasks", { title: "  Water the plants " });
     expect(created).toMatchObject({ status: 201, body: { title: "Water the plants", done: false, ownerId: "ann" } });
     const { id } = created.body as { id: string };
@@ -27,7 +27,7 @@ describe("tasks", () => {
   });
 
   it("need a login and a title", async () => {
-    expect((await nobody.request("GET", "/api/tasks")).status).toBe(401);
+    expect((await anonymous.request("GET", "/api/tasks")).status).toBe(401);
     expect(await ann.request("POST", "/api/tasks", { title: " " })).toMatchObject({
       status: 400,
       body: { code: "VALIDATION_FAILED", errors: { title: expect.any(String) } },
@@ -38,12 +38,12 @@ describe("tasks", () => {
 describe("users", () => {
   it("sign up themselves, and cannot make themselves an admin", async () => {
     const input = { name: "Eve", email: "eve@mail.example", password, role: "admin" };
-    const { status, body } = await nobody.request("POST", "/api/users", input);
+    const { status, body } = await anonymous.request("POST", "/api/users", input);
     expect(status).toBe(201);
     expect((await app.api.asSystem().user.get((body as { id: string }).id)).role).toBe("person");
   });
 
-  it("show their phone to themselves only, and their password to nobody", async () => {
+  it("show their phone to themselves only, and their password to no caller", async () => {
     const own = (await ann.request("GET", "/api/users/ann")).body as object;
     const others = (await bob.request("GET", "/api/users/ann")).body as object;
     expect(own).toMatchObject({ phone: "555 0100", email: "ann@mail.example" });
@@ -54,7 +54,7 @@ describe("users", () => {
 
   it("get a token for the right password, and for no other", async () => {
     const login = (given: string) =>
-      nobody.request("POST", "/api/users/login", { email: "ann@mail.example", password: given });
+      anonymous.request("POST", "/api/users/login", { email: "ann@mail.example", password: given });
     expect(await login(password)).toMatchObject({ status: 200, body: { token: expect.any(String) } });
     expect((await login("a wrong password")).status).toBe(401);
   });

@@ -114,14 +114,14 @@ describe("toNextHandler", () => {
     await api.close();
   });
 
-  it("fails, and does not wait, when somebody has read the body before", async () => {
+  it("fails, and does not wait, when the body was read before", async () => {
     const { POST } = toNextHandler(echo);
     const request = new Request(`${site}/api/films`, { method: "POST", body: "{}" });
     await request.text();
     expect(await (await POST(request, segments("films"))).json()).toMatchObject({ body: "CONFIGURATION_ERROR" });
   });
 
-  it("gives up a stream that nobody has begun to read when the client goes away", async () => {
+  it("gives up an unread stream when the client goes away", async () => {
     for (const leaves of ["while the app works", "after it has answered"]) {
       const client = new AbortController();
       const { body, seen } = heldBody();

@@ -117,7 +117,7 @@ describe("a slow reader", () => {
 });
 
 describe("base", () => {
-  it("may have a slash at its end, is none when it is empty, and is refused when it is no path", async () => {
+  it("may end with a slash, is absent when empty, and is refused when not a path", async () => {
     const at = async (base: string, path: string) =>
       JSON.parse((await one(await listen(toNodeHandler(echo, { base })), requestBytes("GET", path))).body);
     expect(await at("/v1/", "/v1/films")).toMatchObject({ base: "/v1", url: "/films" });
@@ -147,7 +147,7 @@ describe("base", () => {
   );
 });
 
-describe("a body that nobody reads to its end", () => {
+describe("a body that is not read to its end", () => {
   it("does not keep the answer from a client that is still sending", async () => {
     const port = await listen(toNodeHandler(stubApp(() => reply({ code: "PAYLOAD_TOO_LARGE" }, 413))));
     const size = 20_000_000;

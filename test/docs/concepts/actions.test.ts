@@ -29,7 +29,7 @@ describe("docs/concepts/actions.md: the tables", () => {
   it("shows answers as they are", async () => {
     for (const [caller, line, answer] of tableBelow(page.text, "Actions")) {
       const [, method, path] = /^`(\w+) (.*)`$/.exec(line as string) as unknown as [string, string, string];
-      const found = await call(caller === "nobody" ? undefined : caller, method, path);
+      const found = await call(caller === "anonymous" ? undefined : caller, method, path);
       const [, status, json] = /^(\d+)(?: `(.*)`)?$/.exec(answer as string) as unknown as [string, string, string?];
       expect(found.status, `${caller} ${line}`).toBe(Number(status));
       if (json !== undefined) expect(found.json).toEqual(JSON.parse(json));
@@ -107,7 +107,7 @@ describe("docs/concepts/actions.md", () => {
     expect(await kim.invoice.pay("i2", { amount: 7 })).toMatchObject({ state: "paid" });
   });
 
-  it("lets nobody into a collection by a rule of its own that is about records", async () => {
+  it("lets no caller into a collection by a rule of its own that is about records", async () => {
     const mine = keelson.defineRule("concept-mine", ({ user }) => user !== null && { name: user.id });
     const thing = entity("thing", { name: string })
       .rules({ read: [mine], create: ["everyone"] })

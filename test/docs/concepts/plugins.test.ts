@@ -144,7 +144,7 @@ describe("docs/concepts/plugins.md: lists", () => {
     expect(told).toEqual(["setup two", "setup one", "start two", "start one", "stop one", "stop two"]);
   });
 
-  it("make an app that does not start when a definition asks for what nobody provides", () => {
+  it("make an app that does not start when a definition asks for what no plugin provides", () => {
     const secret = entity("secret", { text: string.omit() });
     const without = (id: string) => () =>
       appWith((list: keelson.PluginList) => list.without(id), { entities: [secret] });

@@ -149,7 +149,7 @@ describe("docs/concepts/remote-joins.md", () => {
     expect(calls.sort()).toEqual(membersOf(port, "RemoteFetchOptions").sort());
   });
 
-  it("does not start with a service that nobody registered, or a list that is remote", async () => {
+  it("does not start with a service that is not registered, or a list that is remote", async () => {
     const { belongsTo, entity, hasMany, memoryDriver } = keelson;
     const boat = entity("boat", {});
     const one = entity("one", { boat: belongsTo(() => boat).remote("none") });

@@ -51,7 +51,7 @@ describe("docs/concepts/rules.md: the tables", () => {
     for (const [caller, line, answer] of rows) {
       const [, method, path] = /^`(\w+) (.*)`$/.exec(line as string) as unknown as [string, string, string];
       const body = method === "PATCH" ? { title: "New" } : undefined;
-      const found = await call(caller === "nobody" ? undefined : caller, method, path, body);
+      const found = await call(caller === "anonymous" ? undefined : caller, method, path, body);
       const [status, ids] = (answer as string).split(", ", 2);
       expect(found.status, `${caller} ${line}`).toBe(Number(status));
       if (ids !== undefined) {
@@ -110,7 +110,7 @@ describe("docs/concepts/rules.md: the caller", () => {
     return status;
   };
 
-  it("is nobody without a user, 401 with an id that is none, 503 when it cannot be told", async () => {
+  it("is anonymous without a user, 401 with an invalid id, 503 when it fails", async () => {
     expect(await answerTo(() => null)).toBe(401);
     expect(await answerTo(() => ({ id: 7 }))).toBe(401);
     expect(await answerTo(() => ({ id: "" }))).toBe(401);
@@ -279,7 +279,7 @@ describe("docs/concepts/rules.md: everywhere the same", () => {
     expect((await call("eve", "GET", "/tasks?author.name=Ann")).json).toEqual([]);
   });
 
-  it("takes the owner from the caller, and gives it to nobody", async () => {
+  it("takes the owner from the caller, and does not give it away", async () => {
     const made = await call("ann", "POST", "/tasks", { title: "Sail", team: "red" });
     expect(made.json.authorId).toBe("ann");
     const path = `/tasks/${made.json.id}`;

@@ -124,7 +124,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     expect(result.compensationErrors).toMatchObject([{ step: "second", error: { message: "no" } }]);
   });
 
-  it("follows tries: as many as were said, none after a 4xx of ours, five for compensations", async () => {
+  it("follows tries: as many as were said, none after a 4xx, five for compensations", async () => {
     let tries = 0;
     const counting = (error: unknown) => () => {
       tries += 1;
@@ -167,7 +167,7 @@ describe("docs/concepts/workflows.md: what is taken back", () => {
     expect([back, await driver.count(thing)]).toEqual([["call"], 0]);
   });
 
-  it("leaves a record alone that somebody has changed since", async () => {
+  it("leaves a record alone that a caller has changed since", async () => {
     const thing = entity("thing", { n: int });
     const driver = createEnhancedDriver(memoryDriver({ thing: [{ id: "a", n: 1 }] }), [thing]);
     await driver.connect();

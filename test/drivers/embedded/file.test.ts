@@ -74,7 +74,7 @@ describe("the file of the embedded driver", () => {
     expect(await other.count("tag")).toBe(0);
   });
 
-  it("is written to by one at a time, and nobody hears of the others", async () => {
+  it("is written to by one caller at a time, and the others do not fail", async () => {
     const drivers = [await start(), await start()];
     const ids = Array.from({ length: 40 }, (_, index) => `t${index}`);
     await Promise.all(
@@ -91,7 +91,7 @@ describe("the file of the embedded driver", () => {
     expect(await drivers[0]?.count("tag")).toBe(40);
   });
 
-  it("can be read while somebody writes, as it was before", async () => {
+  it("can be read while another connection writes, as it was before", async () => {
     const driver = await start();
     await driver.create("tag", row("t1"));
     await driver.transaction(async (tx) => {

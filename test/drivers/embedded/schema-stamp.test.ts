@@ -80,7 +80,7 @@ describe("an embedded database whose tables fitted at the last start", () => {
     expect(await pending(await start([tag]))).toHaveLength(1);
   });
 
-  it("is compared again when somebody changed its tables by hand", async () => {
+  it("is compared again when its tables were changed by hand", async () => {
     await byHand('ALTER TABLE "tag" DROP COLUMN "size"');
     expect(await pending(await start([tag], true))).toEqual(['table "tag" differs from its entity']);
     expect(await push(await start())).toEqual({ changed: true });

@@ -269,7 +269,7 @@ describe.each(MIGRATION_PLACES)("migrations of %s", (name, open) => {
     expect(await migrations.deploy()).toEqual({ applied: [] });
   });
 
-  it("that Prisma's own command left half applied wait until somebody says how they ended", async () => {
+  it("that Prisma's own command left half applied wait until it is said how they ended", async () => {
     const place = await newPlace();
     const migrations = await at(place, first);
     const created = await migrations.create("first");
@@ -330,7 +330,7 @@ describe("a migration of PostgreSQL", () => {
     await place.drop();
   });
 
-  it("that fails outside of a transaction waits for somebody to look", async () => {
+  it("that fails outside of a transaction waits to be resolved", async () => {
     const place = await openPostgresPlace();
     const migrations = await place.open(first);
     await migrations.create("first");

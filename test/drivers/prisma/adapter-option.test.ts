@@ -34,7 +34,7 @@ describe("prisma(client, { adapter })", () => {
     return { client: client as unknown as Asking, driver: prisma(client, { adapter }) };
   }
 
-  it("shares the connections of the client, whoever asks first", async () => {
+  it("shares the connections of the client, whichever opens first", async () => {
     for (const asksFirst of [true, false]) {
       const { client, driver } = made();
       const ask = () => client.$queryRawUnsafe("SELECT pg_backend_pid() AS pid");

@@ -83,7 +83,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(await Promise.all(many(20).map((i) => driver.findOne("note", { id: `n${i}` })))).toEqual(expected);
   });
 
-  it("change no record that does not match, and say so to whoever asked", async () => {
+  it("change no record that does not match, and say so to the caller who asked", async () => {
     await plant(4);
     const write = (id: string, ownerId: string): Promise<Row | null> =>
       driver.update("note", { id, ownerId }, { title: "taken over" });
@@ -106,7 +106,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect((await driver.findOne("note", { id: "n0" }))?.version).toBe(2);
   });
 
-  it("fail for the one that the database refuses, and for nobody else", async () => {
+  it("fail for the one that the database refuses only", async () => {
     const made = await Promise.allSettled(
       many(6).map((i) =>
         driver.create("note", { id: `n${i}`, title: "t", size: i, meta: null, ownerId: i === 3 ? "nobody" : "o1" }),
@@ -121,7 +121,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect((await stored()).map(({ ownerId }) => ownerId)).toEqual(["o2", "o1", "o2", "o1", "o1"]);
   });
 
-  it("of unique values have a statement each, since one may have to wait for somebody who has the value", async () => {
+  it("of unique values have a statement each, since one may have to wait for the holder of the value", async () => {
     const made = await Promise.allSettled(
       many(4).map((i) =>
         driver.create("label", { id: `l${i}`, name: i === 2 ? "x1" : `x${i}`, size: 0, deletedAt: null }),
@@ -137,7 +137,7 @@ describe("writes of one moment on PostgreSQL", () => {
     expect(sent).toHaveLength(5);
   });
 
-  it("do not wait for a record that somebody else holds, but for their own", async () => {
+  it("do not wait for a record that another write holds, but for their own", async () => {
     await plant(3);
     let held: Promise<Row | null> | undefined;
     await driver.transaction(async (inner) => {
@@ -178,7 +178,7 @@ describe("writes of one moment on PostgreSQL", () => {
     );
   });
 
-  it("fail for the one that a check or a trigger of the database refuses, and for nobody else", async () => {
+  it("fail only for the one that a check or trigger of the database refuses", async () => {
     await plant(3);
     await ask('ALTER TABLE "note" ADD CONSTRAINT small CHECK (size < 1000)');
     const made = await Promise.allSettled(
@@ -264,7 +264,7 @@ describe("writes of one moment on PostgreSQL", () => {
       expect(seen[3]).toEqual([{ size: 10 }, { size: 11 }]);
     });
 
-    it("are not stored when it is rolled back, even those that nobody waited for", async () => {
+    it("are not stored when it is rolled back, even those that were not waited for", async () => {
       await plant(2);
       const left: Promise<unknown>[] = [];
       const work = driver.transaction(async (inner) => {

@@ -86,7 +86,7 @@ describe("a field mask that cannot be worked out", () => {
     ["later", async () => Promise.reject(new AuthorizationError())],
   ];
 
-  it.each(failures)("shows nothing to whoever asks again: %s", async (_, narrow) => {
+  it.each(failures)("shows nothing to a repeated request: %s", async (_, narrow) => {
     const app = appWith(narrow, async (scope) => {
       await scope.run({ kind: "list", entity: "thing" }).catch(() => undefined);
       return { rows: await scope.driver.findMany("thing") };

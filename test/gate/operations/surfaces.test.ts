@@ -125,7 +125,7 @@ const run = (input: Omit<OperationInput, "entity">, options?: Parameters<typeof 
 const stateOf = (stored: readonly Record<string, unknown>[], id: string) => stored.find((row) => row.id === id);
 
 describe("an operation by other rules", () => {
-  it("tells whoever decides which access is meant, and which rules decide in place of the entity's", async () => {
+  it("tells deciding hooks which access is meant, and which rules decide", async () => {
     const seen: unknown[] = [];
     decide = (operation) => {
       seen.push([operation.kind, operation.access, operation.rules]);
@@ -179,7 +179,7 @@ describe("values that a surface stores itself", () => {
     expect(stateOf(stored, "b1")).toMatchObject({ price: 9 });
   });
 
-  it("are refused when a phase leaves them out for this record: 403, or 404 when there is none", async () => {
+  it("are refused when a phase leaves them out for this record: 403, or 404 without one", async () => {
     validate = ({ data, ignored }) => {
       delete data.stamp;
       ignored.push("stamp");
@@ -220,7 +220,7 @@ describe("a condition on the stored record", () => {
     expect(driver.statements).toEqual(["update book"]);
   });
 
-  it("hides neither that the record is missing nor that it is somebody else's", async () => {
+  it("hides neither that the record is missing nor that it is another caller's", async () => {
     const when = { pages: 0 };
     await expect(run({ kind: "update", id: "b9", set, when })).rejects.toMatchObject({ status: 404 });
     decide = only({ state: "public" });
@@ -286,7 +286,7 @@ describe("records that are there at all", () => {
     else if (operation.query.deleted === "only") operation.require({ gone: true });
   };
 
-  it("are all that lists, counts, reads, updates and deletions know of, whoever asks", async () => {
+  it("are all that lists, counts, reads, updates and deletions see, for any caller", async () => {
     narrow = there;
     const kernel = boot();
     // biome-ignore lint/suspicious/noExplicitAny: the kernel's client is typed by keelson(), not by the kernel
@@ -347,7 +347,7 @@ describe("a decision without an operation", () => {
     expect(driver.statements).toEqual([]);
   });
 
-  it("is an error when they refuse: 401 for nobody, 403 for others, 404 where that is hidden", async () => {
+  it("is an error when they refuse: 401 for anonymous, 403 for others, 404 if hidden", async () => {
     decide = () => {};
     await expect(ask({}, { user: null })).rejects.toMatchObject({ status: 401 });
     await expect(ask({})).rejects.toMatchObject({ status: 403 });

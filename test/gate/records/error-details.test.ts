@@ -57,7 +57,7 @@ describe("records in the details of an error", () => {
     expect(detailsOf(reply)).toEqual({ record: shown, list: [shown], at: "1970-01-01T00:00:00.000Z", count: 1 });
   });
 
-  it("are masked in what an error of somebody's own says of itself", async () => {
+  it("are masked in the details of custom errors", async () => {
     class Taken extends KeelsonError {
       readonly #by: unknown;
       constructor(by: unknown) {
@@ -96,7 +96,7 @@ describe("records in the details of an error", () => {
     expect(detailsOf(await answer)).toMatchObject({ name: "n", salary: 47_114_711 });
   });
 
-  it("are left out where nobody knows who asks", async () => {
+  it("are left out where the caller is unknown", async () => {
     const record = tagRecord(thing.build(), { id: "t", name: "n", salary: 47_114_711 });
     const thrown = () => {
       throw new ConflictError("taken", { details: { record, list: [record], why: "taken" } });

@@ -224,7 +224,7 @@ describe("ServiceContainer", () => {
     expect(made).toEqual(["a", "b"]);
   });
 
-  it("refuses a factory that is none", () => {
+  it("refuses a factory that is not valid", () => {
     expect(() => new ServiceContainer().register("a", "b" as never)).toThrow('Service "a" needs a factory function');
   });
 });

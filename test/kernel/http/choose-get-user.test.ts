@@ -38,7 +38,7 @@ describe("a plugin with getUser", () => {
     expect(await ask([plugin], { headers: { "x-name": "ann" } })).toEqual({ status: 200, id: "ann of /api" });
   });
 
-  it("leaves callers anonymous when it says nobody, and refuses a broken identity", async () => {
+  it("leaves callers anonymous when it returns null, and refuses a broken identity", async () => {
     expect(await ask([recogniser("nobody", async () => null)])).toMatchObject({ status: 200, id: null });
     expect((await ask([recogniser("broken", () => ({ id: 7 }))])).status).toBe(401);
   });

@@ -47,7 +47,7 @@ describe("an answer", () => {
     expect([reset.status, await reset.text()]).toEqual([205, ""]);
   });
 
-  it("says what is wrong with its status to whoever makes it", () => {
+  it("says what is wrong with its status to the code that makes it", () => {
     expect(() => new Reply(99)).toThrow(InternalError);
     expect(() => new Reply(99)).toThrow(/200 to 599/);
     expect(new Reply(599).status).toBe(599);

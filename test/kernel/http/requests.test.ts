@@ -176,7 +176,7 @@ describe("request handling", () => {
     await kernel.close();
   });
 
-  it("stops the source of a stream that nobody reads on", async () => {
+  it("stops the source of a stream that is not read on", async () => {
     let stopped = false;
     async function* endless() {
       try {
@@ -438,7 +438,7 @@ describe("request handling", () => {
     expect(events).toEqual(["worked", "cancelled", "closed"]);
   });
 
-  it("closes although work never ends: hookMs after its deadline nobody waits for it", async () => {
+  it("closes although work never ends: hookMs after its deadline it is not waited for", async () => {
     const kernel = await boot({ "GET /stuck": () => new Promise(() => {}) }, { limits: { requestMs: 1, hookMs: 1 } });
     expect((await send(kernel, "GET", "/api/stuck")).status).toBe(503);
     await expect(kernel.close()).resolves.toBeUndefined();
@@ -537,7 +537,7 @@ describe("callers", () => {
     return reply;
   };
 
-  it("are anonymous unless somebody says who they are", async () => {
+  it("are anonymous unless they are identified", async () => {
     expect((await ask({})).json).toEqual({ kind: "anonymous", admin: false });
     expect((await ask({ getUser: () => null })).json).toEqual({ kind: "anonymous", admin: false });
     expect((await ask({ getUser: async () => undefined })).json).toEqual({ kind: "anonymous", admin: false });
@@ -591,7 +591,7 @@ describe("callers", () => {
     expect([status, body.code]).toEqual([401, "UNAUTHENTICATED"]);
   });
 
-  it("are nobody, not anonymous, when recognising them fails", async () => {
+  it("are refused, not anonymous, when recognising them fails", async () => {
     const logger = recordingLogger();
     const down = async () => {
       throw new TypeError("session store at 10.0.0.1 is down");

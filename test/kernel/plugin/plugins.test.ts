@@ -21,7 +21,7 @@ describe("createPlugin", () => {
     expect(createPlugin({ id })).toMatchObject({ id, version: "0.0.0", requires: [], provides: [] });
   });
 
-  it("gives frozen plugins, so that nobody changes one after it was checked", () => {
+  it("gives frozen plugins, which cannot change after they were checked", () => {
     expect(Object.isFrozen(createPlugin({ id: "a" }))).toBe(true);
   });
 });

@@ -180,7 +180,7 @@ describe("input", () => {
     expect((await send("POST", "/given", body)).status).toBe(400);
   });
 
-  it("nobody sent is an object without members", async () => {
+  it("not sent is an object without members", async () => {
     expect((await send("POST", "/given")).body).toMatchObject({ errors: { title: "is required" } });
     expect((await send("DELETE", "/dropped")).body).toMatchObject({ errors: { why: "is required" } });
     expect((await send("DELETE", "/dropped", { why: "old" })).body).toEqual({ why: "old" });
@@ -193,7 +193,7 @@ describe("input", () => {
     expect(await (await request("/raw")).json()).toEqual({});
   });
 
-  it("nobody declared is what came", async () => {
+  it("not declared is what came", async () => {
     expect((await send("POST", "/raw", { any: [1, null] })).body).toEqual({ input: { any: [1, null] } });
     expect((await send("POST", "/raw")).body).toEqual({});
     const broken = new Request("http://test.invalid/api/tasks/raw", {
@@ -224,7 +224,7 @@ describe("query", () => {
     expect((body as { message: string }).message).toContain(message);
   });
 
-  it("nobody declared is texts, and lists of texts", async () => {
+  it("not declared is texts, and lists of texts", async () => {
     expect((await send("GET", "/rawGet?a=1&b=x&b=y")).body).toEqual({
       input: true,
       query: { a: "1", b: ["x", "y"] },

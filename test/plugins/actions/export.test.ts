@@ -105,7 +105,7 @@ describe.each(Object.entries(databases))("exports on %s", (_, open) => {
     },
   );
 
-  it("write CSV with quoted text, bare numbers and booleans, and formulas that are none", async () => {
+  it("write CSV with quoted text, bare numbers and booleans, and harmless formulas", async () => {
     const { body } = await get(
       "admin",
       "format=csv&_sort=id&select=title,body,views,rating,published,status,at,meta,diary",

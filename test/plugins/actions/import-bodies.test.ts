@@ -225,7 +225,7 @@ describe("an app with an import", () => {
     [{ upsertBy: "cod" }, 'names "cod", which is no field. Did you mean "code"?'],
     [{ upsertBy: "toString" }, 'names "toString", which is no field'],
     [{ upsertBy: "name" }, '"name" is neither'],
-    [{ upsertBy: ["name", "pin"] }, 'names "pin", which nobody sees'],
+    [{ upsertBy: ["name", "pin"] }, 'names "pin", which no caller may read'],
     [{ upsertBy: [] }, "needs a unique field"],
     [{ batch: 0 }, "batch must be a whole number, 1 or more"],
     [{ batch: 1.5 }, "batch must be a whole number, 1 or more"],

@@ -451,7 +451,7 @@ describe.each(Object.entries(databases))("an import on %s", (_, open) => {
       expect((await send("/import", lines("title,shelfId", "Ref 5,cellar"), { as: "adm" })).json.created).toBe(1);
     });
 
-    it("of the system refer to records that are there, though nobody looks before", async () => {
+    it("of the system refer to records that are there, though it is not checked before", async () => {
       const { book } = library.api.asSystem();
       const row = (title: string, shelfId: string) => ({ title, shelfId, ownerId: "ann" });
       const result = await book.import([row("Sys 1", "hall"), row("Sys 2", "nowhere"), row("Sys 3", "cellar")]);

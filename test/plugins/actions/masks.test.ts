@@ -129,7 +129,7 @@ describe("records in the result of a handler", () => {
     ).toEqual([]);
   });
 
-  it("have for the handler what it takes to work with, and ciphertext for nobody", async () => {
+  it("have for the handler what it takes to work with, and ciphertext for no caller", async () => {
     await seed();
     handle = async ({ record, unsafeDriver }) => {
       const raw = await unsafeDriver.findOne("member", { id: "ann" });
@@ -148,7 +148,7 @@ describe("records in the result of a handler", () => {
     });
   });
 
-  it("show nobody more of themselves because an output declares their fields", async () => {
+  it("show no caller more of themselves because an output declares their fields", async () => {
     await seed();
     handle = ({ record }) => record;
     const of = async (caller: typeof bob) => (await caller.request("POST", "/api/members/ann/shown")).body;
@@ -245,10 +245,10 @@ describe("what a caller may not read", () => {
     await post.close();
   });
 
-  it("no toggle inverts where nobody may read it", () => {
+  it("no toggle inverts where no caller may read it", () => {
     const built = entity("odd", { seen: bool.omit().default(false) }).actions({ toggle: toggleAction("seen") });
     expect(() => keelson({ entities: [built], logger: noopLogger })).toThrow(
-      'action "toggle" of odd: needs a bool field "seen", and that one is shown to nobody',
+      'action "toggle" of odd: needs a bool field "seen", and that one is hidden from all callers',
     );
   });
 });
@@ -301,7 +301,7 @@ describe("a copy", () => {
     await copies.close();
   });
 
-  it("is encrypted anew, and is somebody's own secret", async () => {
+  it("is encrypted anew, and is one caller's secret", async () => {
     const copies = await make();
     const { body } = await copies.as(null).request("POST", "/api/plains/p1/clone");
     expect(body).toMatchObject({ ssn: "N-3" });

@@ -207,7 +207,7 @@ describe("when the app starts", () => {
     expect(problemsOf(odd)).toEqual([expect.stringMatching(/^action "a" of odd: there is no rule "admn".+"admin"/)]);
   });
 
-  it("owner alone cannot decide about a collection, and needs somebody who owns", () => {
+  it("owner alone cannot decide about a collection, and needs a caller who owns", () => {
     const odd = entity("odd", { title: string, owner: belongsTo(() => account) })
       .ownedBy("owner")
       .actions({ a: action().rules("owner").handler(run) });

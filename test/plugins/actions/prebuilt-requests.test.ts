@@ -131,7 +131,7 @@ describe("a parameter", () => {
     expect((await send(method, `${path}?_=1`, body)).status).toBe(status);
   });
 
-  it("that nobody reads is refused in the process, too", async () => {
+  it("that is not read is refused in the process, too", async () => {
     const { task: client } = api.as({ id: "ann" });
     const toggle = client.toggle as (id: string, given: object) => Promise<unknown>;
     await expect(toggle("t1", { dry: true })).rejects.toMatchObject({ status: 400 });

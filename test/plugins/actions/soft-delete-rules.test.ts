@@ -102,14 +102,14 @@ describe("deleted records are shown", () => {
     expect(short(await reversed.as(ANN).request("GET", "/api/notes?_deleted=with"))).toEqual(["n1", "n3"]);
   });
 
-  it("to nobody by a rule that would have to see each of them", async () => {
+  it("to no caller by a rule that would have to see each of them", async () => {
     const app = await notes([seesIt]);
     for (const path of ["/api/notes?_deleted=only", "/api/notes/n2?_deleted=with"])
       expect((await app.as(ANN).request("GET", path)).status).toBe(403);
     expect((await app.as(ANN).request("POST", "/api/notes/n2/restore")).status).toBe(200);
   });
 
-  it("to nobody where a plugin wants to see each of them", async () => {
+  it("to no caller where a plugin wants to see each of them", async () => {
     const guarding = createPlugin({
       id: "guarding",
       requires: ["rules"],

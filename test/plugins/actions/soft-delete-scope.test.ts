@@ -79,7 +79,7 @@ describe.each(DATABASES)("soft deletion on %s", (_name, open) => {
       expect(await app.api.asSystem().post.count({ id: gone })).toBe(0);
     });
 
-    it("is missing for somebody who may not write as it is for somebody who may", async () => {
+    it("is missing alike for callers who may write and who may not", async () => {
       const { gone } = await plant();
       expect((await ask(BOB, "PATCH", `/posts/${gone}`, { title: "new" })).status).toBe(404);
       expect((await ask(null, "PATCH", `/posts/${gone}`, { title: "new" })).status).toBe(401);

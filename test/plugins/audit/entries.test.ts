@@ -178,7 +178,7 @@ describe.each(SQL_DATABASES)("audit entries on %s", (_, open) => {
     expect(new Set(found.map(({ requestId }) => requestId))).toEqual(new Set([answer.headers.get("x-request-id")]));
   });
 
-  it("are there within their transaction for whoever asks", async () => {
+  it("are there within their transaction for all readers", async () => {
     const { json } = await send("POST", "/articles/looking");
     expect(json).toEqual({ counted: 1, title: "seen at once" });
     expect(await entries("action=looking")).toHaveLength(1);

@@ -78,7 +78,7 @@ describe.each(SQL_DATABASES)("what entries give away on %s", (_, open) => {
     expect(await entriesAs("root", "q=47114711")).toEqual([]);
   });
 
-  it("is written by nobody else, changed and deleted by nobody at all", async () => {
+  it("is written by the plugin only, and never changed or deleted", async () => {
     await send("POST", "/tags", "ann", { name: "fixed" });
     const [entry] = await entriesAs("root", "entity=tag&_limit=1");
     const forged = { ...entry, id: undefined, actorId: "dan" };
@@ -118,7 +118,7 @@ describe.each(SQL_DATABASES)("audit({ keepDays }) on %s", (_, open) => {
 });
 
 describe("audit(options)", () => {
-  it("keeps the entities that are named, and has no routes unless somebody may read", async () => {
+  it("keeps the entities that are named, and has no routes unless a caller may read", async () => {
     const api = auditApp(memoryDriver(), { entities: ["tag"] });
     const { url, close } = await startApp(api);
     await api.asSystem().tag.create({ name: "kept" });
@@ -128,7 +128,7 @@ describe("audit(options)", () => {
     await close();
   });
 
-  it("refuses names that no entity has, and days that are none", () => {
+  it("refuses names that no entity has, and days that are not valid", () => {
     const wrong = () => auditApp(memoryDriver(), { entities: ["tags"], except: ["nobody"], keepDays: 0 });
     expect(wrong).toThrow(ConfigurationError);
     expect(wrong).toThrow(/entities.*"tags".*Did you mean "tag"/s);

@@ -61,7 +61,7 @@ async function list(search: string, path = "/posts"): Promise<Row[]> {
 }
 
 describe("include", () => {
-  it("adds to-one records under the relation's name, and null where there is none", async () => {
+  it("adds to-one records under the relation's name, and null without one", async () => {
     await start();
     const posts = await list("include=author,parent,cover");
     expect(
@@ -80,7 +80,7 @@ describe("include", () => {
     expect(posts[1]).toMatchObject({ cover: null });
   });
 
-  it("adds to-many records as lists, empty where there are none", async () => {
+  it("adds to-many records as lists, empty without any", async () => {
     await start();
     const posts = await list("include=comments,tags");
     expect(

@@ -220,7 +220,7 @@ describe.each(["sqlite", "postgresql"] as const)("includes of one record each on
     expect(seen).toEqual([undefined, undefined]);
   });
 
-  it("are none of a handler's driver's, which would not know who may see them", async () => {
+  it("are not those of a handler's driver, which does not know who may see them", async () => {
     const ward = entity("ward", { name: string, code: string.omit() }).rules({ read: ["everyone"] });
     const bed = entity("bed", { ward: belongsTo(() => ward) }).rules({ read: ["everyone"] });
     const { file, remove } = await freshSqliteFile();

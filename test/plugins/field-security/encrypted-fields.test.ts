@@ -326,13 +326,13 @@ describe.each(DATABASES)("encrypted fields on %s", (_name, open) => {
     }
   });
 
-  describe("moved by somebody who can write to the table", () => {
+  describe("moved by someone who can write to the table", () => {
     const failing = async (id: string): Promise<unknown> => {
       const { status, body } = await send("GET", `/notes/${id}`);
       return [status, (body as { code: string }).code];
     };
 
-    it("to another record or another field they are an error, and not somebody else's value", async () => {
+    it("to another record or another field they are an error, and not another caller's value", async () => {
       const [a, b] = [await newNote({ other: "other of a", ssn: "move a" }), await newNote({ ssn: "move b" })];
       const row = await stored("note", a);
       await app.api.driver.update("note", { id: b }, { secret: row.secret });

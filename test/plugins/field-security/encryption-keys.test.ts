@@ -140,7 +140,7 @@ describe("KEELSON_ENCRYPTION_KEY", () => {
     expect(await secretIn(env.driver, (await env.notes.create({ secret: "x" })).id)).toMatch(/^env:/);
   });
 
-  it("that is empty is none", () => {
+  it("that is empty does not count", () => {
     environment("");
     expect(() => start()).toThrow(/needs a key/);
   });

@@ -56,7 +56,7 @@ describe("a password", () => {
     await plain.close();
   });
 
-  it("is in no answer, whoever asks", async () => {
+  it("is in no response, for any caller", async () => {
     const id = await signUp();
     const answers = [
       await send("POST", "", { password: "correct horse" }),
@@ -77,7 +77,7 @@ describe("a password", () => {
     expect((await rowOf(id)).password).toBe(before.password);
   });
 
-  it("that looks like a hash is hashed like any other, and lets nobody in who knows the hash", async () => {
+  it("that looks like a hash is hashed like any other, and lets no caller in who knows the hash", async () => {
     const stolen = String((await rowOf(await signUp())).password);
     for (const literal of [stolen, "$pbkdf2$1$AA==$AA==", "$scrypt$ln=17,r=8,p=1$AAAA$AAAA"]) {
       const id = await signUp(literal);

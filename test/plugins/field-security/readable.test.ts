@@ -146,7 +146,7 @@ describe("rules that cannot work", () => {
     ]);
   });
 
-  it("are missed where there is nobody to ask them", () => {
+  it("are absent where there is no caller", () => {
     const one = entity("one", { a: string.readable("admin") });
     const boot = () =>
       keelson({
@@ -306,7 +306,7 @@ describe("a field that only some records show", () => {
     expect((await app.as(ann).request("GET", "/api/posts/p1")).body).not.toHaveProperty("draft");
   });
 
-  it("is not shown with what somebody else's request was told", async () => {
+  it("is not shown with what another caller's request was told", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const user = index % 2 === 0 ? ann : bob;

@@ -130,7 +130,7 @@ describe("a value that cannot be decrypted and reads as null", () => {
     expect(await app.driver.findOne("guarded", { id: "g" })).toMatchObject({ name: "G" });
   });
 
-  it("is null for no rule of a filter, or of a driver on somebody's behalf", async () => {
+  it("is null for the rules of a filter, and of a user's driver", async () => {
     const { person: people } = app.api.entities;
     const driver = createEnhancedDriver(app.driver, {
       entities: [people],

@@ -76,7 +76,7 @@ describe("a field with writable rules", () => {
     expect([status, (body as Row).byNobody, headers.get("x-ignored-fields")]).toEqual([201, "initial", "byNobody"]);
   });
 
-  it("is nobody's business when it is not sent, and its header is not there", async () => {
+  it("changes nothing when it is not sent", async () => {
     const { headers } = await app.as(ann).request("POST", "/api/docs", { open: "x" });
     expect(headers.has("x-ignored-fields")).toBe(false);
   });
@@ -142,12 +142,12 @@ describe("a field that only some records take", () => {
     return { row, ignored: headers.get("x-ignored-fields")?.split(", ") ?? [] };
   }
 
-  it("takes the owner's values on create, because whoever creates it owns it", async () => {
+  it("takes the owner's values on create, because the caller who creates it owns it", async () => {
     expect(await create(ann, { own: "x" })).toMatchObject({ row: { own: "x", authorId: "ann" }, ignored: [] });
     expect(await create(null, { own: "x" })).toMatchObject({ row: { own: null }, ignored: ["own"] });
   });
 
-  it("takes the owner's values on update, and nobody else's", async () => {
+  it("takes the owner's values on update, and no other caller's", async () => {
     const { row } = await create(ann, {});
     const path = `/api/docs/${row.id}`;
     const other = await app.as(bob).request("PATCH", path, { own: "of bob", state: "seen" });

@@ -38,7 +38,7 @@ describe("a key", () => {
     expect(rows).not.toContain(body.item);
   });
 
-  it("of nobody in particular is refused with 400", async () => {
+  it("of an unknown caller is refused with 400", async () => {
     const { status, json } = await door({});
     expect([status, json.code]).toEqual([400, "BAD_REQUEST"]);
     expect(json.message).toContain("log in");

@@ -73,7 +73,7 @@ describe.each([
     wait = async () => {};
   });
 
-  it("a handler with a key that reads and then waits holds up nobody else's write", async () => {
+  it("a handler with a key that reads and then waits holds up no other caller's write", async () => {
     const reached = deferred<void>();
     const released = deferred<void>();
     wait = () => {

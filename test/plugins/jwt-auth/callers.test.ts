@@ -77,7 +77,7 @@ describe("a caller", () => {
     expect(calls).toBe(0);
   });
 
-  it("is nobody known, which is 503, when `user` fails; its own errors stand", async () => {
+  it("is 503 when `user` fails; its own errors stand", async () => {
     const broken = await serveWho({ ...options, user: () => Promise.reject(new TypeError("no database")) });
     expect((await broken.ask(await sign({ sub: "ann" }))).status).toBe(503);
     const blocked = await serveWho({

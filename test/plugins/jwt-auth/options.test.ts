@@ -59,15 +59,15 @@ describe("the options of jwtAuth", () => {
     ],
     [
       { secret, algorithms: ["RS256"], ...expected },
-      '`algorithms`: "RS256" is none that can be used here; with a secret there are HS256, HS384, HS512',
+      '`algorithms`: "RS256" cannot be used here; with a secret there are HS256, HS384, HS512',
     ],
     [
       { jwks, algorithms: ["RS256", "HS256"], ...expected },
-      '`algorithms`: "HS256" is none that can be used here; with keys there are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
+      '`algorithms`: "HS256" cannot be used here; with keys there are RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
     ],
     [
       { secret, algorithms: ["HS256", "none"], ...expected },
-      '`algorithms`: "none" is none that can be used here; with a secret there are HS256, HS384, HS512',
+      '`algorithms`: "none" cannot be used here; with a secret there are HS256, HS384, HS512',
     ],
     [
       { secret, algorithms: [], ...expected },

@@ -155,7 +155,7 @@ describe("answers of an app with every prebuilt action", () => {
     expect(problems).toEqual([]);
   });
 
-  it("cover every operation of the document, but for what nobody could do in this app", () => {
+  it("cover every operation of the document, but for what no caller could do in this app", () => {
     const asked = CASES.map(([line]) => line.split(" ").slice(1)).map(([method = "", url = ""]) => ({
       method: method.toLowerCase(),
       path: url.split("?", 1)[0] as string,

@@ -54,7 +54,7 @@ describe("the document", () => {
     expect(operations(document).includes("get /api/notes")).toBe(id !== "crud");
   });
 
-  it("has every route that somebody may use, and none that nobody may", async () => {
+  it("has every route that a caller may use, and no other", async () => {
     const found = operations(await openapiDocument(api)).sort();
     const listed = api.routes
       .filter(({ rules, action }) => rules.length > 0 && !action.startsWith("docs"))
@@ -157,7 +157,7 @@ describe("the document", () => {
     expect(await problemsOf(document)).toEqual([]);
   });
 
-  it("asks nobody who they are where everything is for everyone", async () => {
+  it("does not identify callers where everything is for everyone", async () => {
     const note = entity("note", { text: string }).rules({
       read: ["everyone"],
       create: ["everyone"],

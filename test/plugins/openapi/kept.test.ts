@@ -181,7 +181,7 @@ describe("a document", () => {
     expect(described()).toBe(2);
   });
 
-  it("is, whoever asked before, the one that an app gives which nobody has asked", async () => {
+  it("is the one that a fresh app gives, no matter who asked before", async () => {
     // Each of them is about another thing, so that documents differ in that alone.
     const flags = ["read", "create", "update", "readable", "writable", "related"] as const;
     const [read, create, update, readable, writable, related] = flags.map((flag) =>
@@ -223,7 +223,7 @@ describe("a document", () => {
     );
   });
 
-  it("may be changed by whoever asked for it in the process", async () => {
+  it("may be changed by the caller who asked for it in the process", async () => {
     const { api } = open(() => "Extra");
     const first = await openapiDocument(api);
     const text = JSON.stringify(first);

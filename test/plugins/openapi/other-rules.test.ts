@@ -84,7 +84,7 @@ describe("the document of an app with another engine for rules", () => {
     expect(paths["/secret"]?.get?.security).toEqual([{ bearer: [] }]);
   });
 
-  it("has all routes for the system, which nobody is to be kept from", async () => {
+  it("has all routes for the system, which no caller is to be kept from", async () => {
     const { paths } = await openapiDocument(api);
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/api/authors", "/api/notes", "/open", "/secret"]));
   });

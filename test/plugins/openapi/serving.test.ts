@@ -164,7 +164,7 @@ describe("the page", () => {
     }
   });
 
-  it("starts with the document of whoever has logged in on it, and asks no validator", async () => {
+  it("starts with the document of the caller who has logged in on it, and asks no validator", async () => {
     const { text } = await appWith()("/docs/start.js");
     const requested: { url: string; headers: Record<string, string> }[] = [];
     const authorized: Record<string, unknown> = {};

@@ -91,7 +91,7 @@ describe("the breaker of a service", () => {
     expect((await ask()).get("x-remote-errors")).toBeNull();
   });
 
-  it("makes nobody else wait for the one that finds out", async () => {
+  it("makes no other request wait for the one that finds out", async () => {
     const shown = stage({ timeout: 2_000 });
     for (let i = 0; i < 3; i++) await shown.ask();
     await afterReset();

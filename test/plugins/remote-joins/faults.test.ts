@@ -304,7 +304,7 @@ describe("within one request", () => {
   });
 });
 
-it("customers without a subscription ask nobody", async () => {
+it("customers without a subscription ask no caller", async () => {
   const billing = serviceOf(() => never);
   const app = shop(billing, { count: 0 });
   expect((await app.as(null).request("GET", "/api/customers?include=subscription")).body).toEqual([]);

@@ -80,7 +80,7 @@ describe("validateRemoteRelations", () => {
     ]);
   });
 
-  it("finds services that are none, and such that cannot be made", () => {
+  it("finds values that are not services, and services that cannot be made", () => {
     const odd = new ServiceContainer().register("billing", () => ({ fetch: true }));
     expect(problemsOf(odd)).toEqual(['the service "billing" has no function fetchByIds(entityName, ids, options)']);
     const broken = new ServiceContainer().register("billing", () => {

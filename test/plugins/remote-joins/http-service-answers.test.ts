@@ -148,7 +148,7 @@ describe("an answer to httpService", () => {
     await expect(ask(halting.baseUrl, noToken)).rejects.toMatchObject({ reason: "timeout" });
   });
 
-  it("is not waited for when nobody waits for it any more", async () => {
+  it("is not waited for when its caller has gone", async () => {
     const closed = deferred<void>();
     const stop = new AbortController();
     const { baseUrl, targets } = await listServer((response) => {
@@ -163,7 +163,7 @@ describe("an answer to httpService", () => {
     expect(targets).toHaveLength(1);
   });
 
-  it("leaves nothing on the signal of whoever waited for it", async () => {
+  it("leaves nothing on the signal of the code that waited for it", async () => {
     const { signal } = new AbortController();
     const good = await listServer();
     const bad = await listServer((response) => sendJson(response, {}, 500));
@@ -173,7 +173,7 @@ describe("an answer to httpService", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("that cannot come, because nobody listens or the connection breaks, says the host and no more", async () => {
+  it("that cannot come, because the port is closed or the connection breaks, says the host and no more", async () => {
     const breaking = await listServer((response) => response.socket?.destroy());
     const cut = await listServer((response) => {
       response.writeHead(200, { ...JSON_TYPE, "content-length": "100" }).write("[", () => response.destroy());

@@ -41,7 +41,7 @@ describe("what httpService asks", () => {
     ]);
   });
 
-  it("is nothing for an entity whose name is none", async () => {
+  it("is nothing for an entity whose name is not valid", async () => {
     const { baseUrl, targets } = await listServer();
     const { fetchByIds } = httpService({ baseUrl });
     for (const name of ["../admin", "a/b", "a?b", "", "__proto__"])
@@ -152,7 +152,7 @@ describe("what httpService asks", () => {
 });
 
 describe("who httpService is to the other side", () => {
-  it("is nobody, unless it is told otherwise", async () => {
+  it("is anonymous by default", async () => {
     const { baseUrl, headers } = await listServer();
     const options = { caller: caller({ authorization: "Bearer ann", cookie: "session=ann", "x-user": "ann" }) };
     await httpService({ baseUrl }).fetchByIds("plan", ["a"], options);

@@ -111,7 +111,7 @@ describe("a joiner", () => {
     expect((await joiner.stitch(records, note, ["customer"], without))[0]?.customer).toBeNull();
   });
 
-  it("gives null for a service that is missing, is none, or fails, and logs it", async () => {
+  it("gives null for a service that is missing, invalid or failing, and logs it", async () => {
     const { lines, logger } = keepingLog();
     setLogger(logger);
     const services: Record<string, ServiceContainer> = {

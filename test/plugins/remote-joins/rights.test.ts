@@ -68,7 +68,7 @@ describe("the read rule of the related entity", () => {
     expect((await read(doc, RECORD, ADMIN)).doc).toMatchObject({ title: "Plan" });
   });
 
-  it("is denied when there is none, and that is said at the start", async () => {
+  it("is denied without one, and the start says so", async () => {
     const { doc, calls, lines } = await read(bare().build(), RECORD, ANN);
     expect([doc, calls.length]).toEqual([null, 0]);
     expect(lines.map(({ message }) => message).join()).toContain("doc has no read rule");

@@ -69,7 +69,7 @@ describe("an app with remote relations", () => {
     expect(() => keelson({ ...base, entities: [customer], plugins })).toThrow(/customer\.subscription is \.remote\(\)/);
   });
 
-  it("warns of entities that nobody could see, but not in production", async () => {
+  it("warns of entities that no caller could see, but not in production", async () => {
     const doc = entity("doc", { title: string });
     const page = entity("page", { doc: belongsTo(() => doc).remote("docs") });
     for (const production of [false, true]) {

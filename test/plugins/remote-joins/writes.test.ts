@@ -5,7 +5,7 @@ import { deferred } from "../../support/deferred.ts";
 import { customer, keepingLog, serviceOf, titled } from "./shop.ts";
 
 describe("a write that includes remote records", () => {
-  it("is committed before their service is asked, so that nobody waits for it", async () => {
+  it("is committed before their service is asked, so that it holds no lock", async () => {
     const { file, remove } = await freshSqliteFile();
     const asked = deferred<void>();
     const answer = deferred<void>();

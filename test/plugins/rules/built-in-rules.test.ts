@@ -155,7 +155,7 @@ describe("built-in rules", () => {
     expect(await outcome({ id: "ann" }, { kind: "read", entity: "account", id: "bob" })).toBe("403");
   });
 
-  it("let nobody become the owner of a record that owns itself", async () => {
+  it("let no caller become the owner of a record that owns itself", async () => {
     const self = entity("self", { name: string })
       .ownedBy("id")
       .rules({ create: ["owner"] })

@@ -95,7 +95,7 @@ describe("rules of endpoints", () => {
     expect(lines.join("\n")).toContain('Rule "endpoint: looks" looks at `record`, which is null on endpoints');
   });
 
-  it("deny, and say so in the log, when nobody knows them", async () => {
+  it("deny, and say so in the log, when they are unknown", async () => {
     const { lines } = await statuses({ id: "root", role: "admin" });
     const complaints = lines.filter((line) => line.includes("nobody knows this"));
     expect(complaints).toHaveLength(1);

@@ -213,7 +213,7 @@ describe("filterReadableFields", () => {
     expect(filterReadableFields({ a: "a", b: "b" }, doc, { user: null })).toEqual({ a: "a", b: "b" });
   });
 
-  it("does not show a field with no rules in its list, or with a rule nobody knows, and says so in the log", () => {
+  it("hides a field with an empty list or an unknown rule, and logs that", () => {
     const log = recordingLogger();
     setLogger(log);
     const doc = entity("doc", { a: string.readable(), b: string.readable("readable fields: ghost") });
@@ -294,7 +294,7 @@ describe("filterReadableFields", () => {
     });
   });
 
-  it("refuses what is no record, and an entity that is none", () => {
+  it("refuses what is no record, and an entity that is not valid", () => {
     for (const data of ["text", 3, Promise.resolve(noteRecord)])
       expect(() => filterReadableFields(data, note, { user: ann })).toThrow(
         /takes a record, an array of records or null/,

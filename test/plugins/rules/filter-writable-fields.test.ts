@@ -29,7 +29,7 @@ const root: User = { id: "root", role: "admin" };
 const body = { text: "hello", pinned: "yes" };
 
 describe("filterWritableFields", () => {
-  it("drops what nobody writes: what the framework keeps, readonly fields, blind indexes, unknown names", () => {
+  it("drops what no caller writes: what the framework keeps, readonly fields, blind indexes, unknown names", () => {
     const data = {
       id: "x",
       createdAt: new Date(),
@@ -66,7 +66,7 @@ describe("filterWritableFields", () => {
     expect(filterWritableFields(body, note, { user: ann, existing: { id: "n1" } })).toEqual({ text: "hello" });
   });
 
-  it("decides for create when it is told so: whoever creates a record owns it", () => {
+  it("decides for create when it is told so: the caller who creates a record owns it", () => {
     expect(filterWritableFields(body, note, { user: ann, operation: "create" })).toEqual(body);
     expect(filterWritableFields(body, note, { user: null, operation: "create" })).toEqual({ text: "hello" });
     const mine = defineRule("writable fields: mine", ({ record, user }) => record?.authorId === user?.id);

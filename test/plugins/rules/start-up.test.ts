@@ -22,13 +22,13 @@ function problemsOf(...args: Parameters<typeof start>): readonly string[] {
 }
 
 describe("rules at the start of an app", () => {
-  it("refuse a name nobody defined, with the place and a suggestion", () => {
+  it("refuse a name that is not defined, with the place and a suggestion", () => {
     expect(problemsOf([thing(["ownr"])])).toEqual(['thing.rules.read: there is no rule "ownr". Did you mean "owner"?']);
     expect(problemsOf([thing(["all(admin,athenticated)"])])[0]).toContain('Did you mean "authenticated"?');
     expect(problemsOf([thing(["all()"])])[0]).toContain('there is no rule ""');
   });
 
-  it("refuse owner and ownerOrAdmin on an entity that nobody owns", () => {
+  it("refuse owner and ownerOrAdmin on an entity that no caller owns", () => {
     for (const name of ["owner", "ownerOrAdmin", "all(authenticated,owner)"])
       expect(problemsOf([thing([name])])[0]).toMatch(
         /^thing\.rules\.read: rule "owner(OrAdmin)?" cannot work here: .*ownedBy/,

@@ -215,7 +215,7 @@ describe("cross-field validators", () => {
     });
   });
 
-  it("tell nobody about a record that is not theirs to change", async () => {
+  it("tell no caller about a record that is not theirs to change", async () => {
     for (const names of [["owner"], [looks], ["owner", looks]]) {
       const { write } = await boot(ordered(), names);
       for (const from of [2, 100]) {

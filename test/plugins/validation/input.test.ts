@@ -84,7 +84,7 @@ const errorsOf = async (data: Record<string, unknown>, id?: string): Promise<unk
   (await write(data, id)).error?.errors;
 
 describe("what of a body counts", () => {
-  it("leaves out names that nobody writes, without a word", async () => {
+  it("leaves out names that no caller may write, without a word", async () => {
     const { record, ignored } = await write({ title: "abc", id: "mine", createdAt: "x", updatedAt: 7, secret: "s" });
     expect(record.id).not.toBe("mine");
     expect(record.createdAt).toBeInstanceOf(Date);

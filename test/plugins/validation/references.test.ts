@@ -228,7 +228,7 @@ describe("a reference that an update sends back", () => {
     expect(await driver.findOne("note", { id: "n1" })).toMatchObject({ title: "first", secretId: "s3" });
   });
 
-  it("tells nobody what is stored who cannot read it anyway", async () => {
+  it("tells stored values only to callers who may read them", async () => {
     const unread = await bootNotes({ ...everybody, read: ["admin"] });
     expect(await unread.write({ secretId: "s1" })).toEqual(missing);
     const unfiltered = await bootNotes(everybody, memoryDriver(planted), "secretId");

@@ -144,7 +144,7 @@ describe("a workflow that cannot work", () => {
       await expect(executeWorkflow(wrong<Step[]>(odd))).rejects.toThrow(ConfigurationError);
   });
 
-  it("is refused when a step of it is none", () => {
+  it("is refused when a step of it is not valid", () => {
     refuses(() => step("", () => 1), "A step needs a name");
     refuses(() => step(wrong<string>(5), () => 1), "A step needs a name");
     refuses(() => step("s", wrong<() => 1>(undefined)), 'Step "s" needs a function');

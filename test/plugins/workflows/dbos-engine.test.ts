@@ -141,7 +141,7 @@ describe("a workflow on DBOS", () => {
     expect(JSON.stringify(untyped.body)).not.toContain("secret of the carrier");
   });
 
-  it("reports a run to whoever started it, and to nobody else", async () => {
+  it("reports a run to its starter, and to no other caller", async () => {
     const headers = { prefer: "respond-async" };
     const begun = await app.as(ann).request("POST", "/api/orders/place", { item: "later" }, headers);
     expect(begun.status).toBe(202);
@@ -152,7 +152,7 @@ describe("a workflow on DBOS", () => {
     expect((await app.as({ id: "bob" }).request("GET", location)).status).toBe(404);
   });
 
-  it("runs an id once, whoever begins it again", async () => {
+  it("runs an id once, whichever process begins it again", async () => {
     gate = deferred();
     const begin = (user: { readonly id: string }): Promise<WorkflowResult> =>
       runWorkflow(gated, { resolve: app.api.resolve, user, runId: "once" });
@@ -164,7 +164,7 @@ describe("a workflow on DBOS", () => {
     await expect(begin({ id: "bob" })).rejects.toMatchObject({ status: 409 });
   });
 
-  it("has a log in DBOS that nobody can read without the app's keys", async () => {
+  it("has a log in DBOS that cannot be read without the app's keys", async () => {
     const ended = await runWorkflow(placeAll as never, {
       resolve: app.api.resolve,
       user: ann,

@@ -81,7 +81,7 @@ describe("createEntityStep", () => {
     expect(await notes()).toEqual([old]);
   });
 
-  it("leaves a record alone that somebody else has changed since: that is a compensation that failed", async () => {
+  it("leaves a record alone that another caller has changed since: that is a compensation that failed", async () => {
     const change = meanwhile(async () => driver.update("note", { id: await newId() }, { stars: 9 }));
     const result = await run(once(createEntityStep(note, data)), change, fails);
     expect(result).toMatchObject({
@@ -93,7 +93,7 @@ describe("createEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "new", stars: 9 }, old]);
   });
 
-  it("has nothing to do when somebody else has deleted it since", async () => {
+  it("has nothing to do when another caller has deleted it since", async () => {
     const remove = meanwhile(async () => driver.delete("note", { id: await newId() }));
     expect(await run(createEntityStep(note, data), remove, fails)).toMatchObject({
       status: "compensated",
@@ -143,7 +143,7 @@ describe("updateEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "old", stars: 9 }]);
   });
 
-  it("leaves a record alone whose fields somebody else has changed since", async () => {
+  it("leaves a record alone whose fields another caller has changed since", async () => {
     const other = meanwhile(() => driver.update("note", { id: "n" }, { text: "theirs" }));
     const result = await run(once(updateEntityStep(note, where, data)), other, fails);
     expect(result).toMatchObject({ status: "compensation_failed", compensatedSteps: [] });
@@ -151,7 +151,7 @@ describe("updateEntityStep", () => {
     expect(await notes()).toMatchObject([{ text: "theirs" }]);
   });
 
-  it("creates none again that somebody else has deleted since", async () => {
+  it("does not create again what another caller has deleted since", async () => {
     const other = meanwhile(() => driver.delete("note", { id: "n" }));
     const result = await run(once(updateEntityStep(note, where, data)), other, fails);
     expect(result.compensationErrors).toMatchObject([{ error: { message: "note n has been deleted since" } }]);
@@ -205,7 +205,7 @@ describe("deleteEntityStep", () => {
     expect(await notes()).toEqual([old]);
   });
 
-  it("leaves a record alone that somebody else has created with its id", async () => {
+  it("leaves a record alone that another caller has created with its id", async () => {
     const other = meanwhile(() => driver.create("note", { id: "n", text: "theirs", stars: 0, ...at }));
     const result = await run(once(deleteEntityStep(note, where)), other, fails);
     expect(result).toMatchObject({ status: "compensation_failed", compensationErrors: [{ step: "delete-note" }] });

@@ -84,7 +84,7 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
 });
 
 describe("a process that has lost a run", () => {
-  it("rolls back the transaction of an entity step that somebody else has executed meanwhile", async () => {
+  it("rolls back the transaction of an entity step that another process has executed meanwhile", async () => {
     const database = await opened(openPostgres);
     const paused = await started(database, { push: "auto" });
     await paused.stopAt([{ runId: "one", at: "execute create: after-effect" }]);

@@ -100,7 +100,7 @@ describe("an action that is a workflow", () => {
     expect(ran).toEqual([]);
   });
 
-  it("keeps the status of an error of ours, when all was taken back", async () => {
+  it("keeps the status of a Keelson error, when all was taken back", async () => {
     const { place, get } = await served([orderWith([create, last])]);
     expect(await place({ item: "tea", how: "conflict" })).toMatchObject({
       status: 409,
@@ -141,7 +141,7 @@ describe("an action that is a workflow", () => {
     });
   });
 
-  it("says WORKFLOW_FAILED also for an error of ours, when something could not be taken back", async () => {
+  it("says WORKFLOW_FAILED also for a Keelson error, when something could not be taken back", async () => {
     const stays = step(
       "stays",
       () => 1,
@@ -196,7 +196,7 @@ describe("an action that is a workflow", () => {
     expect(told).toEqual(["hook", "hook", "hook"]);
   });
 
-  it("goes on when whoever called has gone away", async () => {
+  it("goes on when the caller has gone away", async () => {
     const begun = deferred<void>();
     const release = deferred<void>();
     const slow = step("slow", async () => {
@@ -237,7 +237,7 @@ describe("Prefer: respond-async", () => {
     expect((await get(location)).status).toBe(401);
   });
 
-  it("is not heard where nothing remembers the run: there would be nobody to ask", async () => {
+  it("is ignored when the run is not stored", async () => {
     const inMemory = (defaults: PluginList) => defaults.replace("workflows", workflows());
     const { place, get } = await served([orderWith([create])], noopLogger, inMemory);
     const { status, json, headers } = await place({ item: "tea" }, { prefer: "respond-async" });

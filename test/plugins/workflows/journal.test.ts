@@ -151,7 +151,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(ran).toEqual([]);
   });
 
-  it("remember what steps gave as it was, and again for whoever asks with the same id", async () => {
+  it("remember what steps gave as it was, and again for the caller with the same id", async () => {
     const given = {
       moment: new Date(1_700_000_000_000),
       never: new Date(Number.NaN),
@@ -336,7 +336,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     expect(await journalText(database)).not.toContain(canary);
   });
 
-  it("are told to whoever they work for and to administrators, and to nobody else", async () => {
+  it("are told to their caller and to administrators only", async () => {
     const release = deferred<void>();
     const doc = entity("doc", { title: string, secret: string.omit(), meta: json.optional() })
       .rules({ read: ["everyone"], create: ["authenticated"] })

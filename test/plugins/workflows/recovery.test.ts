@@ -87,7 +87,7 @@ describe.each(SHARED_DATABASES)("a run that its process left behind, on %s", (_,
 
   const first = { at: new Date(7), big: 2n ** 70n, text: "one" };
 
-  it("is taken back when nobody knows what became of its step; compensations get input, data and results", async () => {
+  it("is compensated when the result of its step is unknown; compensations get input, data and results", async () => {
     await begun({ item: "x" });
     const said: unknown[] = [];
     await heir([threeSteps(said)]);
@@ -218,7 +218,7 @@ describe.each(SHARED_DATABASES)("closing an app on %s", (_, open) => {
     expect(await database.query("SELECT text FROM note")).toEqual([{ text: "after" }]);
   });
 
-  it("leaves one that takes longer than the app waits to whoever comes next, without half a step", async () => {
+  it("leaves one that takes longer than the app waits to the next process, without half a step", async () => {
     const database = await open();
     cleanups.push(database.drop);
     const inside = deferred<void>();

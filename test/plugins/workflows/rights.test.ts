@@ -183,7 +183,7 @@ describe("what a workflow gives", () => {
   });
 });
 
-it("an anonymous caller waits for the answer: the report of a run is for whoever started it", async () => {
+it("an anonymous caller waits for the answer: the report of a run is for its starter", async () => {
   const app = await seeded();
   const { status, body, headers } = await app.as(null).request("POST", "/api/memos/anyone", { text: "hello" }, ASYNC);
   expect([status, body, headers.get("location")]).toEqual([200, { said: "hello" }, null]);

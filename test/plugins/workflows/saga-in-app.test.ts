@@ -52,7 +52,7 @@ describe("runWorkflow", () => {
     expect((await call(null)).body).toMatchObject({ status: "compensated", code: "UNAUTHENTICATED" });
   });
 
-  it("runs for a user, for nobody, and for the system when that is said", async () => {
+  it("runs for a user, anonymous, and for the system when that is said", async () => {
     const { resolve } = (await started()).api;
     const run = async (options: object) => (await runWorkflow([who], { resolve, ...options })).results.who;
     expect(await run({ user: ann })).toEqual(["ann", "user"]);

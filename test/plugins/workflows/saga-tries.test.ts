@@ -47,7 +47,7 @@ describe("a step that is tried again", () => {
     expect(await failing(new TypeError("x"), { retry: { attempts: 3, delay: 1, backoff: 1 } })).toEqual([1, 2, 3]);
   });
 
-  it("is not tried again for an error of ours that says the caller is wrong", async () => {
+  it("is not tried again for a Keelson error that says the caller is wrong", async () => {
     const retry = { attempts: 3, delay: 0 };
     expect(await failing(new ValidationFailedError([]), { retry })).toEqual([1]);
     expect(await failing(conflictError("no"), { retry })).toEqual([1]);

@@ -212,7 +212,7 @@ describe("a compensation that fails", () => {
     expect(result.compensationErrors.map(({ step: name }) => name)).toEqual(["patient"]);
   });
 
-  it("is kept as an error also when it is none", async () => {
+  it("is kept as an error also when it is not an Error", async () => {
     const odd = step(
       "odd",
       () => 1,

@@ -146,7 +146,7 @@ describe.each(SHARED_DATABASES)("the journal on %s", (_, open) => {
     started(known, { clock: { now: () => new Date(Date.now() + HOUR) }, userOf });
   const status = async () => (await database.query('SELECT "status" FROM "workflowRun"'))[0]?.status;
 
-  it("is where the rights of a run that is taken up come from, when nobody says more", async () => {
+  it("is where the rights of a run that is taken up come from by default", async () => {
     const make = await leftBehind([]);
     await heir([make()]);
     await expect.poll(status).toBe("completed");

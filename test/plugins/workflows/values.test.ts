@@ -51,7 +51,7 @@ describe("what a step is given", () => {
     expect(data).toEqual({ cart: { items: ["try 3"] } });
   });
 
-  it("is nobody else's: a step that goes on after its time is up changes nothing", async () => {
+  it("is not shared: a step that goes on after its time is up changes nothing", async () => {
     const late = deferred<void>();
     const changed = deferred<void>();
     const input = { count: 1 };

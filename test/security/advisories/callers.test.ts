@@ -214,7 +214,7 @@ describe("what is there", () => {
   });
 
   describe("GHSA-jr54-jwhj-55gp a login is quicker for a user who is not there", () => {
-    it("does not happen: there is a hash to be made for nobody, too, which waits its turn like any other", async () => {
+    it("does not happen: an unknown user costs a hash, which waits its turn like any other", async () => {
       const stopped = AbortSignal.abort();
       // What does no work does not have to wait, and so is not told that it has waited too long.
       for (const hash of [undefined, null, "", "no hash", "$pbkdf2$1$AA==$AA=="]) {
@@ -347,7 +347,7 @@ describe("paths", () => {
 });
 
 describe("names that look alike", () => {
-  describe("GHSA-qw9g-7549-7wg5 an address that a collation takes for another one's is sent that one's reset", () => {
+  describe("GHSA-qw9g-7549-7wg5 an address that a collation takes for another one's is sent its reset", () => {
     it.each([
       "ann@höst.example",
       "änn@host.example",

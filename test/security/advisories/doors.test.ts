@@ -172,7 +172,7 @@ describe("mass assignment", () => {
   let count = 0;
   const signUp = (more: object) => ({ email: `new${++count}@host.example`, password: "long enough", ...more });
 
-  describe("GHSA-gc7p-j5xm-xxh2 private fields are set when somebody registers", () => {
+  describe("GHSA-gc7p-j5xm-xxh2 private fields are set when a caller registers", () => {
     it("does not happen: they have their defaults, and the answer names what was left out", async () => {
       const sent = signUp({ role: "admin", credit: 9, verified: true, version: 9, id: "mine" });
       const { status, json, headers } = await sendAs(app(), "anonymous", "POST", "/api/accounts", { body: sent });
@@ -241,7 +241,7 @@ describe("mass assignment", () => {
   });
 });
 
-describe("objects of somebody else", () => {
+describe("objects of another caller", () => {
   describe("GHSA-jq29-r496-r955 the same id in two collections of users", () => {
     it("does not happen: who has the id of a record is not its owner", async () => {
       const system = app().api.asSystem() as unknown as Record<string, { create(data: object): Promise<unknown> }>;
@@ -289,8 +289,8 @@ describe("defaults that fail open", () => {
     (await api.fetch(new Request(`http://host.invalid${path}`, { headers }))).status;
   const ruled = (rules: EntityRulesInput) => entity("thing", { name: string }).rules(rules);
 
-  describe("GHSA-849r-qrwj-8rv4 nobody is taken for an administrator", () => {
-    it("does not happen: nobody is nobody, also in code", async () => {
+  describe("GHSA-849r-qrwj-8rv4 no caller is taken for an administrator", () => {
+    it("does not happen: a missing user is anonymous, also in code", async () => {
       const plugin = createPlugin({
         id: "for-nobody",
         setup({ routes, runAs }) {

@@ -181,7 +181,7 @@ describe("names of prototypes", () => {
   });
 });
 
-describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what somebody wrote", () => {
+describe("CWE-1236, ASVS 5.0 1.2.10 a spreadsheet runs what a caller wrote", () => {
   const FORMULAS = [
     "=cmd|' /C calc'!A0",
     "+1",

@@ -64,7 +64,7 @@ export function describeReads(database: Database): void {
       expect(await driver.findOne("post", { id: "nope" })).toBeNull();
     });
 
-    it("are ordered by id when nobody says otherwise", async () => {
+    it("are ordered by id when no caller says otherwise", async () => {
       await insert(database.driver, "post", [{ id: "p0", title: "zero", authorId: "u1" }]);
       expect(await ids({})).toBe("p0 p1 p2 p3 p4 p5");
     });

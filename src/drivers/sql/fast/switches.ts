@@ -1,6 +1,6 @@
 /**
  * The special cases for speed, which never change a result. Tests and `npm run bench:fast` switch them off one by one;
- * docs/adr/0053-special-cases-for-speed.md has the figures.
+ * docs/adr/0053-give-each-special-case-for-speed-a-switch-and-a-figure.md has the figures.
  */
 export interface Fast {
   /** Reads by id of one turn of the event loop are one statement. */

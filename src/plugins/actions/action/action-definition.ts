@@ -27,7 +27,7 @@ export interface DescribedAction {
 export interface ActionDefinition extends Omit<PlainAction, "handler"> {
   /** Whether it is about one record: then below `/:id`, which its path need not name. @default whether the path begins with `/:id` */
   readonly onResource?: boolean | undefined;
-  /** Which rules of the entity decide when it has none of its own. @default by method and path */
+  /** Which rules of the entity decide when the action has no rules. @default by method and path */
   readonly access?: Access | undefined;
   /**
    * Who asks the rules about the record: the action, before its handler runs, or the operations that the handler runs, each
@@ -47,9 +47,9 @@ export interface ActionDefinition extends Omit<PlainAction, "handler"> {
   readonly aliases?: readonly { readonly method: string; readonly path: string }[] | undefined;
   /** What keeps the action from working on an entity, as a sentence without a full stop; undefined when nothing does. */
   readonly check?: ((entity: AnyEntity) => string | undefined) | undefined;
-  /** Steps of a workflow in place of a handler; whoever provides workflows reads them. */
+  /** Steps of a workflow in place of a handler; the plugin that provides workflows reads them. */
   readonly workflow?: { readonly steps: unknown; readonly options?: object | undefined } | undefined;
-  /** Whether it takes soft deletions back: whoever its rules let do so is shown deleted records on request. @default false */
+  /** Whether it restores deleted records: callers that its rules allow may list deleted records. @default false */
   readonly restores?: boolean | undefined;
   /** The field in which it stores that a record is deleted; copies of the record do not have it. @default none */
   readonly deletesBy?: ((entity: AnyEntity) => string) | undefined;
@@ -108,7 +108,7 @@ export interface ActionContext<
   /** Raw query string without `?`. */
   readonly search: string;
   /**
-   * The unread body, for actions that read it themselves; undefined when there is none, or it has been read. Reading more
+   * The unread body, for actions that read it themselves; undefined without a body, or when it has been read. Reading more
    * than `limits.bodyBytes` of it fails with 413.
    */
   readonly body: KernelBody | undefined;

@@ -67,7 +67,7 @@ function body({ definition, method }: CompiledAction, reader: RouteReader): Rout
   return { required: Object.values(fields).some(isRequired), content };
 }
 
-/** Without an output nobody knows what a handler gives; with one its status may still be another one. */
+/** Without an output schema the response is not known; with one, only its status is not. */
 function answers({ definition }: CompiledAction, reader: RouteReader, asks: boolean): RouteDescription["answers"] {
   if (definition.output === undefined) return undefined;
   const content = { "application/json": reader.fields(definitions(definition.output), "output") };

@@ -28,7 +28,7 @@ import { Accepted, type ActionCall, createContext, mostBytes } from "./create-co
 
 /** How an action is reached, and how it reads what it is given. */
 interface Call extends ActionCall {
-  /** Keeps what the request asks of its record. @default nobody asks anything */
+  /** Checks the preconditions of the request. @default no preconditions */
   readonly meet?: (() => Promise<void> | undefined) | undefined;
   readQuery(): Readonly<Record<string, unknown>>;
   readInput(): unknown;
@@ -211,7 +211,7 @@ async function readBody(action: CompiledAction, context: RouteContext): Promise<
   const { definition, method, input } = action;
   const { readsBody = method !== "GET" && method !== "DELETE" } = definition;
   const most = mostBytes(action, context.scope);
-  // Also where nobody reads it here: handlers may take it from the framework's own request.
+  // Also when it is not read here: handlers may take it from the framework's own request.
   if (Number(context.request.headers["content-length"]) > most) throw new PayloadTooLargeError(most);
   if (readsBody === "raw" || (input === undefined && !readsBody)) return undefined;
   const { body, headers } = context.request;
@@ -223,7 +223,7 @@ async function readBody(action: CompiledAction, context: RouteContext): Promise<
 
 /**
  * What an action with `.output()` answers: the declared fields of what its handler gave, masked for the caller first, so
- * that declaring a field of a record shows nobody more of it. An answer without a body, a `Response`, a stream or bytes
+ * that declaring a field of a record does not show more of it. An answer without a body, a `Response`, a stream or bytes
  * pass.
  * @throws InternalError when the handler gives something else than it declares
  */

@@ -8,7 +8,7 @@ import { BrokenBody, type GivenRow, rowTooLarge } from "./given-row.ts";
 type CsvRecord = readonly (string | null)[];
 
 /**
- * Rows of a CSV text, whose first record is the header. Empty lines are none, unless one cell is all there is.
+ * Rows of a CSV text, whose first record is the header. Empty lines are skipped, unless the header has a single cell.
  * @param needed columns that must be there
  * @throws BadRequestError without a header, BrokenBody
  */

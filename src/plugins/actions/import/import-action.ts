@@ -107,7 +107,7 @@ function upsertProblem(entity: AnyEntity, key: UniqueKey): string | undefined {
   const unknown = key.find((name) => !Object.hasOwn(entity.columns, name));
   if (unknown !== undefined) return `upsertBy names "${unknown}", which is no field.${didYouMean(unknown, names)}`;
   const hidden = key.find((name) => entity.hidden.includes(name));
-  if (hidden !== undefined) return `upsertBy names "${hidden}", which nobody sees`;
+  if (hidden !== undefined) return `upsertBy names "${hidden}", which no caller may read`;
   if (isUnique(entity, key)) return undefined;
   return `upsertBy needs a unique field, or the fields of a .unique([…]), and ${key.map((name) => `"${name}"`).join(", ")} is neither`;
 }

@@ -143,7 +143,7 @@ async function importRow(
   }
 }
 
-/** The record with the row's values, whoever may see it. */
+/** The record with the row's values, also when this caller may not see it. */
 async function existing(
   { upsertBy, unique }: ImportJob,
   { owners }: CollectedWrites,

@@ -5,7 +5,7 @@ import { ConflictError } from "../../../kernel/index.ts";
 /** Fields whose values no two records share. */
 export type UniqueKey = readonly string[];
 
-/** Gives a value as it will be stored, its default when there is none; undefined or null when there is nothing to store. */
+/** A value as it will be stored, or its default; undefined or null when there is nothing to store. */
 type ReadValue = (value: unknown) => unknown;
 
 /** Whether two lists name the same fields. */
@@ -111,7 +111,7 @@ export class Owners {
     }
   }
 
-  /** The id of the record that has these values; null when there is none. The id itself is known only where it was learned. */
+  /** The id of the record with these values; null without such a record. The id itself is known only where it was learned. */
   async of(key: UniqueKey, values: Row): Promise<string | null> {
     if (key.some((name) => values[name] === null || values[name] === undefined)) return null;
     const text = textOf(key, values);

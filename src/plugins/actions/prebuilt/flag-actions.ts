@@ -109,7 +109,7 @@ async function invert(
 
 /**
  * What is wrong with the field an action works on, as the end of a sentence; undefined when nothing is.
- * @param wanted its kind, and whether it must be optional, and shown to somebody
+ * @param wanted its kind, whether it must be optional, and whether callers must see it
  */
 export function columnProblem(
   entity: AnyEntity,
@@ -118,10 +118,10 @@ export function columnProblem(
 ): string | undefined {
   const field = Object.hasOwn(entity.fields, name) ? entity.fields[name] : undefined;
   const what = `${wanted.optional ? "an optional" : "a"} ${wanted.kind} field`;
-  if (field === undefined) return `needs ${what} "${name}", and there is none`;
+  if (field === undefined) return `needs ${what} "${name}", which it does not have`;
   const but = (is: string): string => `needs ${what} "${name}", and that one is ${is}`;
   if (field.kind.name !== wanted.kind) return but(`of the kind ${field.kind.name}`);
   if (wanted.optional === true && !field.optional) return but("not optional");
-  if (wanted.shown === true && entity.hidden.includes(name)) return but("shown to nobody");
+  if (wanted.shown === true && entity.hidden.includes(name)) return but("hidden from all callers");
   return field.encrypted === undefined ? undefined : but("encrypted");
 }

@@ -130,7 +130,7 @@ const MEANINGS: Readonly<Record<Operator, string>> = {
   lt: "is less than this",
   lte: "is this or less",
   in: "is one of these",
-  nin: "is none of these",
+  nin: "is not one of these",
   like: "contains this text, whatever the case",
   starts: "begins with this text, whatever the case",
   ends: "ends with this text, whatever the case",

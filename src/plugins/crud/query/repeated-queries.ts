@@ -14,7 +14,7 @@ interface Kept {
 
 /**
  * What query strings mean, for those that mean the same to everybody: no field of their entity depends on the caller, and they
- * name no relation, of which others may see less. What is kept cannot be changed, and whoever asks gets a query of their own.
+ * name no relation, of which others may see less. What is kept cannot be changed, and each caller gets a copy.
  */
 export class RepeatedQueries {
   readonly #kept = new LRUCache<string, Kept>({ max: MOST });

@@ -116,7 +116,7 @@ function openWithAnyKey(ring: KeyRing, { sealed }: Envelope): Opened {
     const bytes = open(secret, sealed, NO_ADDITIONAL_DATA);
     if (bytes !== undefined) return { bytes, bound: false };
   }
-  throw new DecryptionError("none of the registered keys opens this value, which names no key", { reason: "refused" });
+  throw new DecryptionError("no registered key opens this value, which names no key", { reason: "refused" });
 }
 
 interface Envelope {

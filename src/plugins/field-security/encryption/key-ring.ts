@@ -13,7 +13,7 @@ export interface KeyOptions {
   readonly bind?: boolean | undefined;
 }
 
-/** Keys by id. What it shows of them is their ids; their bytes are out of reach of whoever holds the ring. */
+/** Keys by id. What it shows of them is their ids; their bytes are out of reach of code that holds the ring. */
 export interface KeyRing {
   /** Ids in the order of registration. */
   readonly ids: readonly string[];
@@ -144,7 +144,7 @@ function addKey(store: KeyStore, hex: string, keyId: string, bind: boolean): voi
   store.several ||= !store.first.equals(secret);
 }
 
-/** What is said when something needs a key and there is none. */
+/** The error when something needs a key and no key is registered. */
 export function noKey(): ConfigurationError {
   return new ConfigurationError(
     "there is no encryption key; call initEncryption({ key }) first, or give the app `encryption: { key }`",
@@ -160,7 +160,7 @@ export function keysOf(ring: KeyRing): ReadonlyMap<string, DataKey> {
   return storeOf(ring).keys;
 }
 
-/** The key that encrypts next; taking it counts. @throws ConfigurationError while there is none */
+/** The key that encrypts next; taking it counts. @throws ConfigurationError without a primary key */
 export function takePrimary(ring: KeyRing): DataKey {
   const { primary, counts, warnAfter, log } = storeOf(ring);
   if (primary === undefined) throw noKey();
@@ -171,7 +171,7 @@ export function takePrimary(ring: KeyRing): DataKey {
   return primary;
 }
 
-/** Whether there are several keys, none of which is known to be the one that blind indexes are derived from. */
+/** Whether there are several keys, and it is not known which one blind indexes are derived from. */
 export function lacksIndexKey(ring: KeyRing): boolean {
   const { indexKey, several } = storeOf(ring);
   return indexKey === undefined && several;

@@ -66,7 +66,7 @@ export interface RotationProgress {
   readonly records: number;
   /** Values that were given the new key, or another blind index. */
   readonly reEncrypted: number;
-  /** Times somebody else had changed a record since it was read; it was read again. */
+  /** How often a record had changed since it was read; it was read again. */
   readonly overtaken: number;
   /** Values that do not decrypt; they stay as they are. */
   readonly failed: number;
@@ -161,7 +161,7 @@ export interface KeyUsage {
 }
 
 /**
- * Counts stored values by entity, field and key, those of keys that nobody knows any more included. Reads every row.
+ * Counts stored values by entity, field and key, including those of keys that are no longer registered. Reads every row.
  * @param driver the base driver, which sees ciphertext
  * @throws ConfigurationError for one that decrypts
  */

@@ -45,7 +45,7 @@ export async function rotateRecord(rotation: Rotation, read: Row): Promise<Recor
     if (isDone) return { reEncrypted, overtaken, failures };
     const now = await driver.findOne(entity, { id: row.id }, { select });
     if (now === null) return { reEncrypted: 0, overtaken: overtaken + 1, failures: [] };
-    // No iv comes twice, so equal values mean that nobody wrote, and that trying again would never end.
+    // An iv is never used twice, so equal values mean that the record did not change: a retry would never end.
     if (Object.entries(old).every(([field, value]) => now[field] === value))
       throw new DatabaseError(`${entity.name}: a record was not found by the ciphertext that was just read from it`);
     row = now;

@@ -28,7 +28,7 @@ export function hasFieldRules(model: EntityModel): boolean {
   );
 }
 
-/** @param isForeign whether another service keeps the records: nobody here writes them */
+/** @param isForeign whether another service keeps the records: this app does not write them */
 function ruledFields(entity: AnyEntity, rules: FieldRules, isForeign: boolean): RuledField[] {
   return Object.entries(entity.fields).flatMap(([name, { readable, writable: written }]) => {
     const writable = isForeign ? undefined : written;
@@ -53,7 +53,7 @@ interface Answers {
 }
 
 /**
- * Narrows a mask by the rules of single fields: those that nobody lets through are gone, those that depend on the record
+ * Narrows a mask by the rules of single fields: fields that no rule allows are removed, those that depend on the record
  * stay with their condition. Rules that have to wait keep their field closed until they have answered.
  */
 export function narrowMask(fields: readonly RuledField[], draft: MaskDraft): void | Promise<void> {
@@ -94,7 +94,7 @@ function maskOf(widest: FieldMask, answers: readonly Answers[]): FieldMask {
     const { name } = field;
     // An operation asks again for what it does; here it counts whether any of them may.
     if (!create && !update) writable.delete(name);
-    // Records are what an update finds: who may write the field of new ones only may write it of none of them.
+    // An update finds existing records: a caller who may write the field of new records only may not write it there.
     if (field.writable !== undefined && update !== true && writable.has(name)) writablePerRow.set(name, update || NONE);
     if (read === true) continue;
     sortable.delete(name);

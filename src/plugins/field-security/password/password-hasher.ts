@@ -21,7 +21,7 @@ export interface PasswordCostOptions {
   readonly cost?: PasswordCost | undefined;
 }
 
-/** What is known about the hash in question, and for how long somebody wants to know more. */
+/** What is known about the hash, and how long the caller waits for the result. */
 export interface PasswordWorkOptions extends PasswordCostOptions {
   /**
    * Such as that of a request. When it is aborted, work that waits for its turn is given up; work that has begun ends.
@@ -40,7 +40,7 @@ export interface PasswordHasher {
    */
   hash(password: string, options?: PasswordWorkOptions): Promise<string>;
   /**
-   * Whether a password is the one that was hashed. What nobody could have hashed is false at once. Where nothing is
+   * Whether a password is the one that was hashed. A value that cannot have been hashed is false at once. Where nothing is
    * stored, because there is no such user, or what is stored is no hash (`""`, `"!"`, malformed, asking for too much
    * work), it is false after the work of a hash of this `cost`: how long it takes does not say who has a password.
    * @throws ConfigurationError as `hash`
@@ -182,7 +182,7 @@ export function createHashQueue({ concurrency, queue }: HashQueueSize): HashQueu
     try {
       return await work();
     } finally {
-      // The place is handed on and never free in between, so that nobody who comes now gets ahead of who waits.
+      // The place is handed on and never free in between, so that a new caller does not overtake one who waits.
       const [next] = waiting;
       if (next === undefined) running--;
       else {

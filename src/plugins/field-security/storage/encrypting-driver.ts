@@ -122,7 +122,7 @@ async function named<T>(plan: EncryptionPlan, entity: AnyEntity, work: () => Pro
 /**
  * Selected columns with those that it takes to open them: the id, which values may be bound to, and the blind index of a
  * value. A value that the rows were found by is opened in any case.
- * @returns all columns to fetch, and those of them that nobody asked for
+ * @returns all columns to fetch, and those of them that the caller did not select
  */
 function withCompanions(
   columns: readonly EncryptedColumn[] = [],

@@ -139,7 +139,7 @@ export function suits({ inClear }: EncryptedColumn, value: unknown): boolean {
   return canHold(inClear, typeof value === "string" ? ANY_TEXT : value);
 }
 
-/** Records to look at: one that somebody has tampered with must not keep the app from starting. */
+/** Records to look at: one that was tampered with must not keep the app from starting. */
 const SAMPLE = 5;
 
 /**
@@ -172,7 +172,7 @@ async function sample(driver: Driver, entity: AnyEntity, name: string, index: st
     const where = { [name]: { null: false }, [index]: { null: false } };
     return await driver.findMany(entity, { where, select: ["id", name, index], limit: SAMPLE });
   } catch (error) {
-    // A table that is not there yet is for whoever uses it to notice.
+    // A table that does not exist yet is reported by the code that uses it.
     if (error instanceof DatabaseError && !(error instanceof DatabaseUnavailableError)) return [];
     throw error;
   }

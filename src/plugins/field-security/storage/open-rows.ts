@@ -70,7 +70,7 @@ function openValue(plan: EncryptionPlan, column: EncryptedColumn, row: Row, plac
   if (!suits(column, value))
     throw new DecryptionError(`the decrypted value is no ${column.inClear.kind.name}`, { reason: "malformed" });
   const index = column.index === undefined ? undefined : row[column.index];
-  // The index of a bound value stays in its place, too. One that is missing finds nothing, and misleads nobody.
+  // The index of a bound value stays in its place, too. One that is missing matches no record.
   if (bound && typeof index === "string" && !lacksIndexKey(ring) && index !== blindIndex(ring, place, value as string))
     throw new DecryptionError("the blind index is that of another value, or was made with another index key", {
       reason: "refused",

@@ -3,7 +3,7 @@ import { RemoteFailure } from "./failures.ts";
 import type { FetchPlan } from "./fetch-plan.ts";
 import { type Budget, REFUSED } from "./read-value.ts";
 
-/** What a service has under an id: a record of plain values, null when there is none, or why that is not known. */
+/** What a service has under an id: a record of plain values, null without a record, or why that is not known. */
 export type Answer = Row | null | RemoteFailure;
 
 /** Items of an answer at most: services that ignore ids, and give all they have, are borne with up to here. */

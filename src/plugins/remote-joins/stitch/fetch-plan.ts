@@ -62,7 +62,7 @@ export interface NestedPlan {
 
 /**
  * Plans what to fetch: the columns the caller may read, those that their rights depend on, and the relations they may
- * see. Undefined when the caller may see none of the records: then the service is not called.
+ * see. Undefined when the caller may see no record: then the service is not called.
  */
 export async function planFetch(
   context: StitchContext,

@@ -43,7 +43,7 @@ export function createDeadline(ms: number, caller?: AbortSignal): Deadline {
     () => giveUp(new RemoteFailure("timeout", `There was no answer within ${ms} ms`)),
     Math.min(ms, LONGEST_MS),
   );
-  const onGone = (): void => giveUp(new RemoteFailure("gone", "Nobody waits for the answer any more"));
+  const onGone = (): void => giveUp(new RemoteFailure("gone", "The caller no longer waits for the response"));
   function end(): void {
     clearTimeout(timer);
     caller?.removeEventListener("abort", onGone);

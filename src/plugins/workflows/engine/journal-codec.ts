@@ -145,7 +145,7 @@ function codecOf(model: EntityModel, secret: ReadonlySet<string>, met: Set<strin
 
 /**
  * Of a record whose fields depend on it, the values that were read and are others by now; undefined where none does, or
- * where nobody knows. Omitted values that a copy has left out stay left out.
+ * where that is not known. Omitted values that a copy has left out stay left out.
  */
 function readOtherwise(record: Row, entity: AnyEntity): Row | undefined {
   const values = knownOf(record)?.values;

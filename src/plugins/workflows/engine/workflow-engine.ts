@@ -105,7 +105,7 @@ export function sameRun(
 /** @throws ConflictError when the id belongs to another run, whose result this caller must not see */
 export function assertSameRun(runId: string, known: SameRun, asked: SameRun): void {
   if (known.key !== asked.key)
-    throw new ConflictError(`There is a run "${runId}" already, of another workflow or on somebody else's behalf`);
+    throw new ConflictError(`A run "${runId}" exists already, of another workflow or for another caller`);
   if (!isDeepStrictEqual(known.input, asked.input))
     throw new ConflictError(`There is a run "${runId}" already, with another input`);
 }

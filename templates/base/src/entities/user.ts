@@ -6,7 +6,7 @@ export const user = entity("user", {
   email: email.trim().lower().unique().readable("owner", "admin"),
   password: string.password(), // hashed, and in no answer
   phone: string.max(40).optional().encrypted().readable("owner"),
-  role: enums("person", "admin").default("person").readonly(), // nobody makes themselves an admin
+  role: enums("person", "admin").default("person").readonly(), // a caller cannot make themselves an admin
 })
   .ownedBy("id") // a user owns their own record
   .rules({ create: ["everyone"], read: ["authenticated"], update: ["owner"], delete: ["ownerOrAdmin"] })

@@ -486,7 +486,7 @@ describe("surfaces", () => {
 describe("repeated query strings", () => {
   const search = "views_gte=2&_sort=-title&select=title&_page=2";
 
-  it("mean the same again, and whoever asks gets a query of their own that nobody else's can change", async () => {
+  it("mean the same again, and each caller gets a copy of the query", async () => {
     const first = await parse(search);
     const second = await parse(search);
     expect(second).toEqual(first);

@@ -178,7 +178,7 @@ describe.each(Object.entries(DRIVERS))("a rotation of keys on %s", (database, op
     ]);
   }, 120_000);
 
-  it("reads a record again that somebody changed in between, and keeps what they wrote", async () => {
+  it("reads a record again that changed in between, and keeps the change", async () => {
     const ring = rotated();
     await plant(driver, 3);
     const meanwhile = [

@@ -55,7 +55,7 @@ async function start(queue: number) {
 
 const password = "correct horse";
 
-describe("a request that nobody waits for any more", () => {
+describe("a request whose client has gone", () => {
   it.each([
     ["a create", "POST", "/api/users"],
     ["an update", "PATCH", "/api/users/a"],

@@ -32,7 +32,7 @@ describe("a hash queue", () => {
     expect(begun).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("lets nobody who comes later get ahead of who waits", async () => {
+  it("lets no later caller overtake one who waits", async () => {
     const queue = createHashQueue({ concurrency: 1, queue: 10 });
     const { begun, end, work } = pieces(3);
     const first = queue(work(0));

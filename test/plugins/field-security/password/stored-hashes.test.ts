@@ -89,7 +89,7 @@ describe("a stored hash", () => {
     expect(readStoredHash(stored)).toBeUndefined(); // so the work was none that it asked for
   });
 
-  it("that is none is false after scrypt where that is asked for", async () => {
+  it("that is not valid is false after scrypt where that is asked for", async () => {
     const hasher = createPasswordHasher();
     const kinds = await hashingOf(async () => {
       expect(await hasher.verify("correct horse", "!", { cost: "scrypt" })).toBe(false);

@@ -43,7 +43,7 @@ describe("a blind index that was moved to another record", () => {
   const find = (where: Where, select?: readonly string[]) =>
     app.inHandler(({ driver }) => driver.findMany("user", { where, ...(select && { select }) }));
 
-  it("finds nobody else where the key binds", async () => {
+  it("finds no other caller where the key binds", async () => {
     const answer = await app.as(null).request("GET", "/api/users?email=eve@shop");
     expect(answer).toMatchObject({ status: 500, body: { code: "DECRYPTION_FAILED" } });
     expect(JSON.stringify(answer.body)).not.toMatch(/admin|canary/);
@@ -75,7 +75,7 @@ describe("a blind index that was moved to another record", () => {
 });
 
 describe("a blind index that was moved", () => {
-  it("reads as null where the app says so, and finds nobody else all the same", async () => {
+  it("reads as null where the app says so, and finds no other caller all the same", async () => {
     const app = makeApp(true, "null");
     await moveIndex(app);
     expect((await app.api.asSystem().user.list({ sort: ["name"] })).data).toMatchObject([
