@@ -80,8 +80,7 @@ export {
 } from "./log/logger.ts";
 export type { Base, Ground } from "./plugin/base.ts";
 export { detectPluginType, isValidPlugin, makePlugin, makePluginFactory } from "./plugin/create-plugin.ts";
-export { createDeclarations } from "./plugin/declarations.ts";
-export { declarationShapes, shapeProblems } from "./plugin/declared-problems.ts";
+export { shapeProblems } from "./plugin/declared-problems.ts";
 export type { KernelConfig, KernelPlugin, KernelPluginContext, KernelPluginOptions } from "./plugin/kernel-plugin.ts";
 export { DEFAULT_LIMITS, type Limits } from "./request/limits.ts";
 export type {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { featuresOf } from "../../src/gate/parts.ts";
+import { featuresOf } from "../../src/gate/features.ts";
 import { entity, type Keelson, keelson, memoryDriver, noopLogger, type Plugin, string } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { request, startApp } from "../support/http.ts";

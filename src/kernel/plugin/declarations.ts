@@ -42,8 +42,6 @@ export interface Declarations {
   declare(plugin: KernelPlugin, context: KernelPluginContext): unknown;
   /** Reports hooks that do not exist. From now on every declaration throws. */
   close(): void;
-  /** Accepts declarations again, for one more plugin. */
-  reopen(): void;
   /** @throws ConfigurationError when something was declared after `close`, even if the plugin caught the error */
   refuseLate(): void;
 }
@@ -149,9 +147,6 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
           `plugin "${plugin}": there is no hook "${name}"; a plugin that runs hooks of its own names them with hooks.define().${hint}`,
         );
       }
-    },
-    reopen() {
-      isOpen = true;
     },
     refuseLate() {
       if (late.length > 0) throw new ConfigurationError(late);

@@ -1,5 +1,5 @@
 import type { EntityClient } from "../../../src/gate/index.ts";
-import { HOOK_NAMES } from "../../../src/gate/parts.ts";
+import { HOOK_NAMES } from "../../../src/gate/operation/hook-map.ts";
 import { type AnyEntity, createPlugin, type Driver, endpoint, type Logger, type Plugin } from "../../../src/index.ts";
 import type { ServiceContext } from "../../../src/kernel/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";

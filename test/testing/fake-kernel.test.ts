@@ -1,32 +1,39 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { memoryDriver } from "../../src/drivers/memory/index.ts";
 import { ConfigurationError, entity, string } from "../../src/entity/index.ts";
 import type { Driver, Operation } from "../../src/gate/index.ts";
 import { createPlugin, endpoint, type Plugin, type PluginContext, type RouteContext } from "../../src/gate/index.ts";
 import { notFoundError, Reply, type User } from "../../src/kernel/index.ts";
+import { createFakeKernel } from "../../src/testing/index.ts";
 
-/** What the suite needs of a kernel, real or fake. */
-export interface KernelUnderTest {
-  call(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: unknown }>;
-  close(): Promise<void>;
-}
+const thing = entity("thing", { name: string });
+const note = entity("note", { text: string });
+const contractEntities = [thing, note];
 
-/** Boots a kernel with plugins in order; everybody may do everything unless a plugin says otherwise. */
-export type BootKernel = (options: {
+const makeDriver = memoryDriver;
+
+/** A fake kernel with plugins in order. */
+async function boot({
+  plugins,
+  driver,
+  user = null,
+}: {
   readonly plugins: readonly Plugin[];
   readonly driver: Driver;
-  readonly user?: User;
-}) => Promise<KernelUnderTest>;
+  readonly user?: User | null;
+}) {
+  const kernel = createFakeKernel()
+    .withEntities(...contractEntities)
+    .withDriver(driver)
+    .as(user);
+  await kernel.use(...plugins);
+  return {
+    call: (method: string, path: string, body?: unknown) => kernel.call(method, path, { body }),
+    close: () => kernel.close(),
+  };
+}
 
-export const thing = entity("thing", { name: string });
-const note = entity("note", { text: string });
-export const contractEntities = [thing, note];
-
-/** One suite for the real and the fake kernel, so that plugin tests on the fake one stay honest. */
-export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): void {
+describe("the fake kernel", () => {
   const route = (path: string, handler: (context: never) => unknown, method = "GET") =>
     createPlugin({
       id: "route",
@@ -394,4 +401,4 @@ export function testKernelContract(makeDriver: () => Driver, boot: BootKernel): 
     expect(await kernel.call("GET", "/ping")).toMatchObject({ status: 202, body: { within: true } });
     await kernel.close();
   });
-}
+});

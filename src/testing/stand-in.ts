@@ -1,0 +1,131 @@
+import {
+  createPlugin,
+  type HookMap,
+  type HookName,
+  type Plugin,
+  type PluginContext,
+  type RouteAuthorization,
+} from "../gate/index.ts";
+import { HookRegistry, type User } from "../kernel/index.ts";
+
+type HookOptions = Parameters<PluginContext["hooks"]["on"]>[2];
+
+/** What plugins under test declare. */
+export interface Recorder {
+  readonly hooks: HookRegistry<HookMap>;
+  readonly services: string[];
+  readonly hookNames: Set<HookName>;
+  readonly routes: string[];
+  /** Whether one of them decides about operations, or about routes. */
+  decides(about: "operations" | "routes"): boolean;
+  /** The plugin, with what it declares recorded, and with the caller of the test where it has one. */
+  watch(plugin: Plugin, user: () => User | null): Plugin;
+}
+
+export function createRecorder(): Recorder {
+  const hooks = new HookRegistry<HookMap>(0);
+  const hookNames = new Set<HookName>();
+  const services: string[] = [];
+  const routes: string[] = [];
+  let hasPolicy = false;
+
+  function note(id: string, name: HookName, fn: unknown, options?: HookOptions): void {
+    hookNames.add(name);
+    if (typeof fn === "function") hooks.on(id, name, fn as never, options);
+  }
+
+  function recording(context: PluginContext, id: string): PluginContext {
+    const { hooks: own, records, routes: added } = context;
+    return Object.freeze({
+      ...context,
+      provide(service, factory, options) {
+        services.push(typeof service === "string" ? service : service.id);
+        context.provide(service, factory, options);
+      },
+      hooks: {
+        define: own.define,
+        on(name, fn, options) {
+          own.on(name, fn, options);
+          note(id, name, fn, options);
+        },
+      },
+      routes: {
+        ...added,
+        add(route) {
+          routes.push(`${route?.method?.toUpperCase()} ${route?.path}`);
+          added.add(route);
+        },
+      },
+      records: {
+        ...records,
+        policy(policy) {
+          records.policy(policy);
+          hasPolicy ||= policy.allows !== undefined;
+        },
+      },
+    } satisfies PluginContext);
+  }
+
+  function watch(plugin: Plugin, user: () => User | null): Plugin {
+    const { getUser } = plugin;
+    services.push(...Object.keys(plugin.services ?? {}));
+    for (const [name, fn] of Object.entries(plugin.hooks ?? {})) note(plugin.id, name as HookName, fn);
+    for (const one of Object.values(plugin.endpoints ?? {}))
+      routes.push(`${one?.method?.toUpperCase() ?? "GET"} ${one?.path}`);
+    return createPlugin({
+      ...plugin,
+      ...(typeof getUser === "function" && {
+        getUser: (request, context, state) => user() ?? getUser.call(plugin, request, context, state),
+      }),
+      setup: (context) => plugin.setup?.(recording(context, plugin.id)),
+    });
+  }
+
+  return {
+    hooks,
+    services,
+    hookNames,
+    routes,
+    decides: (about) =>
+      about === "routes" ? hookNames.has("route:authorize") : hasPolicy || hookNames.has("operation:authorize"),
+    watch,
+  };
+}
+
+/** What definitions may ask plugins for. */
+const FEATURES = [
+  ...["rules", "versioned", "soft-delete", "actions", "workflows", "remote-relations"],
+  ...["password", "omit", "encrypted", "field-rules"],
+];
+
+/** A plugin in place of all those that the plugins under test require, and of those that decide. */
+export function createStandIn(
+  plugins: readonly Plugin[],
+  recorder: Recorder,
+): { readonly plugin: Plugin; context(): PluginContext } {
+  const present = new Set(plugins.flatMap(({ id, provides }) => [id, ...provides]));
+  const required = plugins.flatMap(({ requires }) => requires);
+  let own: PluginContext | undefined;
+  const plugin = createPlugin({
+    id: "stand-in",
+    provides: [...new Set([...FEATURES, ...required])].filter((name) => !present.has(name)),
+    setup(context) {
+      own = context;
+      context.hooks.on("operation:authorize", ({ decision }) => {
+        if (!recorder.decides("operations")) decision.allowed = true;
+      });
+      context.hooks.on("route:authorize", (asked) => {
+        if (!recorder.decides("routes")) decideByDefault(asked);
+      });
+    },
+  });
+  return { plugin, context: () => own as PluginContext };
+}
+
+/** Stands in for a plugin that decides about rules of routes. */
+function decideByDefault(asked: RouteAuthorization): void {
+  const { kind, isAdmin } = asked.scope.principal;
+  asked.allowed = asked.rules.some(
+    (rule) => rule === "everyone" || isAdmin || (rule === "authenticated" && kind === "user"),
+  );
+}
