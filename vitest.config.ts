@@ -23,7 +23,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "examples/plugins/*/test/*.test.ts"],
     // One PostgreSQL and one MariaDB for the whole run, on machines where none answers.
     globalSetup: ["test/support/postgres-server.ts", "test/support/mysql-server.ts"],
     // Types of the public surface; that everything compiles is one of the tests (test/docs/compile.test.ts).

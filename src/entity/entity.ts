@@ -3,6 +3,7 @@ import { columnsOf, hiddenColumns } from "./columns.ts";
 import type {
   Access,
   AnyEntity,
+  ColumnDefinition,
   CrossFieldContext,
   CrossFieldValidator,
   EntityDefinition,
@@ -170,26 +171,58 @@ export class EntityBuilder<
   #define(): AnyEntity {
     const { members: declared, given, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
-    const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
-    const relations = members.flatMap(([name, member]) => ("type" in member ? [[name, member] as const] : []));
-    const objects = [
-      ...given,
-      ...rulesOfActions(rest.actions),
-      ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat()),
-    ];
     const columns = columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined });
-    const definition: AnyEntity = Object.freeze({
-      ...rest,
-      ruleObjects: Object.freeze(Object.fromEntries(objects.map((rule) => [rule.name, rule]))),
-      fields: Object.freeze(Object.fromEntries(fields)),
-      relations: Object.freeze(Object.fromEntries(relations)),
-      columns,
-      hidden: hiddenColumns(columns),
-    });
-    const problems = problemsOf(definition, members, objects);
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    return definition;
+    return defineEntity(rest, members, columns, [...given, ...rulesOfActions(rest.actions)]);
   }
+}
+
+type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
+
+/** @throws ConfigurationError naming every problem of the definition at once */
+function defineEntity(
+  rest: Omit<AnyEntity, "fields" | "relations" | "columns" | "hidden" | "ruleObjects">,
+  members: Members,
+  columns: AnyEntity["columns"],
+  given: readonly RuleObject[],
+): AnyEntity {
+  const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
+  const relations = members.flatMap(([name, member]) => ("type" in member ? [[name, member] as const] : []));
+  const objects = [...given, ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat())];
+  const definition: AnyEntity = Object.freeze({
+    ...rest,
+    ruleObjects: Object.freeze(Object.fromEntries(objects.map((rule) => [rule.name, rule]))),
+    fields: Object.freeze(Object.fromEntries(fields)),
+    relations: Object.freeze(Object.fromEntries(relations)),
+    columns,
+    hidden: hiddenColumns(columns),
+  });
+  const problems = problemsOf(definition, members, objects);
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return definition;
+}
+
+/**
+ * A definition with more fields and relations, after its own.
+ * @throws ConfigurationError for a name that is taken, and for what is wrong with the result
+ */
+export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity {
+  const { fields, relations, columns, hidden, ruleObjects, ...rest } = definition;
+  const more = Object.entries(added).map(([key, member]) => [key, definitionOf(rest.name, key, member)] as const);
+  const taken = more.filter(([name]) => Object.hasOwn(fields, name) || Object.hasOwn(relations, name));
+  if (taken.length > 0)
+    throw new ConfigurationError(taken.map(([name]) => `${rest.name} has a field or relation "${name}" already`));
+  const own = Object.values(columns);
+  const isKept = ({ role }: ColumnDefinition): boolean => ["createdAt", "updatedAt", "version"].includes(role);
+  const extra = Object.values(columnsOf(more, { timestamps: false, versioned: false })).filter(
+    ({ role }) => role !== "id",
+  );
+  const ordered = [...own.filter((column) => !isKept(column)), ...extra, ...own.filter(isKept)];
+  return defineEntity(
+    rest,
+    [...Object.entries(fields), ...Object.entries(relations), ...more],
+    Object.freeze(Object.fromEntries(ordered.map((column) => [column.name, column]))),
+    Object.values(ruleObjects),
+  );
 }
 
 /** Only actions write the field of a soft deletion. */

@@ -8,7 +8,7 @@ export type {
   PlainActionContext,
 } from "./action.ts";
 export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
-export { EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
+export { EntityBuilder, type EntityRulesInput, entity, extendEntity, resolveEntity } from "./entity.ts";
 export type {
   Access,
   AnyEntity,

@@ -1,12 +1,17 @@
 import {
   type AnyEntity,
+  type ConfigurationError,
   type EntityLike,
   type EntityRules,
+  extendEntity,
   type FieldDefinition,
+  type FieldMap,
+  isKeelsonError,
   publishedFields,
   type RelationDefinition,
   resolveEntity,
 } from "../entity/index.ts";
+import { didYouMean } from "../kernel/index.ts";
 
 /** One entity of a plugin's schema, as plain data for inspection: without literal defaults of protected fields. */
 export interface EntitySchemaEntry {
@@ -47,7 +52,59 @@ export function schemaFromEntities(
   return schema;
 }
 
+/** Fields and relations that a plugin adds to entities, by their names; `"*"` means all that are not internal. */
+export type EntityExtensions = Readonly<Record<string, FieldMap>>;
+
+/** What a plugin brings and adds. */
+interface EntityPlugin {
+  readonly id: string;
+  readonly schema?: EntitySchema | undefined;
+  readonly extend?: EntityExtensions | undefined;
+}
+
+/** The entities of an app: its own and those of plugins, each with what plugins add to it, in the order of the plugins. */
+export function entitiesWith(
+  own: readonly EntityLike[],
+  plugins: readonly EntityPlugin[],
+  problem: (sentence: string) => void,
+): readonly EntityLike[] {
+  let all: readonly EntityLike[] = [...own, ...plugins.flatMap(({ schema }) => entitiesOf(schema))];
+  const nameOf = (entity: EntityLike): string => (entity as EntityLike & { readonly name: string }).name;
+  for (const { id, extend = {} } of plugins)
+    for (const [name, members] of Object.entries(extend)) {
+      const report = (sentence: string): void => problem(`plugin "${id}": extend: ${sentence}`);
+      const names = all.map(nameOf);
+      if (name !== "*" && !names.includes(name)) report(`there is no entity "${name}".${didYouMean(name, names)}`);
+      all = all.map((entity) => {
+        const isMeant = name === "*" ? built(entity)?.internal === false : nameOf(entity) === name;
+        return isMeant ? extended(entity, members, report) : entity;
+      });
+    }
+  return all;
+}
+
+/** Undefined for a definition with problems of its own, which are reported by the model. */
+function built(entity: EntityLike): AnyEntity | undefined {
+  try {
+    return resolveEntity(entity) as AnyEntity;
+  } catch {
+    return undefined;
+  }
+}
+
+function extended(entity: EntityLike, members: FieldMap, report: (sentence: string) => void): EntityLike {
+  const definition = built(entity);
+  if (definition === undefined) return entity;
+  try {
+    return extendEntity(definition, members);
+  } catch (error) {
+    if (!isKeelsonError(error) || error.code !== "CONFIGURATION_ERROR") throw error;
+    for (const sentence of (error as ConfigurationError).problems) report(sentence);
+    return definition;
+  }
+}
+
 /** The definitions behind a schema; empty for an object that `schemaFromEntities` did not make. */
-export function entitiesOf(schema: EntitySchema | undefined): readonly AnyEntity[] {
+function entitiesOf(schema: EntitySchema | undefined): readonly AnyEntity[] {
   return schema === undefined ? [] : (definitions.get(schema) ?? []);
 }

@@ -17,15 +17,16 @@ import {
   type User,
 } from "../kernel/index.ts";
 import { createChangeSeam, type DeclaredListener } from "./change/change-seam.ts";
-import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
+import type { ChangeOptions } from "./change/record-change.ts";
+import { createStamps, type DeclaredStamp } from "./change/stamps.ts";
 import { compileClients, type EntityClient } from "./client/in-process-client.ts";
-import { entitiesOf } from "./entity-schema.ts";
+import { entitiesWith } from "./entity-schema.ts";
 import { layerDriver, missingFeatures } from "./features.ts";
 import { HOOK_NAMES, type HookMap } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { DeclaredPolicy } from "./operation/policy.ts";
 import type { Route } from "./operation/route.ts";
-import { compileRuntime, defaultIds, type IdGenerator, tracerOf } from "./operation/runtime.ts";
+import { compileRuntime, defaultIds, type GateScope, type IdGenerator, tracerOf } from "./operation/runtime.ts";
 import type { Plugin, PluginConfig, PluginContext } from "./plugin.ts";
 import { presentError, toJson } from "./record/serialize.ts";
 import { taggingDriver } from "./record/tag-record.ts";
@@ -57,7 +58,7 @@ export interface Records {
 
 /** What plugins may declare where there are records. */
 export const GATE_SHAPES = {
-  plugin: { schema: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
+  plugin: { schema: "object", extend: "object", wrapDriver: "function", wrapHandlerDriver: "function" },
   hook: { appliesTo: "function" },
   listener: { appliesTo: "function" },
   policy: { name: "string", appliesTo: "function", allows: "function", visible: "function" },
@@ -77,10 +78,10 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
   const { container, log, problem } = ground;
   const { production, limits } = ground.config;
   const plugins = ground.plugins as unknown as readonly Plugin[];
-  const model = createModel([...options.entities, ...plugins.flatMap(({ schema }) => entitiesOf(schema))]);
+  const model = createModel(entitiesWith(options.entities, plugins, problem));
   for (const sentence of [...model.problems, ...missingFeatures(model, plugins), ...collidingSegments(model)])
     problem(sentence);
-  const declared: DeclaredRecords = { policies: [], listeners: [] };
+  const declared: DeclaredRecords = { policies: [], listeners: [], stamps: [] };
   const bindClients = compileClients(model.entities, ground.routes as () => readonly Route[]);
   const clientsFor = (principal: () => Principal): Record<string, EntityClient<AnyEntity>> =>
     bindClients((work) => ground.run(principal, work as never));
@@ -106,6 +107,11 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
     complete(setUp) {
       const layered = layerDriver(driver, setUp as unknown as Parameters<typeof layerDriver>[1]);
       const changes = createChangeSeam(model, declared.listeners, log);
+      const stamps = createStamps(model, declared.stamps);
+      const around = (given: Driver, scope: GateScope): Driver => {
+        const reported = changes?.around(given, scope) ?? given;
+        return stamps?.around(reported, scope) ?? reported;
+      };
       const runtime = compileRuntime({
         model,
         ...layered,
@@ -116,7 +122,8 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
         ids: options.ids ?? defaultIds,
         container,
         policies: declared.policies,
-        reporting: changes?.around,
+        around: changes === undefined && stamps === undefined ? undefined : around,
+        stampOf: stamps?.of,
         hooks: ground.hooks as unknown as HookRegistry<HookMap>,
         tracer: tracerOf(container),
       });
@@ -141,30 +148,34 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
 export interface DeclaredRecords {
   readonly policies: DeclaredPolicy[];
   readonly listeners: DeclaredListener[];
+  readonly stamps: DeclaredStamp[];
 }
 
 /** Where a plugin declares policies, and listeners to changes. */
 export function recordsDoor(
   plugin: string,
-  { policies, listeners }: DeclaredRecords,
+  { policies, listeners, stamps }: DeclaredRecords,
   inSetup: (call: string) => void,
   problem: (sentence: string) => void,
 ): PluginContext["records"] {
-  const listen = (
-    call: string,
-    functions: { readonly onChange?: ChangeListener; readonly onCommitted?: CommittedListener },
-    options: ChangeOptions = {},
-  ): void => {
+  /** Whether a function and its options can be taken. */
+  const takes = (call: string, fn: unknown, options: ChangeOptions): boolean => {
     inSetup(call);
     const problems = shapeProblems(options, GATE_SHAPES.listener);
-    if (Object.values(functions).some((listener) => typeof listener !== "function"))
-      problems.push("it takes a function");
+    if (typeof fn !== "function") problems.push("it takes a function");
     for (const one of problems) problem(`plugin "${plugin}": ${call}: ${one}`);
-    if (problems.length === 0) listeners.push({ plugin, options, ...functions });
+    return problems.length === 0;
   };
   return {
-    onChange: (onChange, options) => listen("records.onChange", { onChange }, options),
-    onCommitted: (onCommitted, options) => listen("records.onCommitted", { onCommitted }, options),
+    onChange(onChange, options = {}) {
+      if (takes("records.onChange", onChange, options)) listeners.push({ plugin, options, onChange });
+    },
+    onCommitted(onCommitted, options = {}) {
+      if (takes("records.onCommitted", onCommitted, options)) listeners.push({ plugin, options, onCommitted });
+    },
+    stamp(stamp, options = {}) {
+      if (takes("records.stamp", stamp, options)) stamps.push({ plugin, options, stamp });
+    },
     policy(policy) {
       inSetup(`records.policy("${policy?.name}")`);
       const problems = shapeProblems(policy, GATE_SHAPES.policy);

@@ -148,6 +148,7 @@ export {
 export {
   type Middleware,
   type MiddlewareOptions,
+  narrowed,
   withCapabilities,
   withMiddleware,
 } from "./statement/with-middleware.ts";

@@ -10,8 +10,9 @@ import {
   type User,
 } from "../kernel/index.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
+import type { Stamp } from "./change/stamps.ts";
 import type { EntityClient } from "./client/in-process-client.ts";
-import type { EntitySchema } from "./entity-schema.ts";
+import type { EntityExtensions, EntitySchema } from "./entity-schema.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Policy } from "./operation/policy.ts";
@@ -61,6 +62,12 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
      * the process ends between the commit and the call.
      */
     onCommitted(listener: CommittedListener, options?: ChangeOptions): void;
+    /**
+     * Stores values with every new record, from any surface that has a caller: operations, imports, handlers' drivers,
+     * steps of workflows. They replace what was given, and are there when rules decide and validators run.
+     * @param options which entities @default all that are not internal
+     */
+    stamp(stamp: Stamp, options?: ChangeOptions): void;
   };
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
@@ -98,6 +105,11 @@ export interface PluginOptions<S = unknown>
   > {
   /** Entities it brings. */
   readonly schema?: EntitySchema | undefined;
+  /**
+   * Fields and relations that it adds to entities of the app and of other plugins, by the entity's name; `"*"` means all
+   * that are not internal. They are part of tables, responses, filters and documentation, but not of the app's types.
+   */
+  readonly extend?: EntityExtensions | undefined;
   readonly hooks?: { readonly [N in HookName]?: HookFunction<N> } | undefined;
   readonly endpoints?: Readonly<Record<string, Endpoint<S>>> | undefined;
   /**

@@ -70,7 +70,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/plugin": words(`
     BadRequestError ConfigurationError ConflictError EntityNotFoundError FieldChecks FieldRules PluginList QueryParser
     Reply RouteNotes RouteRules RuleLists ValidationFailedError cancelBody createPlugin createPluginFactory describeError
-    detectPluginType didYouMean endpoint entityOf isValidPlugin refusal routeSegment schemaFromEntities token
+    detectPluginType didYouMean endpoint entityOf isValidPlugin narrowed refusal routeSegment schemaFromEntities token
     withMiddleware
   `),
   "keelson/prisma": words(`

@@ -1,7 +1,7 @@
 import { v7 } from "uuid";
 import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
 import type { Clock, Hook, HookRegistry, Limits, Logger, RequestTracer, ServiceSource } from "../../kernel/index.ts";
-import type { EntityRef } from "../condition/condition.ts";
+import type { EntityRef, Row } from "../condition/condition.ts";
 import { entityName, foundEntity } from "../statement/define-driver.ts";
 import type { Driver } from "../statement/driver.ts";
 import type { HookMap, HookOptions, MaskDraft } from "./hook-map.ts";
@@ -67,8 +67,10 @@ export interface OperationRuntime {
   readonly container: ServiceSource;
   readonly hooks: HookRegistry<HookMap>;
   readonly policies: readonly DeclaredPolicy[];
-  /** The driver of a scope whose writes are reported to listeners. @default no listeners */
-  readonly reporting?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
+  /** What stands around the driver of a scope: stamps, and listeners to changes. @default the driver as it is */
+  readonly around?: ((driver: Driver, scope: GateScope) => Driver) | undefined;
+  /** What plugins store with every new record. @default nothing */
+  readonly stampOf?: ((scope: GateScope, entity: AnyEntity) => Row | undefined) | undefined;
   /** Observes operations, hooks and calls of services, for traces. @default no tracer */
   readonly tracer?: Tracer | undefined;
   /** @throws EntityNotFoundError when the app has no entity of that name */

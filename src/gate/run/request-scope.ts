@@ -86,7 +86,7 @@ export class RequestScope implements GateScope {
   ) {
     this.runtime = runtime;
     this.#bare = bare;
-    this.store = runtime.reporting?.(bare, this) ?? bare;
+    this.store = runtime.around?.(bare, this) ?? bare;
     this.principal = init.principal;
     this.requestId = init.requestId;
     this.exchange = init.exchange;

@@ -68,6 +68,8 @@ export async function runOperation(scope: GateScope, input: OperationInput): Pro
 
   if (plan.normalize.length > 0) await runHooks(plan.normalize, operation);
   if (input.set !== undefined) setValues(operation, input.set);
+  const stamped = operation.kind === "create" ? runtime.stampOf?.(scope, entity) : undefined;
+  if (stamped !== undefined) operation.data = { ...operation.data, ...stamped };
   // What a write includes may be refused (too many records): then nothing may have been written.
   const isOneWithAnswer = data !== undefined && includesOwn(operation);
   try {

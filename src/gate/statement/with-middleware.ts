@@ -1,4 +1,6 @@
 import type { EntityModel } from "../../entity/index.ts";
+import { compileWhere } from "../condition/compile-where.ts";
+import { and, type Condition, type Where } from "../condition/condition.ts";
 import { defineDriver } from "./define-driver.ts";
 import type { Driver, DriverCapabilities, DriverPort } from "./driver.ts";
 import type { Execute, ResultOf, Statement } from "./statement.ts";
@@ -57,6 +59,17 @@ export function withMiddleware(
 
 function withoutJoins(statement: Statement): Statement {
   return statement.kind === "find" && statement.joins !== undefined ? { ...statement, joins: undefined } : statement;
+}
+
+/**
+ * A statement that applies only to records which also meet a condition. An insert stays as it is. For pairs the condition
+ * is about the records at the other end; those that are added or removed stay as they are.
+ * @param where on the statement's entity; for pairs, on the other end's
+ */
+export function narrowed(statement: Statement, where: Where, model: EntityModel): Statement {
+  if (!("where" in statement) || statement.kind === "insert") return statement;
+  const entity = statement.kind === "pairs" ? statement.relation.target : statement.entity;
+  return { ...statement, where: and([statement.where as Condition, compileWhere(model, entity, where)]) } as Statement;
 }
 
 /** Capabilities with others in place of some. A driver may know one only once it is connected: getters stay getters. */

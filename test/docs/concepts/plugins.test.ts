@@ -1,5 +1,5 @@
 import * as keelson from "keelson";
-import type { HookName, Operation, PluginContext, PluginOptions } from "keelson/plugin";
+import type { HookMap, Operation, PluginContext, PluginOptions } from "keelson/plugin";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { request, startApp } from "../../support/http.ts";
 import { openPage, type Page } from "../../support/page.ts";
@@ -67,7 +67,7 @@ describe("docs/concepts/plugins.md: the tables", () => {
   });
 
   it("list the hooks of each operation in their order", async () => {
-    const names = hookNames().filter((name) => name.startsWith("operation:")) as HookName[];
+    const names = hookNames().filter((name) => name.startsWith("operation:")) as (keyof HookMap)[];
     const seen: Record<string, string[]> = {};
     const spy = createPlugin({
       id: "spy",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { HookName } from "../../../src/gate/index.ts";
 import { createPlugin, entity, keelson, memoryDriver, string } from "../../../src/index.ts";
-import type { HookName } from "../../../src/plugin.ts";
 import { recordingLogger } from "../../../src/testing/recording-logger.ts";
 import { request, startApp } from "../../support/http.ts";
 
