@@ -94,7 +94,7 @@ describe("addresses", () => {
       (await api.fetch(new Request("http://host/openapi.json", { headers }))).status;
     expect(await ask({})).toBe(200);
     expect([await ask({}), await ask({ "x-forwarded-for": "192.0.2.1" })]).toEqual([429, 429]);
-    expect(logger.lines.filter((line) => line.includes("Where requests come from is unknown"))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes("The address of requests is unknown"))).toHaveLength(1);
     await api.close();
   });
 

@@ -274,7 +274,7 @@ describe.each(SHARED_DATABASES)("runs with a journal on %s", (_, open) => {
     await refused.toMatchObject({ status: 409 });
     await expect(
       runWorkflow(theirs, { ...context, resolve: there.api.resolve, user: { id: "bob" } }),
-    ).rejects.toMatchObject({ status: 409, message: expect.stringContaining('a run "same" already') });
+    ).rejects.toMatchObject({ status: 409, message: expect.stringContaining('A run "same" exists already') });
     release.resolve();
     const ended = await Promise.all([...runs, elsewhere]);
     expect(ended.map(({ status, results }) => [status, results.count])).toEqual(ended.map(() => ["completed", 1]));
