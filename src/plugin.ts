@@ -2,6 +2,7 @@
 export {
   type AnyEntity,
   ConfigurationError,
+  defineKind,
   type EntityModel,
   type FieldDefinition,
   type RuleRef,
@@ -15,7 +16,6 @@ export {
   FieldChecks,
   FieldRules,
   type HookMap,
-  type MaskDraft,
   type Middleware,
   narrowed,
   type Operation,

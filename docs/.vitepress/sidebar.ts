@@ -70,7 +70,7 @@ const groups: readonly {
   {
     text: "Extending",
     folder: "guides",
-    first: ["write-a-plugin", "test-a-plugin", "write-a-driver", "write-an-adapter"],
+    first: ["write-a-plugin", "example-plugins", "test-a-plugin", "write-a-driver", "write-an-adapter"],
   },
   { text: "Reference", folder: "reference", first: ["http", "errors", "limits", "invariants", "hooks"] },
 ];

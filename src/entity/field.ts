@@ -207,7 +207,8 @@ class FieldNode implements AnyField {
   }
 }
 
-function field<TField extends AnyField>(kind: FieldKind): TField {
+/** A field of a kind. */
+export function field<TField extends AnyField>(kind: FieldKind): TField {
   // The node has every modifier; TField shows those that make sense for the kind.
   return new FieldNode(plainField(kind)) as unknown as TField;
 }

@@ -8,6 +8,7 @@ export type {
   PlainActionContext,
 } from "./action.ts";
 export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
+export { defineKind } from "./define-kind.ts";
 export { EntityBuilder, type EntityRulesInput, entity, extendEntity, resolveEntity } from "./entity.ts";
 export type {
   Access,

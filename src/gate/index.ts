@@ -32,6 +32,7 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
+export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
 export { type App, type AppOptions, createApp } from "./gate.ts";
 export type {
@@ -83,7 +84,6 @@ export { defaultIds, type IdGenerator, type Tracer, tracerOf } from "./operation
 export {
   createPlugin,
   createPluginFactory,
-  endpoint,
   type Plugin,
   type PluginContext,
   PluginList,

@@ -12,11 +12,12 @@ import {
 import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
 import type { Stamp } from "./change/stamps.ts";
 import type { EntityClient } from "./client/in-process-client.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { EntityExtensions, EntitySchema } from "./entity-schema.ts";
 import type { HookFunction, HookMap, HookName, HookOptions } from "./operation/hook-map.ts";
 import type { OperationScope } from "./operation/operation-scope.ts";
 import type { Policy } from "./operation/policy.ts";
-import type { Route, RouteContext, RouteInput } from "./operation/route.ts";
+import type { Route, RouteInput } from "./operation/route.ts";
 import type { Driver } from "./statement/driver.ts";
 
 /** The part of the app's configuration that plugins may read. */
@@ -80,21 +81,6 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
     work: (scope: OperationScope) => Promise<T>,
     options?: { readonly early?: boolean },
   ): Promise<T>;
-}
-
-/** A plugin endpoint. Without `rules` it is denied to all callers. @typeParam S the state of its plugin */
-export interface EndpointConfig<S = unknown>
-  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
-  /** @default "GET" */
-  readonly method?: string | undefined;
-  readonly rules?: readonly (string | { readonly name: string })[] | undefined;
-  /** @param state what the plugin's `setup` returned */
-  handler(context: RouteContext, state: S): unknown;
-}
-
-/** An endpoint with its path, from the root of the server. */
-export interface Endpoint<S = unknown> extends EndpointConfig<S> {
-  readonly path: string;
 }
 
 /** What `createPlugin` takes. @typeParam S what `setup` returns: the plugin's state in one app */
@@ -171,15 +157,6 @@ export function createPluginFactory<TOptions extends object = Record<never, neve
   define: (options: Partial<TOptions>) => PluginOptions<S>,
 ): (options?: Partial<TOptions>) => Plugin {
   return makePluginFactory<TOptions, PluginOptions<S>>(define) as (options?: Partial<TOptions>) => Plugin;
-}
-
-/**
- * An endpoint of a plugin. Without `rules` it denies everybody.
- * @param path from the root of the server, as in `/reports/:year`
- * @param config method, rules, input and handler
- */
-export function endpoint<S = unknown>(path: string, config: EndpointConfig<S>): Endpoint<S> {
-  return Object.freeze({ method: "GET", ...config, path });
 }
 
 /** An immutable list of plugins, by id. */

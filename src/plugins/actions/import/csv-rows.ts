@@ -37,9 +37,6 @@ type ReadCell = (cell: string | null, refuse: (message: string) => void) => unkn
 
 /** A header full of nonsense is not worth a report on every column. */
 const MAX_PROBLEMS = 20;
-/** What an export puts before text that a spreadsheet would take for a formula. */
-const GUARDED = /^'(?='*[=+\-@\t\r\n＝＋－＠])/;
-
 /**
  * Reads rows of cells by the kinds of the fields that a header names. The caller's mask must be final.
  * @param needed columns that must be there
@@ -112,9 +109,8 @@ function cellReader(column: ColumnDefinition, depth: number): ReadCell {
     if (cell === null) return none;
     if (cell === "") return quoted;
     if (scalar === "Json") return readJson(cell, depth, refuse);
-    const text = scalar === "String" ? cell.replace(GUARDED, "") : cell;
-    const read = kind.parse(text);
-    return read.ok ? read.value : text; // which validation refuses, together with all else that is wrong
+    const read = (kind.fromCell ?? kind.parse)(cell);
+    return read.ok ? read.value : cell; // which validation refuses, together with all else that is wrong
   };
 }
 

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { JsonSchema } from "../entity/index.ts";
+import { ValidationFailedError, type ValidationIssue } from "../kernel/index.ts";
+import type { RouteContext, RouteInput } from "./operation/route.ts";
+
+/** A schema of [Standard Schema](https://standardschema.dev), version 1, such as one of zod, Valibot or ArkType. */
+export interface InputSchema<T> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly validate: (value: unknown) => CheckedInput<T> | Promise<CheckedInput<T>>;
+  };
+}
+
+type CheckedInput<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly InputIssue[] };
+
+interface InputIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** What the handler of an endpoint gets: parameters and body as their schemas say. */
+export type EndpointContext<P, B> = Omit<RouteContext, "params" | "body"> & {
+  readonly params: P;
+  /** The JSON body, checked on first call. @throws 400, 413, 415 */
+  body(): Promise<B>;
+};
+
+/**
+ * A plugin endpoint. Without `rules` it is denied to all callers.
+ * @typeParam S the state of its plugin
+ * @typeParam P the parameters of its path
+ * @typeParam B its body
+ */
+export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>>, B = unknown>
+  extends Pick<RouteInput, "meta" | "describe" | "early" | "readsBody" | "transactional"> {
+  /** @default "GET" */
+  readonly method?: string | undefined;
+  readonly rules?: readonly (string | { readonly name: string })[] | undefined;
+  /** What the parameters of the path must be; others are 400 before the handler runs. @default any text */
+  readonly params?: InputSchema<P> | undefined;
+  /** What the JSON body must be; others are 400. @default any JSON */
+  readonly body?: InputSchema<B> | undefined;
+  /** @param state what the plugin's `setup` returned */
+  handler(context: EndpointContext<P, B>, state: S): unknown;
+}
+
+/** An endpoint with its path, from the root of the server. */
+export interface Endpoint<S = unknown> extends Omit<EndpointConfig<S>, "params" | "body" | "handler"> {
+  readonly path: string;
+  handler(context: RouteContext, state: S): unknown;
+}
+
+/**
+ * An endpoint of a plugin. Without `rules` it is denied to all callers.
+ * @param path from the root of the server, as in `/reports/:year`
+ * @param config method, rules, schemas and handler
+ * @example endpoint("/reports/:year", { rules: ["admin"], params: z.object({ year: z.coerce.number() }), handler: ({ params }) => report(params.year) })
+ */
+export function endpoint<S = unknown, P = Readonly<Record<string, string>>, B = unknown>(
+  path: string,
+  { params, body, handler, ...config }: EndpointConfig<S, P, B>,
+): Endpoint<S> {
+  const own = { method: "GET", ...config, path };
+  // Missing handlers are reported by the app, with all other problems.
+  if (typeof handler !== "function") return Object.freeze({ ...own, handler });
+  const described = body === undefined ? {} : { describe: () => describeBody(body) };
+  return Object.freeze({
+    ...described,
+    ...own,
+    handler: (call: RouteContext, state: S): unknown => {
+      if (params === undefined && body === undefined) return handler(call as EndpointContext<P, B>, state);
+      return checkedCall(call, params, body).then((checked) => handler(checked, state));
+    },
+  });
+}
+
+async function checkedCall<P, B>(
+  call: RouteContext,
+  params: InputSchema<P> | undefined,
+  body: InputSchema<B> | undefined,
+): Promise<EndpointContext<P, B>> {
+  const found = params === undefined ? (call.params as P) : await check(params, call.params);
+  const read = async (): Promise<B> => {
+    const value = await call.body();
+    return body === undefined ? (value as B) : check(body, value);
+  };
+  return { ...call, params: found, body: read };
+}
+
+/** @throws ValidationFailedError with the issues of the schema */
+async function check<T>(schema: InputSchema<T>, value: unknown): Promise<T> {
+  const checked = await schema["~standard"].validate(value);
+  if (checked.issues === undefined) return checked.value;
+  throw new ValidationFailedError(checked.issues.map(toIssue));
+}
+
+function toIssue({ message, path = [] }: InputIssue): ValidationIssue {
+  const keys = path.map((part) => (typeof part === "object" ? part.key : part));
+  return { path: keys.map((key) => (typeof key === "number" ? key : String(key))), code: "custom", message };
+}
+
+/** The body in documentation: its JSON Schema where zod made it. */
+function describeBody(body: InputSchema<unknown>): ReturnType<NonNullable<RouteInput["describe"]>> {
+  const schema: JsonSchema = body instanceof z.ZodType ? jsonSchemaOf(body) : {};
+  return { body: { required: true, content: { "application/json": schema } } };
+}
+
+function jsonSchemaOf(body: z.ZodType): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(body, { io: "input", unrepresentable: "any" });
+  return schema as JsonSchema;
+}
