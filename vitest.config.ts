@@ -40,6 +40,8 @@ export default defineConfig({
     setupFiles: ["test/support/fresh-state.ts"],
     // Files wait for databases and processes of their own: one more than there are cores keeps the cores at work.
     maxWorkers: availableParallelism() + 1,
+    // One copy of graphql: Vite would take its ES modules, and Yoga the others.
+    server: { deps: { inline: [/graphql/] } },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     coverage: {

@@ -33,11 +33,11 @@ export function jwtAuth(options: JwtAuthOptions): Plugin {
       },
     });
 
-  const verify = createVerifier(given);
   const userOf = given.user ?? defaultUser;
   return createPlugin({
     ...PLUGIN,
-    async getUser({ headers }, { config, log }) {
+    setup: () => createVerifier(given),
+    async getUser({ headers }, { config, log }, verify) {
       const authorization = headers.get("authorization");
       if (authorization === null) return null;
       const token = bearerToken(authorization);

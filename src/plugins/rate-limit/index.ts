@@ -15,7 +15,7 @@ import { addLimitHeaders, countRequest, type Usage } from "./count-request.ts";
 import { type CountRequest, createCounter } from "./dependable-store.ts";
 import { noteOf, policiesOfRoutes, type RoutePolicies } from "./policies-of-routes.ts";
 import { checkOptions, type RateLimitOptions, type RateLimitPolicy } from "./rate-limit-options.ts";
-import { memoryRateStore } from "./rate-limit-store.ts";
+import { memoryRateStore, type RateLimitStore } from "./rate-limit-store.ts";
 
 export { databaseRateStore } from "./database-rate-store.ts";
 export type { RateLimitOptions, RateLimitPolicy } from "./rate-limit-options.ts";
@@ -39,6 +39,7 @@ interface Counting {
 }
 
 interface LimitState {
+  readonly store: RateLimitStore;
   readonly counting: WeakMap<KernelRequest, Counting>;
   count: CountRequest | undefined;
   /** Empty until the app has started: before that, it answers probes only. */
@@ -64,7 +65,7 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
       },
     });
 
-  const { policies = DEFAULT_POLICIES, store = memoryRateStore(), onStoreFailure = "memory" } = options;
+  const { policies = DEFAULT_POLICIES, onStoreFailure = "memory" } = options;
   const { storeTimeoutMs = 500 } = options;
   const trusts = trustedProxies(options.trustedProxies);
 
@@ -81,9 +82,15 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
 
   return createPlugin({
     ...PLUGIN,
-    ...(store.entities === undefined ? {} : { schema: schemaFromEntities(store.entities, { internal: true }) }),
+    schema: schemaFromEntities(options.store?.entities ?? [], { internal: true }),
     setup({ hooks, log }) {
-      const state: LimitState = { counting: new WeakMap(), count: undefined, byRoute: new Map(), hasWarned: false };
+      const state: LimitState = {
+        store: options.store ?? memoryRateStore(),
+        counting: new WeakMap(),
+        count: undefined,
+        byRoute: new Map(),
+        hasWarned: false,
+      };
       hooks.on("request:start", ({ request, route }) => {
         const found = state.byRoute.get(route);
         if (found === undefined || state.count === undefined) return;
@@ -104,10 +111,10 @@ export function rateLimit(options: RateLimitOptions = {}): Plugin {
     },
     async start({ routes, tryUse, driver, log }, state) {
       state.byRoute = policiesOfRoutes(policies, routes.list());
-      state.count = createCounter(store, { onFailure: onStoreFailure, timeoutMs: storeTimeoutMs, log });
-      await store.open?.({ driver, log });
+      state.count = createCounter(state.store, { onFailure: onStoreFailure, timeoutMs: storeTimeoutMs, log });
+      await state.store.open?.({ driver, log });
       tryUse(RouteNotes)?.add(noteOf(policies));
     },
-    stop: () => store.close?.(),
+    stop: (_context, { store }) => store.close?.(),
   });
 }

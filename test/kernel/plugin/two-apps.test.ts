@@ -1,0 +1,79 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { entity, keelson, memoryDriver, noopLogger, type Plugin, string } from "keelson";
+import { audit } from "keelson/audit";
+import { idempotency } from "keelson/idempotency";
+import { createTokenSigner, jwtAuth } from "keelson/jwt";
+import { rateLimit } from "keelson/rate-limit";
+import { telemetry } from "keelson/telemetry";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { amount } from "../../support/suite.ts";
+
+const tokens = { secret: "a secret of at least thirty-two bytes", issuer: "https://test.invalid", audience: "test" };
+const note = entity("note", { text: string }).rules({ create: ["everyone"], read: ["everyone"] });
+const makePlugins = (): readonly Plugin[] => [
+  rateLimit({ policies: [{ name: "all", limit: 3, window: 60, by: "address" }] }),
+  idempotency(),
+  audit({ read: ["everyone"] }),
+  jwtAuth(tokens),
+  telemetry({ statements: true }),
+];
+const boot = (plugins: readonly Plugin[]) =>
+  keelson({ entities: [note], driver: memoryDriver(), plugins, logger: noopLogger });
+type App = ReturnType<typeof boot>;
+const send = async (app: App, method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+  const sent = body && { body: JSON.stringify(body) };
+  const init = { method, ...sent, headers: { "content-type": "application/json", ...headers } };
+  return app.fetch(new Request(`http://test.invalid${path}`, init));
+};
+
+describe("two apps of one plugin list", () => {
+  it("share no quota, no key and no entry", async () => {
+    const plugins = makePlugins();
+    const [one, two] = [boot(plugins), boot(plugins)];
+    onTestFinished(async () => void (await Promise.all([one.close(), two.close()])));
+    const token = await createTokenSigner(tokens)({ sub: "ann" });
+    const keyed = { "idempotency-key": "the-same", authorization: `Bearer ${token}` };
+    expect((await send(one, "POST", "/api/notes", { text: "one" }, keyed)).status).toBe(201);
+    const other = await send(two, "POST", "/api/notes", { text: "two" }, keyed);
+    expect([other.status, other.headers.get("idempotency-replayed")]).toEqual([201, null]);
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) statuses.push((await send(one, "GET", "/api/notes")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect((await send(two, "GET", "/api/notes")).status).toBe(200);
+    expect([await one.driver.count("auditEntry"), await two.driver.count("auditEntry")]).toEqual([1, 1]);
+  });
+
+  it("go on when the other is closed", async () => {
+    const plugins = makePlugins();
+    const [one, two] = [boot(plugins), boot(plugins)];
+    onTestFinished(() => two.close());
+    await Promise.all([one.ready, two.ready]);
+    await one.close();
+    expect((await send(two, "POST", "/api/notes", { text: "two" })).status).toBe(201);
+  });
+});
+
+describe("many apps, one after the other", () => {
+  it("leave nothing behind when they are closed", async () => {
+    setFlagsFromString("--expose_gc");
+    const collect = runInNewContext("gc") as () => void;
+    const heap = (): number => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const plugins = makePlugins();
+    const run = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        const app = boot(plugins);
+        await send(app, "POST", "/api/notes", { text: "one" });
+        await app.close();
+      }
+    };
+    const times = amount(100, 1_000);
+    await run(times / 2);
+    const before = heap();
+    await run(times);
+    expect((heap() - before) / times).toBeLessThan(4_096); // bytes for each app
+  });
+});
