@@ -7,6 +7,7 @@ import {
   type Limits,
   type Logger,
   safeLogger,
+  UnavailableError,
   type User,
 } from "../../kernel/index.ts";
 import {
@@ -149,19 +150,24 @@ export interface LocalWorkflows extends AppWorkflows {
 export function createAppWorkflows(engine: WorkflowEngine, limits: Limits): LocalWorkflows {
   const local = memoryEngine();
   let host: EngineHost | undefined;
+  function started(): EngineHost {
+    if (host === undefined) throw new UnavailableError("The app has not started yet; await api.ready first");
+    return host;
+  }
   return {
-    begin(workflow, { scope, user = null, asSystem, input, data, runId }) {
+    async begin(workflow, { scope, user = null, asSystem, input, data, runId }) {
+      const { workflows } = started();
       if (runId !== undefined && !isUserId(runId, limits))
         throw new BadRequestError(`A runId is a text of 1 to ${limits.idLength} characters`);
       // A list of steps has no name by which a run could be taken up after a restart.
-      const isList = workflow.name === UNNAMED && host?.workflows.get(UNNAMED) !== workflow;
+      const isList = workflow.name === UNNAMED && workflows.get(UNNAMED) !== workflow;
       const caller = asSystem === true ? "system" : callerOf(scope, user);
       return (isList ? local : engine).run({ workflow, caller, input, data, runId });
     },
     async execute(workflow, options) {
       const { scope, user = null, asSystem, input, data, signal, log } = options;
       refuseOtherDriver(options);
-      const app = host as EngineHost;
+      const app = started();
       const state = newState({ ...workflow.data, ...data });
       const run = (own: OperationScope): Promise<WorkflowResult> => {
         const parts = { journal: memoryJournal, isDurable: false, lost: undefined, isClosing: undefined };
