@@ -1,13 +1,15 @@
-import { z } from "zod";
 import type { JsonSchema } from "../entity/index.ts";
 import { ValidationFailedError, type ValidationIssue } from "../kernel/index.ts";
 import type { RouteContext, RouteInput } from "./operation/route.ts";
+import type { RouteDescription } from "./operation/route-description.ts";
 
 /** A schema of [Standard Schema](https://standardschema.dev), version 1, such as one of zod, Valibot or ArkType. */
 export interface InputSchema<T> {
   readonly "~standard": {
     readonly version: 1;
     readonly validate: (value: unknown) => CheckedInput<T> | Promise<CheckedInput<T>>;
+    /** Describes the schema in documentation, where the library can. */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: "draft-2020-12" }) => JsonSchema } | undefined;
   };
 }
 
@@ -63,9 +65,9 @@ export function endpoint<S = unknown, P = Readonly<Record<string, string>>, B = 
   const own = { method: "GET", ...config, path };
   // Missing handlers are reported by the app, with all other problems.
   if (typeof handler !== "function") return Object.freeze({ ...own, handler });
-  const described = body === undefined ? {} : { describe: () => describeBody(body) };
+  const describe = body === undefined ? {} : { describe: () => describeBody(body) };
   return Object.freeze({
-    ...described,
+    ...describe,
     ...own,
     handler: (call: RouteContext, state: S): unknown => {
       if (params === undefined && body === undefined) return handler(call as EndpointContext<P, B>, state);
@@ -99,13 +101,18 @@ function toIssue({ message, path = [] }: InputIssue): ValidationIssue {
   return { path: keys.map((key) => (typeof key === "number" ? key : String(key))), code: "custom", message };
 }
 
-/** The body in documentation: its JSON Schema where zod made it. */
-function describeBody(body: InputSchema<unknown>): ReturnType<NonNullable<RouteInput["describe"]>> {
-  const schema: JsonSchema = body instanceof z.ZodType ? jsonSchemaOf(body) : {};
-  return { body: { required: true, content: { "application/json": schema } } };
+/** The body in documentation: any JSON where the library cannot describe it. */
+function describeBody({ "~standard": { jsonSchema } }: InputSchema<unknown>): RouteDescription {
+  return {
+    body: { required: true, content: { "application/json": jsonSchema === undefined ? {} : described(jsonSchema) } },
+  };
 }
 
-function jsonSchemaOf(body: z.ZodType): JsonSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(body, { io: "input", unrepresentable: "any" });
-  return schema as JsonSchema;
+function described({ input }: NonNullable<InputSchema<unknown>["~standard"]["jsonSchema"]>): JsonSchema {
+  try {
+    const { $schema: _, ...schema } = input({ target: "draft-2020-12" });
+    return schema;
+  } catch {
+    return {}; // a part of it has no JSON Schema
+  }
 }

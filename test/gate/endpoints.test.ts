@@ -73,7 +73,7 @@ describe("the schemas of an endpoint", () => {
     expect((await boot().request("POST", "/closed", { wrong: 1 })).status).toBe(401);
   });
 
-  it("are in the documentation, when zod made them", async () => {
+  it("are in the documentation, where the library describes them", async () => {
     const { body } = await boot().request("GET", "/openapi.json");
     const { paths } = body as { paths: Record<string, { post?: { requestBody?: unknown } }> };
     expect(paths["/orders"]?.post?.requestBody).toMatchObject({
