@@ -2,14 +2,15 @@ import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { RecordChangedError } from "../../kernel/index.ts";
 import { type Condition, looksAt, type Row, visitCondition } from "../condition/condition.ts";
 import { inTransaction, type MutableOperation, testsOf } from "../operation/new-operation.ts";
-import type { Driver } from "../statement/driver.ts";
+import type { Driver, FindOptions } from "../statement/driver.ts";
 
 /**
  * Runs the statement that changes or deletes the record. The record is locked first where a decision relied on values
  * that a condition cannot compare, or a listener keeps the old values: the statement then finds what was read. It is
  * also locked where the statement's condition uses related records and transactions run concurrently, because a
- * statement that waits for the record would see them as they were before the wait. Where the condition comes back to
- * the record's entity, the records on its path are locked before (`lockShared`).
+ * statement that waits for the record would see them as they were before the wait. A deletion also keeps records that
+ * refer to it from being stored, since it would wait for them. Where the condition comes back to the record's entity,
+ * the records on its path are locked before (`lockShared`).
  * @param where the condition of the statement
  * @param write the statement; it gets the record, if locked
  * @returns whether it matched
@@ -20,7 +21,7 @@ export async function whileUnchanged(
   where: Condition,
   write: (held: Row | undefined) => Promise<boolean>,
 ): Promise<boolean> {
-  const { entity, id, requirements, heldListeners, scope } = operation;
+  const { entity, id, kind, requirements, heldListeners, scope } = operation;
   const isUnchanged = testsOf(requirements);
   const isConcurrent = scope.store.capabilities.concurrentTransactions;
   const isHeld = isUnchanged !== undefined || heldListeners.length > 0;
@@ -32,9 +33,10 @@ export async function whileUnchanged(
     // The record before and after the change: both may involve other records.
     const states = (row: Row): readonly Row[] => [row, { ...row, ...operation.data }];
     const before = paths.length === 0 ? null : await store.findOne(entity, { id }, { select: keysOf(paths) });
-    const own = { entity, id: id as string };
+    const lock = kind === "delete" ? "delete" : true;
+    const own = { entity, id: id as string, lock } as const;
     const assertShared = before === null ? undefined : await lockShared(store, paths, states(before), own);
-    const row = await store.findOne(entity, where, { lock: true });
+    const row = await store.findOne(entity, where, { lock });
     if (row === null) return false;
     await assertShared?.(states(row));
     if (isUnchanged?.(row) === false) throw new RecordChangedError();
@@ -74,6 +76,7 @@ export function sharedPaths(condition: Condition, entity: AnyEntity): readonly S
 interface SharedRecord {
   readonly entity: AnyEntity;
   readonly id: string;
+  readonly lock: FindOptions["lock"];
 }
 
 type SharedRecords = Map<string, SharedRecord>;
@@ -84,7 +87,7 @@ async function collect(store: Driver, paths: readonly SharedPath[], row: Row, fo
   for (const { relation, further } of paths) {
     const id = row[relation.foreignKey as string];
     if (typeof id !== "string") continue;
-    const shared = { entity: relation.target, id };
+    const shared = { entity: relation.target, id, lock: true };
     found.set(keyOf(shared), shared);
     const next =
       further.length === 0 ? null : await store.findOne(relation.target, { id }, { select: keysOf(further) });
@@ -115,7 +118,7 @@ export async function lockShared(
   if (own !== undefined && [...shared.values()].some(({ entity }) => entity === own.entity))
     shared.set(keyOf(own), own);
   const inOrder = [...shared].sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [, { entity, id }] of inOrder) await store.findOne(entity, { id }, { select: ["id"], lock: true });
+  for (const [, { entity, id, lock }] of inOrder) await store.findOne(entity, { id }, { select: ["id"], lock });
   return async (held) => {
     const now: SharedRecords = new Map();
     for (const row of held) await collect(store, paths, row, now);

@@ -1,16 +1,18 @@
-import type { AnyEntity } from "../../entity/index.ts";
-import { BadRequestError } from "../../kernel/index.ts";
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { BadRequestError, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
-import type { Row } from "../condition/condition.ts";
+import { and, type Row } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
-import { joinsOf } from "../record/tag-record.ts";
+import { showsField } from "../record/serialize.ts";
+import { joinsOf, tagRecords } from "../record/tag-record.ts";
 import { isWhere, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied } from "../requirement/unmatched.ts";
-import { ByteBudget, mostBytes } from "../statement/byte-budget.ts";
+import { ByteBudget, countedBytes, LARGE, mostBytes } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
 import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
+import type { Find } from "../statement/statement.ts";
 
 /** One page, and with it the number of all matching records when requested. */
 export async function runList(operation: MutableOperation): Promise<void> {
@@ -22,7 +24,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const limit = query.limit ?? scope.app.limits.pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
   const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
-  const page = scope.store.execute({
+  const page = readPage(operation, mask, {
     kind: "find",
     entity,
     where: compileWhere(scope.app.model, entity, allPresent(where, position)),
@@ -33,7 +35,6 @@ export async function runList(operation: MutableOperation): Promise<void> {
     textMoments: query.textMoments,
     joins: joinsOf(operation, scope.store),
     bytes,
-    counted: mask?.readable,
   });
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
@@ -46,6 +47,62 @@ export async function runList(operation: MutableOperation): Promise<void> {
     throw new BadRequestError(
       `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
+}
+
+/**
+ * The records of a page. How many fit must not depend on values that they do not show: only fields that all records show
+ * count. Where the others may be large, the page is read in portions; see `readInPortions`.
+ * @param mask of callers whose response is limited in bytes
+ */
+function readPage(operation: MutableOperation, mask: FieldMask | undefined, find: Find): Promise<Row[]> {
+  const { store } = operation.scope;
+  const perRow = mask?.readablePerRow;
+  if (mask === undefined || perRow === undefined) return store.execute({ ...find, counted: mask?.readable });
+  const { columns } = find.entity;
+  const names = [...perRow.keys()].filter((name) => find.select?.includes(name) ?? true);
+  const most = names.reduce((sum, name) => sum + mostBytes(columns[name] as ColumnDefinition), 0);
+  if (most * (find.limit as number) > LARGE) return readInPortions(operation, mask, find);
+  return store.execute({ ...find, counted: new Set([...mask.readable].filter((name) => !perRow.has(name))) });
+}
+
+/** A portion has at most this many times the records of the one before it. */
+const GROWTH = 4;
+
+/**
+ * Records of a page, in portions of a size in bytes. Of each portion it is decided which fields a record shows; long
+ * values that it does not show are dropped, and the others count for the page.
+ */
+async function readInPortions(operation: MutableOperation, mask: FieldMask, find: Find): Promise<Row[]> {
+  const { entity, scope, kind, access } = operation;
+  const { sort = [], limit = 0 } = find;
+  const bytes = find.bytes as ByteBudget;
+  const { reveal } = scope.runtime.find(entity).planOf(kind, access);
+  const page: Row[] = [];
+  for (let next: Find = { ...find, textMoments: false }; ; ) {
+    const portion = new ByteBudget(LARGE);
+    operation.records = await scope.store.execute({ ...next, bytes: portion });
+    tagRecords(operation);
+    await runHooks(reveal, operation);
+    const sizes = operation.records.map((record) => countedBytes(record, dropHidden(operation, mask, record)));
+    const found = operation.records.slice(0, bytes.take(sizes, page.length === 0 ? 1 : 0));
+    page.push(...found);
+    const last = found.at(-1);
+    if (last === undefined || bytes.isCut || !portion.isCut || page.length >= limit) return page;
+    const values = sort.map(({ field }) => last[field] ?? null);
+    const where = and([find.where, keysetCondition(entity, sort, values)]);
+    next = { ...next, where, offset: undefined, limit: Math.min(limit - page.length, found.length * GROWTH) };
+  }
+}
+
+/** Drops long values that a record does not show. @returns the fields that it shows */
+function dropHidden({ entity, scope }: MutableOperation, mask: FieldMask, record: Row): ReadonlySet<string> {
+  const shown = new Set(mask.readable);
+  for (const [name, access] of mask.readablePerRow ?? []) {
+    if (showsField(scope, entity, record, name, access)) continue;
+    shown.delete(name);
+    if (mostBytes(entity.columns[name] as ColumnDefinition) > LONG) delete record[name];
+  }
+  return shown;
 }
 
 /** What a page may have in bytes: half of it when records are included, which get the other half. */

@@ -1,3 +1,4 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { AuthorizationError, NotStoredError } from "../../kernel/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import { ALWAYS, type Condition, dependsOn, looksAt, NEVER, type Row, type Where } from "../condition/condition.ts";
@@ -133,9 +134,11 @@ export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (decision.guard !== undefined)
     return guardedWrite(operation, changed, (where, before) => writeUpdate(operation, where, before));
   const where = wanted(operation, decision.predicate);
-  if (touches(operation, changed)) {
+  const mayLeave = touches(operation, changed);
+  if (mayLeave || mayWait(operation, changed)) {
     return inTransaction(operation, async () => {
-      if (!(await writeUpdate(operation, where, refuseLeaving))) throw await unmatched(operation);
+      if (!(await writeUpdate(operation, where, mayLeave ? refuseLeaving : undefined)))
+        throw await unmatched(operation);
       await recheck(operation);
     });
   }
@@ -208,7 +211,8 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     if (isWritten) await recheck(operation, true);
     return isWritten;
   };
-  const matters = changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule);
+  const matters =
+    changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule) || mayWait(operation, changed);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }
@@ -220,6 +224,23 @@ function touches(
   rule: Where | undefined = decision.predicate,
 ): boolean {
   return dependsOn(entity, compileWhere(scope.app.model, entity, rule), changed);
+}
+
+/**
+ * Whether the statement of an update may wait for other transactions although it has locked the record: they store the
+ * same unique value, refer to the record by one, or change the record that it will refer to. The rules are asked again
+ * after it.
+ */
+function mayWait({ entity, scope, decision }: MutableOperation, changed: readonly string[]): boolean {
+  if (!scope.store.capabilities.concurrentTransactions) return false;
+  const rule = compileWhere(scope.app.model, entity, decision.predicate);
+  return (decision.guard !== undefined || looksAt(rule)) && changed.some((name) => isKey(entity, name));
+}
+
+function isKey({ columns, uniques }: AnyEntity, name: string): boolean {
+  const { unique, role } = columns[name] as ColumnDefinition;
+  if (unique || role === "foreignKey" || uniques.some((names) => names.includes(name))) return true;
+  return Object.values(columns).some((column) => column.of === name && column.unique);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ByteHolder } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 
 /** Responses up to this size do not count as large ones. */
-const LARGE = 1_048_576;
+export const LARGE = 1_048_576;
 
 /** How many bytes of long values a page, or all the records included in it, may still have. */
 export class ByteBudget {
@@ -31,13 +31,14 @@ export class ByteBudget {
    * How many of some rows, in their order, may be read: those that fit, and at least one, so that a list can always
    * continue. Their bytes are spent.
    * @param sizes bytes of each row
+   * @param least how many are read whatever their size @default 1
    * @throws UnavailableError when too many large responses are in flight
    */
-  take(sizes: readonly number[]): number {
+  take(sizes: readonly number[], least = 1): number {
     let count = 0;
     let bytes = 0;
     for (const size of sizes) {
-      if (count > 0 && bytes + size > this.#left) break;
+      if (count >= least && bytes + size > this.#left) break;
       bytes += size;
       count++;
     }

@@ -87,7 +87,7 @@ class PortDriver implements Driver {
   async findOne(ref: EntityRef, where: Where, { select, lock }: FindOptions = {}): Promise<Row | null> {
     const entity = this.#find(ref);
     const condition = this.#compile(entity, where);
-    if (lock === true && soleId(condition) === undefined)
+    if (lock && soleId(condition) === undefined)
       throw new BadRequestError(`where on ${entity.name}: locking a record takes its id`);
     const rows = await this.#port.execute({ kind: "find", entity, where: condition, select, lock, limit: 1 });
     return rows[0] ?? null;

@@ -1,7 +1,7 @@
 import type { EntityModel } from "../../entity/index.ts";
 import type { Logger } from "../../kernel/index.ts";
 import type { EntityRef, Row, Where } from "../condition/condition.ts";
-import type { Execute, Pair, ResultOf, Statement } from "./statement.ts";
+import type { Execute, Find, Pair, ResultOf, Statement } from "./statement.ts";
 
 /** One key of an order; `null` sorts as the smallest value. */
 export interface SortKey {
@@ -15,9 +15,10 @@ export interface FindOptions {
   readonly select?: readonly string[] | undefined;
   /**
    * Locks the record until the transaction is over, so that only this transaction changes it. The condition has to name an
-   * id; it is decided after the lock is held. @default false
+   * id; it is decided after the lock is held. With `"delete"`, no record that refers to it is stored meanwhile either, where the
+   * database has such a lock. @default false
    */
-  readonly lock?: boolean | undefined;
+  readonly lock?: Find["lock"] | undefined;
 }
 
 /** Which records are read, in which order, and how many of them. */

@@ -36,7 +36,7 @@ export interface Find {
   /**
    * Locks the record until the transaction is over, so that only this transaction changes it. The condition names one id,
    * and is decided after the lock is held. With `"delete"`, no record that refers to it is stored meanwhile either, where the
-   * database has such a lock. @default false
+   * database has such a lock: a deletion would wait for such records. @default false
    */
   readonly lock?: boolean | "delete" | undefined;
 }

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
+  compileWhere,
   isUsable,
+  looksAt,
   type OperationInput,
   type OperationScope,
   presentSettled,
@@ -111,10 +113,15 @@ export async function rightsOf(
     const { readable, readablePerRow } = scope.access.mask(name);
     told.push(name, allowed, forSome, [...readable].sort(), [...(readablePerRow?.keys() ?? [])].sort());
     const ids = [...(shown.get(name) ?? [])].sort();
-    const isForeign = scope.app.model.get(name) === undefined;
+    const entity = scope.app.model.get(name);
+    const isForeign = entity === undefined;
     if (!isForeign && ids.length > 0) records[name] = ids;
     // Records that are shown are asked for one by one; what was counted, say, is not.
-    if (!isForeign && ids.length === 0) reaches.push(name, reach ?? null);
+    if (!isForeign && ids.length === 0) {
+      reaches.push(name, reach ?? null);
+      // Whether a condition on related records means the same cannot be seen in it: then as many must match.
+      if (looksAt(compileWhere(scope.app.model, entity, predicate))) reaches.push(await readableCount(scope, name));
+    }
     const isAlike = allowed && predicate === undefined && guard === undefined && readablePerRow === undefined;
     if (isAlike) continue;
     // Records of another service cannot be asked for again: their condition must stay the same. What looks at each record,
@@ -161,11 +168,19 @@ async function seenOf(scope: OperationScope, entity: string, ids: readonly strin
   );
 }
 
+async function readableCount(scope: OperationScope, entity: string): Promise<number | undefined> {
+  return (await orRefused(() => scope.run({ kind: "count", entity })))?.total;
+}
+
 async function readable(scope: OperationScope, input: OperationInput): Promise<readonly Row[]> {
+  return (await orRefused(() => scope.run(input)))?.records ?? [];
+}
+
+async function orRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    return (await scope.run(input)).records;
+    return await ask();
   } catch (error) {
-    if (isKeelsonError(error) && REFUSALS.has(error.status)) return [];
+    if (isKeelsonError(error) && REFUSALS.has(error.status)) return undefined;
     throw error;
   }
 }

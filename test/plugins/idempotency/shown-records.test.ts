@@ -68,6 +68,9 @@ const contract = entity("contract", { text: string, org: belongsTo(() => org) })
     priced: action()
       .rules("authenticated")
       .handler(async ({ client }) => ({ prices: await client(price).count() })),
+    orgs: action()
+      .rules("authenticated")
+      .handler(async ({ client }) => ({ orgs: await client(org).count() })),
     quote: action()
       .rules("authenticated")
       .workflow([step("quote", ({ client }) => client(org).get("o"))]),
@@ -162,6 +165,11 @@ describe("a response that is repeated", () => {
     ["the rules of creating let the caller have some records only now", "draft", () => (role = "guest")],
     ["a rule that passes for endpoints only passes no more", "called", () => (role = "guest")],
     ["the caller may no longer read what was counted", "priced", () => (role = "guest")],
+    [
+      "a related record no longer lets the caller read what was counted",
+      "orgs",
+      () => driver.deleteMany("membership", { id: "m" }),
+    ],
     ["a workflow read a record that is hidden now", "quote", () => driver.deleteMany("membership", { id: "m" })],
   ])("is refused where %s", async (_, name, change) => {
     const headers = { "content-type": "application/json", "idempotency-key": crypto.randomUUID() };

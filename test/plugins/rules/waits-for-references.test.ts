@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { belongsTo, bulkDeleteAction, defineRule, entity, hasMany, string } from "../../../src/index.ts";
+import { createTestApp } from "../../../src/testing/index.ts";
+import { SQL_DATABASES } from "../../support/sql-databases.ts";
+
+// On PostgreSQL a transaction that stores a record holds the records it refers to FOR KEY SHARE until it commits. A deletion
+// and a change of a unique value wait for that lock; a change also waits for a transaction that stores the same unique value,
+// or changes the record that it will refer to.
+
+const member = defineRule("wfrMember", ({ user }) => ({ members: { userId: String(user?.id) } }));
+const folder = entity("folder", {
+  name: string,
+  slug: string.unique(),
+  parent: belongsTo(() => folder).optional(),
+  members: hasMany(() => access),
+  notes: hasMany(() => note),
+})
+  .rules({ read: ["everyone"], update: [member], delete: [member] })
+  .actions({ bulkDelete: bulkDeleteAction });
+const access = entity("access", { userId: string, folder: belongsTo(() => folder).onDelete("cascade") })
+  .timestamps(false)
+  .rules({ read: ["everyone"] });
+const note = entity("note", { text: string, folder: belongsTo(() => folder).onDelete("cascade") })
+  .timestamps(false)
+  .rules({ read: ["everyone"] });
+
+const POSTGRES = SQL_DATABASES.filter(([name]) => name === "PostgreSQL");
+
+describe.each(POSTGRES)("a rule about related records, on %s, while the record is referred to", (_name, open) => {
+  let database: Awaited<ReturnType<typeof open>>;
+  let app: ReturnType<typeof createTestApp<[typeof folder, typeof access, typeof note]>>;
+
+  beforeAll(async () => {
+    database = await open();
+    app = createTestApp({ entities: [folder, access, note], driver: database.driver });
+    await app.api.ready;
+  });
+  beforeEach(async () => {
+    const system = app.api.asSystem();
+    await app.api.driver.deleteMany("folder", { id: { null: false } });
+    await system.folder.create({ id: "f", name: "one", slug: "one" });
+    await system.folder.create({ id: "g", name: "other", slug: "other" });
+    await system.access.create({ id: "m", userId: "ann", folderId: "f" });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  /** Begins a request while another transaction holds what it waits for, and revokes the right before that one ends. */
+  async function whileHeld<T>(held: string, begin: () => Promise<T>): Promise<T> {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("begin");
+    await other.query(held);
+    const answer = begin();
+    const waiting = `select 1 from pg_locks where not granted and pid in
+      (select pid from pg_stat_activity where datname = current_database())`;
+    while ((await other.query(waiting)).rows.length === 0) await nextTurn();
+    await app.api.driver.deleteMany("access", { userId: "ann" });
+    await other.query("rollback");
+    await other.end();
+    return answer;
+  }
+  const REFERENCE = `insert into "note" ("id", "text", "folderId") values ('n', 'text', 'f')`;
+  const ask = (method: string, path: string, body?: unknown, held = REFERENCE) =>
+    whileHeld(held, () => app.as({ id: "ann" }).request(method, `/api/folders/${path}`, body));
+
+  it("is decided again before a deletion", async () => {
+    const { status } = await ask("DELETE", "f");
+    expect([status, await app.api.driver.count("folder", {})]).toEqual([403, 2]);
+  });
+
+  it("is decided again before each deletion of several", async () => {
+    const { body } = await ask("DELETE", "bulk", { ids: ["f"] });
+    expect([body, await app.api.driver.count("folder", {})]).toEqual([{ count: 0 }, 2]);
+  });
+
+  it("is decided again before a change of a unique value", async () => {
+    const { status } = await ask("PATCH", "f", { slug: "late" });
+    expect([status, await app.api.driver.count("folder", { slug: "one" })]).toEqual([403, 1]);
+  });
+
+  it("is decided again after a unique value of others was waited for", async () => {
+    const held = `update "folder" set "slug" = 'late' where "id" = 'g'`;
+    const { status } = await ask("PATCH", "f", { slug: "late" }, held);
+    expect([status, await app.api.driver.count("folder", { slug: "one" })]).toEqual([403, 1]);
+  });
+
+  it("is decided again after the record to refer to was waited for", async () => {
+    const held = `select 1 from "folder" where "id" = 'g' for update`;
+    const { status } = await ask("PATCH", "f", { parentId: "g" }, held);
+    expect([status, await app.api.driver.count("folder", { parentId: null })]).toEqual([403, 2]);
+  });
+});
