@@ -53,7 +53,8 @@ function toJson(body: unknown): string {
     const given = this[name]; // datetimes are text by now
     if (typeof given === "number" && !Number.isFinite(given)) throw badCall(`"${name}" must be a finite number`);
     if (given instanceof Date && value === null) throw badCall(`"${name}" must be a valid date`);
-    return value;
+    if (typeof given === "bigint") return String(given);
+    return given instanceof Uint8Array ? btoa(Array.from(given, (byte) => String.fromCharCode(byte)).join("")) : value;
   });
 }
 
@@ -129,12 +130,12 @@ export function unexpectedAnswer({ status, headers }: Answer, message: string): 
 }
 
 /**
- * The JSON form of a value: a datetime is text (ISO 8601, UTC). The client knows no fields at run time, so texts are
+ * The JSON form of a value: a datetime is text (ISO 8601, UTC), and so are a bigint and bytes (base64). The client knows no fields at run time, so texts are
  * not turned back into dates.
  */
 export type OverTheWire<T> = 0 extends 1 & T
   ? T
-  : T extends Date
+  : T extends Date | bigint | Uint8Array
     ? string
     : T extends object
       ? { [K in keyof T]: OverTheWire<T[K]> }
@@ -145,8 +146,10 @@ export type Sendable<T> = 0 extends 1 & T
   ? T
   : T extends Date
     ? Date | string
-    : T extends Iterable<unknown> | AsyncIterable<unknown>
-      ? T
-      : T extends object
-        ? { [K in keyof T]: Sendable<T[K]> }
-        : T;
+    : T extends bigint | Uint8Array
+      ? T | string
+      : T extends Iterable<unknown> | AsyncIterable<unknown>
+        ? T
+        : T extends object
+          ? { [K in keyof T]: Sendable<T[K]> }
+          : T;

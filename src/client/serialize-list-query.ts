@@ -1,7 +1,7 @@
 import { encode } from "./client-routes.ts";
 
 /** A value that a condition compares with; `null` asks for absence. */
-export type ListValue = string | number | boolean | Date | null;
+export type ListValue = string | number | bigint | boolean | Date | null;
 
 /** Operators on one field, all of which must hold. */
 export interface ListOperators {
@@ -121,7 +121,7 @@ function valuePair(name: string, operator: string, operand: unknown): Pair {
 
 function text(name: string, value: unknown): string {
   if (typeof value === "string") return value;
-  if (typeof value === "boolean" || Number.isFinite(value)) return String(value);
+  if (typeof value === "boolean" || typeof value === "bigint" || Number.isFinite(value)) return String(value);
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   throw new TypeError(`"${name}" cannot be compared with ${String(value)} in a query string`);
 }

@@ -85,7 +85,7 @@ function isText(value: unknown): boolean {
 }
 
 /** Half a surrogate pair, NaN, or 1.5 in a whole number would be stored as something else. */
-const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>> = {
+const HOLDS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => boolean>>> = {
   String: isText,
   Int: (value) => Number.isInteger(value) && (value as number) >= -INT32 && (value as number) < INT32,
   Float: (value) => Number.isFinite(value),
@@ -100,7 +100,8 @@ const HOLDS: Readonly<Record<ColumnType["scalar"], (value: unknown) => boolean>>
  */
 export function canHold({ kind, optional, field }: ColumnDefinition, value: unknown): boolean {
   if (value === null) return optional;
-  return field?.encrypted ? isText(value) : HOLDS[kind.column.scalar](value);
+  if (field?.encrypted) return isText(value);
+  return kind.convert === undefined ? HOLDS[kind.column.scalar]?.(value) === true : kind.convert(value).ok;
 }
 
 /**

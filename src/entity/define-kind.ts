@@ -1,7 +1,18 @@
 import type { ZodType } from "zod";
 import { type Field, field } from "./field.ts";
 import { ConfigurationError } from "./keelson-error.ts";
-import { boolKind, datetimeKind, floatKind, intKind, jsonKind, stringKind } from "./kinds/index.ts";
+import {
+  bigintKind,
+  boolKind,
+  dateKind,
+  datetimeKind,
+  floatKind,
+  intKind,
+  jsonKind,
+  stringKind,
+  timeKind,
+  uuidKind,
+} from "./kinds/index.ts";
 import { type FieldKind, type Operator, type Parsed, parsed, unreadable } from "./kinds/kind.ts";
 
 /** What `defineKind` takes. */
@@ -26,9 +37,13 @@ export interface KindOptions<T> {
 const STORED = {
   string: stringKind as FieldKind,
   int: intKind as FieldKind,
+  bigint: bigintKind as FieldKind,
   float: floatKind as FieldKind,
   bool: boolKind as FieldKind,
   datetime: datetimeKind as FieldKind,
+  date: dateKind as FieldKind,
+  time: timeKind as FieldKind,
+  uuid: uuidKind as FieldKind,
   json: jsonKind,
 } as const;
 

@@ -1,13 +1,21 @@
+import { ConfigurationError } from "./keelson-error.ts";
 import {
+  bigintKind,
   boolKind,
+  bytesKind,
+  dateKind,
   datetimeKind,
+  decimalKind,
   emailKind,
   enumKind,
   floatKind,
   intKind,
   jsonKind,
+  MOST_DIGITS,
   stringKind,
   textKind,
+  timeKind,
+  uuidKind,
 } from "./kinds/index.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
@@ -75,6 +83,28 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   positive(): NumberField<F>;
 }
 
+/** Modifiers of `decimal` and `bigint`; `N` is what a bound may be. */
+export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, F> {
+  optional(): ExactField<T, N, F | "optional">;
+  unique(): ExactField<T, N, F>;
+  default(value: T | (() => T)): ExactField<T, N, F | "default">;
+  validate(test: (value: T) => boolean, message: string): ExactField<T, N, F>;
+  readable(...rules: RuleRef[]): ExactField<T, N, F | "restricted">;
+  writable(...rules: RuleRef[]): ExactField<T, N, F>;
+  omit(): ExactField<T, N, F | "hidden">;
+  encrypted(options?: { searchable?: boolean }): ExactField<T, N, F>;
+  readonly(): ExactField<T, N, F | "readonly">;
+  renamedFrom(name: string): ExactField<T, N, F>;
+  describe(text: string): ExactField<T, N, F>;
+  example(value: T): ExactField<T, N, F>;
+  /** Smallest value allowed. */
+  min(n: N, message?: string): ExactField<T, N, F>;
+  /** Largest value allowed. */
+  max(n: N, message?: string): ExactField<T, N, F>;
+  /** Greater than zero. */
+  positive(): ExactField<T, N, F>;
+}
+
 /** Modifiers of `string`, `text` and `email`. Lengths count code points. */
 export interface StringField<F extends FieldFlag = never> extends Field<string, F> {
   optional(): StringField<F | "optional">;
@@ -123,8 +153,15 @@ class FieldNode implements AnyField {
   #with(change: Partial<FieldDefinition>): FieldNode {
     return new FieldNode({ ...this.definition, ...change });
   }
+  get #isExact(): boolean {
+    const { scalar } = this.definition.kind.column;
+    return scalar === "Decimal" || scalar === "BigInt";
+  }
   #bound(value: number, message?: string): Bound {
     return Object.freeze({ value, message });
+  }
+  #exact(bound: "least" | "most", value: number | string | bigint, message?: string): FieldNode {
+    return this.#with({ [bound]: Object.freeze({ value, message }) });
   }
   #rules(access: "readable" | "writable", rules: readonly RuleRef[]): FieldNode {
     const objects = { ...this.definition.ruleObjects, [access]: Object.freeze(ruleObjectsOf(rules)) };
@@ -173,10 +210,10 @@ class FieldNode implements AnyField {
     return this.#with({ example: value });
   }
   min(n: number, message?: string): FieldNode {
-    return this.#with({ min: this.#bound(n, message) });
+    return this.#isExact ? this.#exact("least", n, message) : this.#with({ min: this.#bound(n, message) });
   }
   max(n: number, message?: string): FieldNode {
-    return this.#with({ max: this.#bound(n, message) });
+    return this.#isExact ? this.#exact("most", n, message) : this.#with({ max: this.#bound(n, message) });
   }
   length(n: number, message?: string): FieldNode {
     return this.#with({ length: this.#bound(n, message) });
@@ -223,12 +260,38 @@ export const email: StringField = field(emailKind as FieldKind);
 export const int: NumberField = field(intKind as FieldKind);
 /** A double-precision number. DOUBLE. */
 export const float: NumberField = field(floatKind as FieldKind);
+/** A 64-bit integer; a `bigint` in code, text on the wire. BIGINT. */
+export const bigint: ExactField<bigint, bigint | number> = field(bigintKind as FieldKind);
+
+/**
+ * An exact decimal number: text in code and on the wire, with all digits behind the point ("19.90"). DECIMAL.
+ * @param precision digits in all, 1 to 65
+ * @param scale digits behind the point @default 0
+ * @throws ConfigurationError for digits outside these bounds
+ */
+export function decimal(precision: number, scale = 0): ExactField<string, string | number> {
+  const isCount = Number.isInteger(precision) && Number.isInteger(scale);
+  if (!isCount || precision < 1 || precision > MOST_DIGITS || scale < 0 || scale > precision)
+    throw new ConfigurationError(
+      `decimal(${precision}, ${scale}): the precision is between 1 and ${MOST_DIGITS}, and the scale between 0 and the precision`,
+    );
+  return field(decimalKind(precision, scale) as FieldKind);
+}
+
 /** true or false. BOOLEAN. */
 export const bool: Field<boolean> = field(boolKind as FieldKind);
 /** Alias of {@link bool}. */
 export const boolean: Field<boolean> = bool;
 /** A datetime; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
 export const datetime: Field<Date> = field(datetimeKind as FieldKind);
+/** A day of the calendar: "2024-05-31", in code too. DATE. */
+export const date: Field<string> = field(dateKind as FieldKind);
+/** A time of day, to the millisecond: "09:30:00", in code too. TIME(3). */
+export const time: Field<string> = field(timeKind as FieldKind);
+/** A UUID, in small letters. UUID. */
+export const uuid: Field<string> = field(uuidKind as FieldKind);
+/** Bytes; a `Uint8Array` in code, base64 on the wire. BYTEA or BLOB. */
+export const bytes: Field<Uint8Array> = field(bytesKind as FieldKind);
 /** Any JSON value. JSON or JSONB. */
 export const json: Field<unknown> = field(jsonKind);
 

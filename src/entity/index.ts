@@ -22,9 +22,14 @@ export type {
 } from "./entity-definition.ts";
 export {
   type AnyField,
+  bigint,
   bool,
   boolean,
+  bytes,
+  date,
   datetime,
+  decimal,
+  type ExactField,
   email,
   enums,
   type Field,
@@ -36,6 +41,8 @@ export {
   type StringField,
   string,
   text,
+  time,
+  uuid,
 } from "./field.ts";
 export type {
   $Infer,
@@ -62,8 +69,9 @@ export type {
   ListOptions,
 } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
+export { jsonText } from "./json-text.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
-export { isJsonValue } from "./kinds/index.ts";
+export { isJsonValue, isStorableText } from "./kinds/index.ts";
 export type { RuleObject } from "./kinds/kind.ts";
 export {
   type Cell,

@@ -36,7 +36,7 @@ interface TextOperators<T> extends OrderOperators<T> {
 }
 
 /** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
-type Scalar = string | number | boolean | Date;
+type Scalar = string | number | bigint | boolean | Date;
 type Operators<T> = [T] extends [boolean]
   ? EqualityOperators<T>
   : [T] extends [string]

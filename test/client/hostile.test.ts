@@ -202,7 +202,6 @@ describe("texts of all kinds", () => {
       { a: new Date("no") },
       { a: () => 1 },
       { a: Symbol("s") },
-      { a: 1n },
       { a: { gt: null } },
     ];
     for (const where of wheres) expect(() => serializeListQuery({ where } as never)).toThrow(TypeError);

@@ -14,6 +14,8 @@ const TYPES: Readonly<Record<string, string>> = {
   Boolean: "BOOLEAN",
   DateTime: "DATETIME(3)",
   Json: "JSON",
+  BigInt: "BIGINT",
+  Bytes: "LONGBLOB",
 };
 
 const named = (name: string): string => `\`${name}\``;
@@ -28,6 +30,8 @@ function typeOf({ type, nativeType }: Field): string {
 
 function defaultOf({ type, default: value }: Field): string {
   if (value === undefined) return "";
+  if (typeof value === "object" && "name" in value && value.name === "dbgenerated")
+    return ` DEFAULT ${(value as { readonly args: readonly string[] }).args[0]}`;
   if (typeof value === "object") return " DEFAULT CURRENT_TIMESTAMP(3)";
   if (type === "DateTime")
     return ` DEFAULT ${quoted(new Date(String(value)).toISOString().replace("T", " ").slice(0, 23))}`;

@@ -35,7 +35,8 @@ export function takeIn(entity: AnyEntity, data: Row): Row {
     if (column === undefined) throw new DatabaseError(`${entity.name} has no column "${name}"`);
     if (value === undefined) continue;
     if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} cannot hold this value`);
-    taken[name] = copyValue(value);
+    const converted = column.field?.encrypted ? undefined : column.kind.convert?.(value);
+    taken[name] = copyValue(converted?.ok === true ? converted.value : value);
   }
   return taken;
 }

@@ -1,4 +1,10 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  jsonText,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
 import type { Pair, Row } from "../../gate/index.ts";
 
 /** Which row holds each combination of values of some columns that no two rows may share. */
@@ -26,7 +32,7 @@ export interface LinkTable {
 export function uniqueKey({ columns, unless }: UniqueIndex, row: Row): string | undefined {
   if (unless !== undefined && row[unless] !== null) return undefined;
   const values = columns.map((name) => row[name]);
-  return values.includes(null) ? undefined : JSON.stringify(values);
+  return values.includes(null) ? undefined : jsonText(values);
 }
 
 /** The key of a pair in its table. */

@@ -1,6 +1,7 @@
 // The SQL executor: sessions, transactions, statements and errors of the databases that Prisma's driver adapters reach. It knows no
 // client and no way to open a database; src/drivers/prisma does.
 
+export { codecOf } from "./condition/column-codec.ts";
 export { patternOf } from "./condition/condition-shape.ts";
 export { EXACT_COLLATIONS, exactCollation } from "./condition/sql-builder.ts";
 export { isSqliteBusy, PrismaFailure } from "./errors/prisma-failure.ts";
@@ -26,7 +27,7 @@ export { type Session, whileBusy } from "./session/session.ts";
 export { assertColumns, orderOf, selectionOf, selectQuery } from "./statement/select-query.ts";
 export type { NamedQuery, SqlConnection } from "./statement/sql-connection.ts";
 export { type Catalog, type ColumnShape, columnsQuery, toCatalog } from "./tables/catalog.ts";
-export { columnTypeOf, isWidening } from "./tables/column-type.ts";
+export { columnTypeOf, isScaled, isWidening } from "./tables/column-type.ts";
 export {
   firstSide,
   hiddenName,

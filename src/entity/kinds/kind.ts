@@ -11,9 +11,27 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 /** Databases a column type is declared for. */
 export type Provider = "sqlite" | "postgresql" | "mysql";
 
-/** How a kind of field is stored: the Prisma scalar and its native types (spec 2.2). */
+/** Types of columns; each database has its own word for it (spec 2.2). */
+export type ColumnScalar =
+  | "String"
+  | "Int"
+  | "BigInt"
+  | "Float"
+  | "Decimal"
+  | "Boolean"
+  | "DateTime"
+  | "Date"
+  | "Time"
+  | "Uuid"
+  | "Json"
+  | "Bytes";
+
+/** How a kind of field is stored. */
 export interface ColumnType {
-  readonly scalar: "String" | "Int" | "Float" | "Boolean" | "DateTime" | "Json";
+  readonly scalar: ColumnScalar;
+  /** Digits of a decimal: in all, and behind the point. */
+  readonly precision?: number;
+  readonly scale?: number;
   /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
   readonly native?: Partial<Readonly<Record<Provider, string>>>;
 }
@@ -34,6 +52,11 @@ export interface FieldKind<T = unknown> {
   parse(text: string): Parsed<T>;
   /** Whether a value from code (a rule's `where`, the in-process client) may stand in a condition. */
   accepts(value: unknown): value is T;
+  /**
+   * A value from another form of it that code may give, such as a number for a decimal: what conditions and drivers use.
+   * @default what `accepts` takes, as it is
+   */
+  convert?(value: unknown): Parsed<T>;
   /**
    * zod schema of one input value, without optionality and defaults. Its metadata describes in JSON Schema what code
    * checks, so that `z.toJSONSchema` describes the value on the wire.
@@ -94,6 +117,12 @@ export interface Bound {
   readonly message?: string | undefined;
 }
 
+/** The same for an exact number, as its kind takes it. */
+export interface ExactBound {
+  readonly value: number | string | bigint;
+  readonly message?: string | undefined;
+}
+
 /** A predicate on one field's value; anything but strict `true` fails (spec 2.3). */
 export interface FieldValidator {
   readonly test: (value: never) => unknown;
@@ -109,6 +138,9 @@ export interface FieldDefinition {
   readonly default?: { readonly value: unknown } | { readonly make: () => unknown };
   readonly min?: Bound;
   readonly max?: Bound;
+  /** Bounds of exact numbers, which no double holds. */
+  readonly least?: ExactBound;
+  readonly most?: ExactBound;
   readonly length?: Bound;
   readonly positive: boolean;
   readonly trim: boolean;

@@ -1,4 +1,11 @@
-import type { AnyEntity, ColumnDefinition, EntityModel, Operator, ResolvedRelation } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  isStorableText,
+  type Operator,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import {
   ALWAYS,
@@ -142,26 +149,37 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
     case "in":
       return compileIn(entity, column, operand);
     default:
-      if (!(operator === "eq" && operand === null) && !acceptsOperand(column, operator, operand))
-        refuse(entity, `"${column.name}" cannot be compared with this value`);
-      return compare(column, operator, operand);
+      return compare(
+        column,
+        operator,
+        operand === null && operator === "eq" ? null : operandOf(entity, column, operator, operand),
+      );
   }
 }
 
-function acceptsOperand(column: ColumnDefinition, test: Test, operand: unknown): boolean {
+/** What a column is compared with, in the form of its kind. @throws BadRequestError */
+function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, operand: unknown): unknown {
+  const { kind } = column;
   // A fragment of text need not be a whole value: half of an enum's word is a fine search.
-  if (test === "like" || test === "starts" || test === "ends")
-    return typeof operand === "string" && operand.isWellFormed() && !operand.includes("\u0000");
-  return column.kind.accepts(operand);
+  const isFragment = test === "like" || test === "starts" || test === "ends";
+  if (isFragment ? typeof operand === "string" && isStorableText(operand) : kind.accepts(operand)) return operand;
+  const converted = isFragment ? undefined : kind.convert?.(operand);
+  if (converted?.ok !== true) refuse(entity, `"${column.name}" cannot be compared with this value`);
+  return converted.value;
 }
 
 function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown): Condition {
   if (!Array.isArray(operand)) refuse(entity, `"in" on "${column.name}" takes an array`);
   const values = [...operand].filter((value) => value !== null); // copied, because filter skips holes
-  for (const value of values)
-    if (!column.kind.accepts(value)) refuse(entity, `"${column.name}" cannot be compared with this value`);
   const parts: Condition[] = [];
-  if (values.length > 0) parts.push(compare(column, "in", values));
+  if (values.length > 0)
+    parts.push(
+      compare(
+        column,
+        "in",
+        values.map((value) => operandOf(entity, column, "in", value)),
+      ),
+    );
   if (values.length < operand.length) parts.push(compare(column, "eq", null));
   return or(parts);
 }

@@ -218,7 +218,13 @@ export function markShown(record: Row, { principal, requestId }: Caller, fields:
  * Whether a record shows its caller a field that depends on the record. Decided by the values that were read, since a
  * copy may have other values. A field that cannot be decided here is not shown.
  */
-export function showsField(scope: OperationScope, entity: AnyEntity, record: Row, name: string, access: RowAccess): boolean {
+export function showsField(
+  scope: OperationScope,
+  entity: AnyEntity,
+  record: Row,
+  name: string,
+  access: RowAccess,
+): boolean {
   const known = knownOf(record);
   const shown = known?.shown as Shown | undefined;
   if (shown?.principal === scope.principal && shown.requestId === scope.requestId) return shown.fields.has(name);

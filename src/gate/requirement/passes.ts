@@ -1,4 +1,4 @@
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, jsonText } from "../../entity/index.ts";
 import { allOf, compileWhere } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
 import { forDecisions, matchesAlone } from "../condition/matches.ts";
@@ -84,7 +84,7 @@ export function observe(entity: AnyEntity, given: Row): Observation {
     if (typeof name !== "string" || seen.has(name) || !Object.hasOwn(entity.columns, name)) return;
     const kind = entity.columns[name]?.kind;
     const isComparable = kind?.sortable && (row[name] === null || kind.accepts(row[name]));
-    seen.set(name, isComparable ? undefined : JSON.stringify(row[name]));
+    seen.set(name, isComparable ? undefined : jsonText(row[name]));
   };
   const record = new Proxy(row, {
     get(target, name) {
@@ -115,7 +115,7 @@ export function observe(entity: AnyEntity, given: Row): Observation {
     comparison(except = {}) {
       const texts = [...seen].filter(([name, text]) => text !== undefined && !Object.hasOwn(except, name));
       if (texts.length === 0) return undefined;
-      return (again) => texts.every(([name, text]) => JSON.stringify(again[name]) === text);
+      return (again) => texts.every(([name, text]) => jsonText(again[name]) === text);
     },
   };
 }

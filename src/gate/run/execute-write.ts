@@ -212,7 +212,9 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
     return isWritten;
   };
   const matters =
-    changed.some((name) => seen.columns().has(name)) || touches(operation, changed, rule) || mayWait(operation, changed);
+    changed.some((name) => seen.columns().has(name)) ||
+    touches(operation, changed, rule) ||
+    mayWait(operation, changed);
   const isWritten = matters ? await inTransaction(operation, writeAndRecheck) : await write(where);
   if (!isWritten) throw await unmatched(operation);
 }

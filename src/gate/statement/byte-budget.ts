@@ -60,8 +60,9 @@ const SHORT_TEXT = 255;
 
 /** Bytes that a value of a column has at most; infinite for texts and JSON without a limit of their own. */
 export function mostBytes({ kind, field }: ColumnDefinition): number {
-  if (kind.column.scalar === "Json") return Number.POSITIVE_INFINITY;
-  if (kind.column.scalar !== "String") return SHORT;
+  const { scalar, precision = 0 } = kind.column;
+  if (scalar === "Json" || scalar === "Bytes") return Number.POSITIVE_INFINITY;
+  if (scalar !== "String") return Math.max(SHORT, precision + 2);
   const isLong = kind.name === "text" || kind.name === "json";
   const said = (field?.length ?? field?.max)?.value ?? (isLong ? Number.POSITIVE_INFINITY : 0);
   const most = Math.max(said, SHORT_TEXT);
@@ -86,6 +87,7 @@ export function countedBytes(row: Row, counted: ReadonlySet<string> | undefined)
     if (counted?.has(name) === false) continue;
     const value = row[name];
     if (typeof value === "string") bytes += value.length;
+    else if (value instanceof Uint8Array) bytes += value.length;
     else if (typeof value === "object" && value !== null && !(value instanceof Date))
       bytes += JSON.stringify(value).length;
     else bytes += SHORT;

@@ -31,6 +31,7 @@ const MAX_CURSOR = 2_048;
 export function encodeCursor(order: readonly SortKey[], row: Row): string | undefined {
   const values = order.map(({ field }) => {
     const value = row[field];
+    if (typeof value === "bigint") return String(value);
     return value instanceof Date ? value.toISOString() : (value ?? null);
   });
   const cursor = Buffer.from(JSON.stringify([signature(order), ...values])).toString("base64url");

@@ -29,6 +29,7 @@ export function checkDepth(depth: number): void {
  */
 export function presentPlain(value: unknown, presenter: Presenter, depth = 0): unknown {
   if (typeof value === "function") return undefined; // JSON would ask its `toJSON`
+  if (typeof value === "bigint") return presenter.wire ? String(value) : value; // JSON has no such numbers
   if (typeof value !== "object" || value === null) return value;
   checkDepth(depth);
   if (Array.isArray(value)) return presentAll(value, presenter, depth);

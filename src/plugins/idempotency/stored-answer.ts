@@ -139,10 +139,14 @@ export async function rightsOf(
 
 /** Which records there are may depend on the time: that it has gone on alone is no other reach. */
 function timeless(this: unknown, key: string, value: unknown): unknown {
-  return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : value;
+  return (this as Readonly<Record<string, unknown>>)[key] instanceof Date ? "datetime" : plainly(key, value);
 }
 
-function digestOf(value: unknown, replacer?: typeof timeless): string {
+function plainly(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}
+
+function digestOf(value: unknown, replacer = plainly): string {
   return createHash("sha256").update(JSON.stringify(value, replacer)).digest("base64url");
 }
 

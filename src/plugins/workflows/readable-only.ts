@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type AnyEntity, isKeelsonError } from "../../entity/index.ts";
 import {
   entityOfRecord,
@@ -79,7 +80,7 @@ async function mayRead(scope: OperationScope, record: Row): Promise<boolean> {
     if (alone === true) return read !== undefined || (await isStillTheirs(scope, entity, asked.id));
     if (alone === false && guard === undefined) return false;
     const [now] = (await scope.run(asked)).records;
-    const isSame = (name: string): boolean => JSON.stringify(now?.[name]) === JSON.stringify((read ?? record)[name]);
+    const isSame = (name: string): boolean => isDeepStrictEqual(now?.[name], (read ?? record)[name]);
     return Object.keys(entity.columns).every((name) => !(name in (read ?? record)) || isSame(name));
   } catch (error) {
     if (isKeelsonError(error) && error.status < 500) return false;

@@ -115,7 +115,7 @@ describe("records in the details of an error", () => {
   it("that are no JSON are left out, and the error is told all the same", async () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
-    for (const details of [circle, { big: 1n }]) {
+    for (const details of [circle, { list: [circle] }]) {
       const reply = await failing(() => {
         throw new ConflictError("taken", { details });
       });

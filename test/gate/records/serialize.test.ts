@@ -90,7 +90,7 @@ describe("the serializer", () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     expect(await answer(() => circular)).toBe(500);
-    expect(await answer(() => 1n)).toBe(500);
+    expect(await answer(() => 1n)).toBe("1"); // as a bigint field is written
     expect(await answer(() => () => 1)).toBe(500);
   });
 });

@@ -9,6 +9,7 @@ import {
   tableNames,
   toKeelsonError,
 } from "../../sql/index.ts";
+import { prismaTypeOf } from "../schema/to-prisma-schema.ts";
 import { delegateOf, modelApi, type StatementClient } from "./client-connection.ts";
 
 /**
@@ -22,7 +23,7 @@ export async function checkClient(
   { model, log }: DriverContext,
   said: Provider | undefined,
 ): Promise<Provider> {
-  compareModels(client, model);
+  compareModels(client, model, said === undefined ? PROVIDERS : [said]);
   const provider = said ?? (await detectProvider(client));
   if (provider === "mysql") {
     warnOfTakenValues(model, log);
@@ -38,8 +39,13 @@ interface ClientField {
   readonly isEnum?: boolean;
 }
 
-/** @throws ConfigurationError naming every model and field that the client does not have, or has with another type */
-function compareModels(client: StatementClient, model: EntityModel): void {
+const PROVIDERS: readonly Provider[] = ["postgresql", "mysql", "sqlite"];
+
+/**
+ * @param providers those that the database may have
+ * @throws ConfigurationError naming every model and field that the client does not have, or has with another type
+ */
+function compareModels(client: StatementClient, model: EntityModel, providers: readonly Provider[]): void {
   const problems: string[] = [];
   assertDistinct(model);
   for (const entity of model.entities) {
@@ -52,7 +58,7 @@ function compareModels(client: StatementClient, model: EntityModel): void {
     for (const column of Object.values(entity.columns)) {
       const at = `model ${entity.name} of the Prisma client has`;
       const problem = known.has(column.name)
-        ? typeProblem(at, column, fields[column.name] as ClientField)
+        ? typeProblem(at, column, fields[column.name] as ClientField, providers)
         : `${at} no field "${column.name}"`;
       if (problem !== undefined) problems.push(problem);
     }
@@ -65,12 +71,19 @@ function compareModels(client: StatementClient, model: EntityModel): void {
 }
 
 /** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
-function typeProblem(at: string, { name, kind, field }: ColumnDefinition, found: ClientField): string | undefined {
+function typeProblem(
+  at: string,
+  { name, kind, field }: ColumnDefinition,
+  found: ClientField,
+  providers: readonly Provider[],
+): string | undefined {
   const { scalar } = kind.column;
+  const expected = providers.map((provider) => prismaTypeOf(kind.column, provider).type);
   const { typeName, isList = false, isEnum = false } = found;
-  if (typeName === undefined || (!isList && (typeName === scalar || (isEnum && scalar === "String")))) return undefined;
+  if (typeName === undefined || (!isList && (expected.includes(typeName) || (isEnum && scalar === "String"))))
+    return undefined;
   const remedy = field === undefined ? "" : ", or declare another field";
-  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${scalar} is expected; change the column's type${remedy}`;
+  return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${expected[0]} is expected; change the column's type${remedy}`;
 }
 
 /** The results of `version()`; databases with PostgreSQL's protocol behave like it here. */

@@ -1,6 +1,7 @@
-import { type AnyEntity, ConfigurationError } from "../../../entity/index.ts";
+import { type AnyEntity, ConfigurationError, type Provider } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
 import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
+import { clientForm } from "./client-values.ts";
 
 /** A database behind a PrismaClient, and everything that was compiled for it. */
 export interface ClientConnection extends Connection<Client> {
@@ -20,6 +21,8 @@ export interface ClientPlan {
   readonly delegate: string;
   /** Prisma's `select` for all columns: never a column that the definition does not have. */
   readonly columns: Args;
+  /** Columns whose values Prisma returns in another form than their kind has. */
+  readonly reads: readonly (readonly [name: string, from: (value: unknown) => unknown])[] | undefined;
 }
 
 /** @throws ConfigurationError */
@@ -36,7 +39,8 @@ export async function createClientConnection(
   const plans = new Map(
     entities.map((entity) => {
       const columns = Object.freeze(Object.fromEntries(Object.keys(entity.columns).map((name) => [name, true])));
-      return [entity, Object.freeze({ entity, delegate: delegateOf(entity), columns })] as const;
+      const reads = readsOf(entity, connection.dialect.provider);
+      return [entity, Object.freeze({ entity, delegate: delegateOf(entity), columns, reads })] as const;
     }),
   );
   return Object.freeze({
@@ -101,8 +105,43 @@ export interface Client extends StatementClient {
 }
 
 /** The methods of a model. */
-export function modelApi(client: StatementClient, { delegate }: Pick<ClientPlan, "delegate">): ModelApi {
-  return (client as unknown as Readonly<Record<string, ModelApi>>)[delegate] as ModelApi;
+export function modelApi(
+  client: StatementClient,
+  { delegate, reads }: Pick<ClientPlan, "delegate"> & { readonly reads?: ClientPlan["reads"] },
+): ModelApi {
+  const api = (client as unknown as Readonly<Record<string, ModelApi>>)[delegate] as ModelApi;
+  return reads === undefined ? api : reading(api, reads);
+}
+
+type Reads = NonNullable<ClientPlan["reads"]>;
+
+/** A model whose records come with values in the form of their kinds. */
+function reading(api: ModelApi, reads: Reads): ModelApi {
+  const read = <T extends Row | null>(row: T): T => {
+    if (row !== null)
+      for (const [name, from] of reads) if (row[name] !== undefined && row[name] !== null) row[name] = from(row[name]);
+    return row;
+  };
+  return {
+    fields: api.fields,
+    findFirst: async (args) => read(await api.findFirst(args)),
+    findMany: async (args) => (await api.findMany(args)).map(read),
+    count: (args) => api.count(args),
+    create: async (args) => read(await api.create(args)),
+    createMany: (args) => api.createMany(args),
+    update: async (args) => read(await api.update(args)),
+    updateMany: (args) => api.updateMany(args),
+    updateManyAndReturn: async (args) => (await api.updateManyAndReturn(args)).map(read),
+    deleteMany: (args) => api.deleteMany(args),
+  };
+}
+
+function readsOf({ columns }: AnyEntity, provider: Provider): Reads | undefined {
+  const reads = Object.values(columns).flatMap((column) => {
+    const { from } = clientForm(provider, column);
+    return from === undefined ? [] : [[column.name, from] as const];
+  });
+  return reads.length === 0 ? undefined : reads;
 }
 
 /**

@@ -18,7 +18,8 @@ import {
   modelApi,
   type StatementClient,
 } from "./client-connection.ts";
-import { exactNumber, prismaWhere } from "./to-prisma-where.ts";
+import { clientForm } from "./client-values.ts";
+import { prismaWhere } from "./to-prisma-where.ts";
 
 /** Milliseconds for one UPDATE and the read of its row, and to wait for a connection. */
 const ROW_TRANSACTION = { timeout: 30_000, maxWait: 10_000 };
@@ -160,9 +161,11 @@ function withNextVersion({ entity }: ClientPlan, changes: Row): Row {
 /** Submitted values in Prisma's words: a copy, so that the caller may change the original. @throws as `givenColumns` */
 function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: ClientConnection): Row {
   const given: Row = {};
-  for (const { name, kind } of givenColumns(entity, data, dialect)) {
+  for (const column of givenColumns(entity, data, dialect)) {
+    const { name, kind } = column;
     const value = data[name];
-    if (kind.column.scalar !== "Json") given[name] = exactNumber(value);
+    if (kind.column.scalar !== "Json")
+      given[name] = value === null ? null : clientForm(dialect.provider, column).to(value);
     else given[name] = value === null ? dbNull : toPrismaJson(value);
   }
   return given;

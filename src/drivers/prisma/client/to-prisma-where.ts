@@ -15,6 +15,7 @@ import {
 import { patternOf } from "../../sql/index.ts";
 import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
+import { clientForm } from "./client-values.ts";
 
 /** A condition in Prisma's words, after querying the database for parts that Prisma cannot express. */
 export function prismaWhere(
@@ -121,7 +122,7 @@ function disjunction(parts: readonly Args[]): Args {
 function compareWhere({ column, test, value }: Compare, open: ClientConnection): Args {
   if (value === null) return column.optional ? isNull(column, open) : NOTHING;
   if (isBooleanList(column, test)) return toPrismaWhere(eachValue(column, value), open);
-  return { [column.name]: filter(test, value, open) };
+  return { [column.name]: filter(column, test, value, open) };
 }
 
 /** `NOT: {…}` rather than `{ not: … }`: the latter keeps Prisma from splitting a list that is too long for a statement. */
@@ -130,7 +131,9 @@ function complementWhere({ column, test, value }: Compare, open: ClientConnectio
   if (value === null) return optional ? { NOT: isNull(column, open) } : EVERYTHING;
   if (isBooleanList(column, test)) return toPrismaWhere(not(eachValue(column, value)), open);
   const complement =
-    test === "in" ? { [name]: { notIn: exactNumbers(value) } } : { NOT: { [name]: filter(test, value, open) } };
+    test === "in"
+      ? { [name]: { notIn: listOf(column, value, open) } }
+      : { NOT: { [name]: filter(column, test, value, open) } };
   // In SQL a comparison with null is unknown; here it is false.
   return optional ? { OR: [complement, { [name]: null }] } : complement;
 }
@@ -149,17 +152,19 @@ function eachValue(column: ColumnDefinition, values: unknown): Condition {
   return or((values as readonly unknown[]).map((one) => compare(column, "eq", one)));
 }
 
-function exactNumbers(values: unknown): unknown {
-  const list = values as readonly unknown[];
-  return typeof list[0] === "number" ? list.map(exactNumber) : list;
+function listOf(column: ColumnDefinition, values: unknown, { dialect: { provider } }: ClientConnection): unknown {
+  return (values as readonly unknown[]).map(clientForm(provider, column).to);
 }
 
 const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" } as const;
 
-function filter(operator: Test, value: unknown, { dialect: { provider } }: ClientConnection): unknown {
-  if (operator === "eq") return exactNumber(value);
-  if (operator === "in") return { in: exactNumbers(value) };
-  if (operator !== "like" && operator !== "starts" && operator !== "ends") return { [operator]: exactNumber(value) };
+function filter(column: ColumnDefinition, operator: Test, value: unknown, open: ClientConnection): unknown {
+  const { provider } = open.dialect;
+  if (operator === "in") return { in: listOf(column, value, open) };
+  if (operator !== "like" && operator !== "starts" && operator !== "ends") {
+    const given = clientForm(provider, column).to(value);
+    return operator === "eq" ? given : { [operator]: given };
+  }
   const name = TEXT_FILTERS[operator];
   // SQLite has no escape character unless the statement names one.
   if (provider === "sqlite") return { [name]: value };
@@ -184,14 +189,4 @@ function existence(relation: ResolvedRelation, exists: boolean): Args {
   if (relation.type === "belongsTo" && !relation.optional) return exists ? EVERYTHING : NOTHING;
   const missing = { [relation.type === "hasOne" ? relation.name : (relation.foreignKey as string)]: null };
   return exists ? { NOT: missing } : missing;
-}
-
-/**
- * Prisma keeps 16 digits of a whole number that is beyond the safe ones, and so rounds it (or makes the greatest double
- * infinite). It takes decimals digit by digit, in whatever object looks like one of decimal.js.
- */
-export function exactNumber(value: unknown): unknown {
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
-  const digits = BigInt(value as number).toString();
-  return { d: [], e: 0, s: Math.sign(value as number), toFixed: () => digits, toJSON: () => digits };
 }

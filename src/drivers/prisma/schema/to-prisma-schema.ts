@@ -9,7 +9,14 @@ import {
   type OnDelete,
   type Provider,
 } from "../../../entity/index.ts";
-import { liveUniqueName, printedUniqueKeys, uniqueColumnsOf } from "../../sql/index.ts";
+import {
+  codecOf,
+  columnTypeOf,
+  isScaled,
+  liveUniqueName,
+  printedUniqueKeys,
+  uniqueColumnsOf,
+} from "../../sql/index.ts";
 import { type RelationField, relationFields } from "./relation-sides.ts";
 
 /** Options of `toPrismaSchema`. */
@@ -98,6 +105,27 @@ function printModel(
 
 type Line = readonly [name: string, type: string, attributes: string];
 
+/** Prisma's word for a column's type, and its native type where that is not the provider's default. */
+export function prismaTypeOf(column: ColumnType, provider: Provider): { type: string; native: string | undefined } {
+  const { scalar, precision, scale } = column;
+  const isSqlite = provider === "sqlite";
+  switch (scalar) {
+    case "Decimal":
+      if (isSqlite) return { type: isScaled(column) ? "BigInt" : "String", native: undefined };
+      return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
+    case "Date":
+      return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Date" };
+    case "Time":
+      return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Time(3)" };
+    case "Uuid":
+      return { type: "String", native: { sqlite: undefined, postgresql: "Uuid", mysql: "Char(36)" }[provider] };
+    case "Bytes":
+      return { type: scalar, native: provider === "mysql" ? "LongBlob" : undefined };
+    default:
+      return { type: scalar, native: column.native?.[provider] };
+  }
+}
+
 /** Lines of a block below each other, as Prisma's formatter puts them. */
 function aligned(lines: readonly Line[]): string[] {
   const nameWidth = Math.max(...lines.map(([name]) => name.length));
@@ -108,15 +136,15 @@ function aligned(lines: readonly Line[]): string[] {
 }
 
 function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): Line {
-  const { scalar, native } = column.kind.column;
+  const { type, native } = prismaTypeOf(column.kind.column, provider);
   const live = liveUnique(entity, [column.name], provider);
   const unique = live === undefined ? "@unique" : `@unique(${live})`;
   const attributes = [
     column.role === "id" ? "@id" : isUnique && unique,
     defaultAttribute(column, provider),
-    native?.[provider] && `@db.${native[provider]}`,
+    native && `@db.${native}`,
   ];
-  return [column.name, `${scalar}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
+  return [column.name, `${type}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
 }
 
 /**
@@ -186,7 +214,9 @@ export function defaultAttribute(column: ColumnDefinition, provider: Provider): 
   if (provider === "mysql" && (scalar === "Json" || isLongText(column))) return undefined;
   const { value } = field.default;
   if (value === null || value === undefined) return undefined;
-  const literal = provider === "sqlite" && scalar === "DateTime" ? sqliteDatetime(value) : LITERALS[scalar](value);
+  const literal = isStoredOtherwise(scalar)
+    ? storedLiteral(column, value, provider)
+    : literalOf(scalar, value, provider);
   return literal === undefined ? undefined : `@default(${literal})`;
 }
 
@@ -197,7 +227,7 @@ function plainNumber(value: unknown): string | undefined {
 }
 
 /** Prisma's strings have the escapes of JSON. */
-const LITERALS: Readonly<Record<ColumnType["scalar"], (value: unknown) => string | undefined>> = {
+const LITERALS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => string | undefined>>> = {
   String: (value) => JSON.stringify(value),
   Int: plainNumber,
   Float: plainNumber,
@@ -205,6 +235,24 @@ const LITERALS: Readonly<Record<ColumnType["scalar"], (value: unknown) => string
   DateTime: (value) => JSON.stringify(value),
   Json: (value) => JSON.stringify(JSON.stringify(value)),
 };
+
+function literalOf(scalar: ColumnType["scalar"], value: unknown, provider: Provider): string | undefined {
+  return provider === "sqlite" && scalar === "DateTime" ? sqliteDatetime(value) : LITERALS[scalar]?.(value);
+}
+
+const STORED_OTHERWISE: ReadonlySet<string> = new Set(["BigInt", "Decimal", "Date", "Time", "Uuid"]);
+const isStoredOtherwise = (scalar: string): boolean => STORED_OTHERWISE.has(scalar);
+
+/** The default of a kind whose values have a form of their own in the database. */
+function storedLiteral(column: ColumnDefinition, value: unknown, provider: Provider): string | undefined {
+  const stored = String(codecOf(provider, column).encode(value));
+  const { type } = prismaTypeOf(column.kind.column, provider);
+  if (type === "BigInt" || type === "Decimal") return stored;
+  if (provider === "sqlite") return JSON.stringify(stored);
+  // As PostgreSQL writes it back, so that the next comparison finds no difference.
+  const cast = provider === "postgresql" ? `::${columnTypeOf(column.kind.column, provider)}` : "";
+  return `dbgenerated(${JSON.stringify(provider === "mysql" ? `('${stored}')` : `'${stored}'${cast}`)})`;
+}
 
 /** SQLite keeps datetimes as text; the engine would write another form of it than Prisma's client does, without milliseconds. */
 function sqliteDatetime(value: unknown): string {

@@ -1,6 +1,7 @@
 import type { ArgType } from "@prisma/driver-adapter-utils";
-import type { AnyEntity, ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, ColumnType, FieldKind, Provider } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
+import { isScaled } from "../tables/column-type.ts";
 
 /** How values of a column travel to the database and back. */
 export interface Codec {
@@ -30,7 +31,94 @@ function fromJson(value: unknown): unknown {
   return typeof value === "string" ? JSON.parse(value) : value;
 }
 
-const COMMON: Readonly<Record<Scalar, Codec>> = {
+/** A value in the form of its kind; drivers refuse those without one before. */
+function converted({ convert }: FieldKind, value: unknown): unknown {
+  const found = convert?.(value);
+  return found?.ok === true ? found.value : value;
+}
+
+/** The codec of columns that hold values in the form of their kind. */
+type CodecOf = (kind: FieldKind) => Codec;
+
+const text: CodecOf = (kind) => ({ ...types("string"), encode: (value) => converted(kind, value) });
+
+const bigint: CodecOf = (kind) => ({
+  ...types("bigint"),
+  encode: (value) => String(converted(kind, value)),
+  decode: (value) => BigInt(value as string | number | bigint),
+});
+
+/** Databases write as many digits behind the point as the column has. */
+const decimal: CodecOf = (kind) => ({
+  ...types("decimal"),
+  encode: (value) => converted(kind, value),
+  decode: (value) => converted(kind, String(value)),
+});
+
+/** Times come with as many digits behind the second as the column has, or with zeros alone. */
+const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, value) });
+
+const bytes: Codec = {
+  ...types("bytes"),
+  encode: (value) => Buffer.from(value as Uint8Array),
+  decode: (value) => new Uint8Array(value instanceof ArrayBuffer ? value : (value as Uint8Array)),
+};
+
+/** PostgreSQL reads and writes bytes as text, too: "\\x0aff". */
+const HEX_BYTES: Codec = {
+  ...types("string"),
+  encode: (value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
+  decode: (value) =>
+    typeof value === "string" ? new Uint8Array(Buffer.from(value.slice(2), "hex")) : bytes.decode?.(value),
+};
+
+/** SQLite has no decimals: they are whole numbers of their last digits, or texts in the order of their values. */
+const sqliteDecimal: CodecOf = (kind) => {
+  const { scale = 0, precision = 0 } = kind.column;
+  if (!isScaled(kind.column)) {
+    const width = precision + (scale === 0 ? 0 : 1);
+    return {
+      ...types("string"),
+      encode: (value) => toOrderedText(converted(kind, value) as string, width),
+      decode: (value) => fromOrderedText(value as string),
+    };
+  }
+  return {
+    ...types("bigint"),
+    encode: (value) => (converted(kind, value) as string).replace(".", ""),
+    decode(value) {
+      const [, sign, digits] = /^(-?)(\d+)$/.exec(String(value)) as unknown as [string, string, string];
+      const all = digits.padStart(scale + 1, "0");
+      return scale === 0 ? `${sign}${all}` : `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
+    },
+  };
+};
+
+const NINES: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: 10 }, (_, digit) => [String(digit), String(9 - digit)]),
+);
+const complement = (text: string): string => text.replace(/\d/g, (digit) => NINES[digit] as string);
+
+/** A decimal as text that sorts like the number: of one width, and negative ones with each digit taken from nine. */
+function toOrderedText(decimal: string, width: number): string {
+  const isNegative = decimal.startsWith("-");
+  const digits = (isNegative ? decimal.slice(1) : decimal).padStart(width, "0");
+  return isNegative ? `0${complement(digits)}` : `1${digits}`;
+}
+
+function fromOrderedText(text: string): string {
+  const isNegative = text.startsWith("0");
+  const digits = (isNegative ? complement(text.slice(1)) : text.slice(1)).replace(/^0+(?=\d)/, "");
+  return `${isNegative ? "-" : ""}${digits}`;
+}
+
+const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
+  BigInt: bigint,
+  Decimal: decimal,
+  Date: text,
+  Time: time,
+  Uuid: text,
+  Bytes: bytes,
   String: { ...types("string"), encode: same },
   Int: { ...types("int"), encode: same, decode: Number },
   // -0 becomes 0: SQLite has only that, and Prisma's client sends no other.
@@ -53,15 +141,30 @@ const TEXT_MOMENT: Codec = {
   encode: (value) => (value as Date).toISOString().slice(0, 23).replace("T", " "),
 };
 
-const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec>>>> = {
-  sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN },
-  postgresql: { ...COMMON, DateTime: TEXT_MOMENT },
+const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>>>> = {
+  sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN, Decimal: sqliteDecimal },
+  postgresql: { ...COMMON, DateTime: TEXT_MOMENT, Bytes: HEX_BYTES },
   mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT },
 };
 
 /** How the values of a column travel. */
 export function codecOf(provider: Provider, { kind }: ColumnDefinition): Codec {
-  return CODECS[provider][kind.column.scalar];
+  const codec = CODECS[provider][kind.column.scalar];
+  return typeof codec === "function" ? codecOfKind(provider, kind, codec) : codec;
+}
+
+const made: Readonly<Record<Provider, WeakMap<FieldKind, Codec>>> = {
+  sqlite: new WeakMap(),
+  postgresql: new WeakMap(),
+  mysql: new WeakMap(),
+};
+
+function codecOfKind(provider: Provider, kind: FieldKind, make: CodecOf): Codec {
+  const known = made[provider].get(kind);
+  if (known !== undefined) return known;
+  const codec = make(kind);
+  made[provider].set(kind, codec);
+  return codec;
 }
 
 /** How a list is written in a statement: as one parameter, or as this many. */

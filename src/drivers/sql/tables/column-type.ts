@@ -3,20 +3,65 @@ import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/ind
 type Scalar = ColumnType["scalar"];
 
 const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
-  sqlite: { String: "text", Int: "integer", Float: "real", Boolean: "boolean", DateTime: "datetime", Json: "jsonb" },
+  sqlite: {
+    String: "text",
+    Int: "integer",
+    BigInt: "bigint",
+    Float: "real",
+    Decimal: "text",
+    Boolean: "boolean",
+    DateTime: "datetime",
+    Date: "text",
+    Time: "text",
+    Uuid: "text",
+    Json: "jsonb",
+    Bytes: "blob",
+  },
   postgresql: {
     String: "text",
     Int: "integer",
+    BigInt: "bigint",
     Float: "double precision",
+    Decimal: "numeric",
     Boolean: "boolean",
     DateTime: "timestamp(3)",
+    Date: "date",
+    Time: "time(3)",
+    Uuid: "uuid",
     Json: "jsonb",
+    Bytes: "bytea",
   },
-  mysql: { String: "text", Int: "int", Float: "double", Boolean: "tinyint(1)", DateTime: "datetime(3)", Json: "json" },
+  mysql: {
+    String: "text",
+    Int: "int",
+    BigInt: "bigint",
+    Float: "double",
+    Decimal: "decimal",
+    Boolean: "tinyint(1)",
+    DateTime: "datetime(3)",
+    Date: "date",
+    Time: "time(3)",
+    Uuid: "char(36)",
+    Json: "json",
+    Bytes: "longblob",
+  },
 };
 
+/** Digits of decimals that SQLite keeps as a whole number, which it sorts and adds up; longer ones are text. */
+const INTEGER_DIGITS = 18;
+
+/** Whether a decimal is kept as the whole number of its last digits: 19.90 as 1990. */
+export function isScaled({ precision = 0 }: ColumnType): boolean {
+  return precision <= INTEGER_DIGITS;
+}
+
 /** What the database calls the type of a column, in small letters (spec 2.2). */
-export function columnTypeOf({ scalar, native }: ColumnType, provider: Provider): string {
+export function columnTypeOf(column: ColumnType, provider: Provider): string {
+  const { scalar, native, precision, scale } = column;
+  if (scalar === "Decimal") {
+    if (provider === "sqlite") return isScaled(column) ? "bigint" : "text";
+    return `${TYPES[provider].Decimal}(${precision},${scale})`;
+  }
   return (provider === "sqlite" ? undefined : native?.[provider]?.toLowerCase()) ?? TYPES[provider][scalar];
 }
 
@@ -39,9 +84,14 @@ export function isWidening(from: string, to: string): boolean {
  * Types that hold every value of a scalar and give it back as it was, as each database writes them. Wider ones are among
  * them: a later version of the app may have made a column so. SQLite goes by parts of the name.
  */
-const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String">, RegExp>>>> = {
+const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal">, RegExp>>>> = {
   sqlite: {
     Int: /int/,
+    BigInt: /int/,
+    Date: /^(date|text|varchar|char)/,
+    Time: /^(time|text|varchar|char)/,
+    Uuid: /^(uuid|text|varchar|char)/,
+    Bytes: /blob|^$/,
     Float: /real|floa|doub|numeric|decimal/,
     Boolean: /bool|int/,
     DateTime: /^(datetime|timestamp|text)/,
@@ -49,6 +99,11 @@ const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String
   },
   postgresql: {
     Int: /^(integer|bigint)$/,
+    BigInt: /^bigint$/,
+    Date: /^date$/,
+    Time: /^time(\([3-6]\))?$/,
+    Uuid: /^uuid$/,
+    Bytes: /^bytea$/,
     Float: /^(double precision|numeric)$/,
     Boolean: /^boolean$/,
     DateTime: /^timestamp(\([3-6]\))?$/,
@@ -56,6 +111,11 @@ const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String
   },
   mysql: {
     Int: /^(int|bigint)(\(\d+\))?$/,
+    BigInt: /^bigint(\(\d+\))?$/,
+    Date: /^date$/,
+    Time: /^time\([3-6]\)$/,
+    Uuid: /^(char\(36\)|varchar\(\d+\)|uuid)$/,
+    Bytes: /^(medium|long)?blob$/,
     Float: /^double$/,
     Boolean: /^tinyint(\(\d+\))?$/,
     DateTime: /^datetime\([3-6]\)$/,
@@ -84,9 +144,18 @@ function longestOf({ field }: ColumnDefinition): number {
   return (field.length ?? field.max)?.value ?? Number.POSITIVE_INFINITY;
 }
 
+function fitsDecimal(column: ColumnType, type: string, provider: Provider): boolean {
+  const { precision = 0, scale = 0 } = column;
+  if (provider === "sqlite") return isScaled(column) ? /int/.test(type) : /char|clob|text/.test(type);
+  if (type === "numeric") return true; // any number of digits
+  const [, digits, behind = 0] = /^(?:numeric|decimal)\((\d+)(?:,(\d+))?\)$/.exec(type) ?? [];
+  return Number(behind) >= scale && Number(digits) - Number(behind) >= precision - scale;
+}
+
 /** Whether a column of this type can take the values of a definition and give them back. */
 export function fitsColumn(column: ColumnDefinition, type: string, provider: Provider): boolean {
   const { scalar } = column.kind.column;
+  if (scalar === "Decimal") return fitsDecimal(column.kind.column, type, provider);
   if (scalar !== "String") return FITTING[provider][scalar].test(type);
   const capacity = capacityOf(type, provider);
   const wanted = capacityOf(columnTypeOf(column.kind.column, provider), provider) as number;

@@ -1,4 +1,4 @@
-import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import { type AnyEntity, type EntityModel, jsonText } from "../../../entity/index.ts";
 import {
   type Condition,
   type Driver,
@@ -166,7 +166,7 @@ class RememberedReads {
 
   async ask(find: Find, read: () => Promise<readonly Row[]>): Promise<Row[]> {
     const { entity, where, select, sort, offset, textMoments } = find;
-    const key = JSON.stringify([entity.name, keyOf(where), select, sort, offset, textMoments]);
+    const key = jsonText([entity.name, keyOf(where), select, sort, offset, textMoments]);
     const answer = this.#answers.get(key) ?? read();
     this.#answers.set(key, answer);
     return structuredClone(await answer) as Row[];

@@ -119,9 +119,9 @@ function cellReader(column: ColumnDefinition, depth: number): ReadCell {
  * records could have one.
  */
 function takesEmptyText({ kind, field, unique }: ColumnDefinition): boolean {
-  return (
-    field !== undefined && !unique && kind.column.scalar === "String" && kind.schema(field).safeParse("").data === ""
-  );
+  if (field === undefined || unique) return false;
+  const { scalar } = kind.column;
+  return (scalar === "String" || scalar === "Bytes") && kind.schema(field).safeParse("").success;
 }
 
 function readJson(text: string, depth: number, refuse: (message: string) => void): unknown {

@@ -1,4 +1,10 @@
-import { type AnyEntity, type ColumnDefinition, type EntityModel, plainField } from "../../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  jsonText,
+  plainField,
+} from "../../../entity/index.ts";
 import { allOf, type Driver, type Row, type Where } from "../../../gate/index.ts";
 import { ConflictError } from "../../../kernel/index.ts";
 
@@ -172,5 +178,5 @@ export class Owners {
 }
 
 function textOf(key: UniqueKey, values: Row): string {
-  return JSON.stringify(key.map((name) => [name, values[name]]));
+  return jsonText(key.map((name) => [name, values[name]]));
 }

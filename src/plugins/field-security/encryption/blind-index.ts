@@ -32,7 +32,7 @@ function fieldKey(root: KeyObject, entity: string, field: string): KeyObject {
 export function blindIndex(
   ring: KeyRing,
   place: { readonly entity: string; readonly field: string },
-  value: string | number | boolean | Date,
+  value: string | number | bigint | boolean | Date,
 ): string {
   if (typeof value === "object" && !(value instanceof Date))
     throw new BadRequestError("JSON arrays and objects have no blind index");

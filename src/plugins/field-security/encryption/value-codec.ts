@@ -1,8 +1,8 @@
 import { isJsonValue } from "../../../entity/index.ts";
 import { BadRequestError } from "../../../kernel/index.ts";
 
-/** What can be encrypted: text, finite numbers, booleans, moments, and JSON arrays and objects. */
-export type Encryptable = string | number | boolean | object;
+/** What can be encrypted: text, numbers, booleans, moments, bytes, and JSON arrays and objects. */
+export type Encryptable = string | number | bigint | boolean | object;
 
 /** Begins everything but text. No UTF-8 has this byte, so a text that looks like a number comes back as a text. */
 const TYPED = 0xff;
@@ -27,6 +27,13 @@ const CODECS: readonly TypeCodec[] = [
     accepts: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
     write: (value: Date) => value.toISOString(),
     read: (text) => new Date(text),
+  },
+  { tag: "i", accepts: (value) => typeof value === "bigint", write: String, read: BigInt },
+  {
+    tag: "y",
+    accepts: (value) => value instanceof Uint8Array,
+    write: (value: Uint8Array) => Buffer.from(value).toString("base64"),
+    read: (text) => new Uint8Array(Buffer.from(text, "base64")),
   },
   {
     tag: "j",

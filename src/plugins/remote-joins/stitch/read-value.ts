@@ -1,4 +1,4 @@
-import { type ColumnDefinition, type ColumnType, plainField } from "../../../entity/index.ts";
+import { type ColumnDefinition, type FieldKind, plainField } from "../../../entity/index.ts";
 
 /** What is left of the bytes that a record may have. */
 export interface Budget {
@@ -20,8 +20,9 @@ const MAX_DEPTH = 20;
 export function valueReader({ role, kind, field }: ColumnDefinition): ReadValue {
   if (role === "id" || role === "foreignKey") return readId;
   // What another service encrypts is sent in the clear.
-  const { column, schema, accepts } = field?.kind ?? kind;
-  return READERS[column.scalar](accepts, () => schema(plainField(field?.kind ?? kind)));
+  const { column, schema, accepts, convert } = field?.kind ?? kind;
+  if (convert !== undefined) return converting(convert);
+  return READERS[column.scalar as Unconverted](accepts, () => schema(plainField(field?.kind ?? kind)));
 }
 
 type Accepts = (value: unknown) => boolean;
@@ -31,7 +32,18 @@ const plain = (accepts: Accepts): ReadValue => {
   return (value, budget) => (accepts(value) && spend(budget, PLAIN_BYTES) ? value : REFUSED);
 };
 
-const READERS: Readonly<Record<ColumnType["scalar"], (accepts: Accepts, schema: Schema) => ReadValue>> = {
+/** Kinds whose values have several forms read them themselves. */
+const converting = (convert: NonNullable<FieldKind["convert"]>): ReadValue => {
+  return (value, budget) => {
+    if (!(typeof value === "string" ? spendText(budget, value) : spend(budget, PLAIN_BYTES))) return REFUSED;
+    const found = convert(value);
+    return found.ok ? found.value : REFUSED;
+  };
+};
+
+type Unconverted = "String" | "Int" | "Float" | "Boolean" | "DateTime" | "Json";
+
+const READERS: Readonly<Record<Unconverted, (accepts: Accepts, schema: Schema) => ReadValue>> = {
   String: (accepts) => (value, budget) =>
     typeof value === "string" && spendText(budget, value) && accepts(value) ? value : REFUSED,
   Int: plain,

@@ -1,0 +1,136 @@
+import type * as z from "zod";
+import {
+  type ExactBound,
+  type FieldDefinition,
+  type FieldKind,
+  ORDER_OPERATORS,
+  type Parsed,
+  parsed,
+  unreadable,
+} from "./kind.ts";
+import { readSchema } from "./read-schema.ts";
+
+/** A value of a kind from any input, or why it is none. */
+type Read<T> = (value: unknown) => Parsed<T>;
+
+/** A schema that reads values, and refuses those beyond the bounds of a field. */
+function boundedSchema<T>(
+  read: Read<T>,
+  compare: (a: T, b: T) => number,
+  { least: min, most: max, positive }: FieldDefinition,
+): z.ZodType<T> {
+  const boundOf = (bound: ExactBound | undefined): T | undefined => {
+    const found = bound && read(bound.value);
+    return found?.ok === true ? found.value : undefined;
+  };
+  const [least, most, zero] = [boundOf(min), boundOf(max), boundOf({ value: 0 })];
+  const problemOf = (value: T): string | undefined => {
+    if (least !== undefined && compare(value, least) < 0) return min?.message ?? `must be at least ${least}`;
+    if (most !== undefined && compare(value, most) > 0) return max?.message ?? `must be at most ${most}`;
+    if (positive && compare(value, zero as T) <= 0) return "must be greater than 0";
+    return undefined;
+  };
+  return readSchema((input) => {
+    const found = read(input);
+    const problem = found.ok ? problemOf(found.value) : undefined;
+    return problem === undefined ? found : unreadable(problem);
+  });
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d{0,18})$/;
+const INT64 = 2n ** 63n;
+const BIGINT_MESSAGE = `must be a whole number between ${-INT64} and ${INT64 - 1n}, as text`;
+
+function isInt64(value: unknown): value is bigint {
+  return typeof value === "bigint" && value >= -INT64 && value < INT64;
+}
+
+/** Numbers are taken where they are exact. */
+const readBigint: Read<bigint> = (value) => {
+  const isExact = Number.isSafeInteger(value) || (typeof value === "string" && INTEGER.test(value));
+  const read = isExact ? BigInt(value as string | number) : value;
+  return isInt64(read) ? parsed(read) : unreadable(BIGINT_MESSAGE);
+};
+
+const compareBigints = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** A 64-bit integer; BIGINT. Text on the wire, because JSON's readers round what is beyond 2^53. */
+export const bigintKind: FieldKind<bigint> = Object.freeze<FieldKind<bigint>>({
+  name: "bigint",
+  column: { scalar: "BigInt" },
+  operators: ORDER_OPERATORS,
+  sortable: true,
+  searchable: false,
+  parse: readBigint,
+  accepts: isInt64,
+  convert: readBigint,
+  schema: (field) =>
+    boundedSchema(readBigint, compareBigints, field).meta({
+      type: "string",
+      format: "int64",
+      pattern: "^-?[0-9]{1,19}$",
+    }),
+  compare: compareBigints,
+  toWire: String,
+  unescaped: true,
+  toCell: String,
+});
+
+/** Digits that a decimal has at most: MySQL takes no more. */
+export const MOST_DIGITS = 65;
+
+const DECIMAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
+/** Significant digits of which a double keeps all. */
+const EXACT_DIGITS = 15;
+
+/**
+ * An exact decimal number with so many digits in all, and so many of them behind the point; DECIMAL. Text in code and on
+ * the wire, always with all digits behind the point: "19.90". Values that do not fit are refused, never rounded.
+ */
+export function decimalKind(precision: number, scale: number): FieldKind<string> {
+  const whole = precision - scale;
+  const shape = `a decimal number with at most ${whole} digits before the point and ${scale} behind it, as text`;
+  const read: Read<string> = (value) => {
+    const text = typeof value === "number" ? exactText(value) : value;
+    const found = typeof text === "string" ? DECIMAL.exec(text) : null;
+    if (found === null) return unreadable(`must be ${shape}`);
+    const [, sign, digits, fraction = ""] = found as unknown as [string, string, string, string?];
+    const kept = fraction.replace(/0+$/, "");
+    if (kept.length > scale || (digits === "0" ? 0 : digits.length) > whole) return unreadable(`must be ${shape}`);
+    const isZero = digits === "0" && kept === "";
+    return parsed(`${isZero ? "" : sign}${digits}${scale === 0 ? "" : `.${kept.padEnd(scale, "0")}`}`);
+  };
+  return Object.freeze<FieldKind<string>>({
+    name: "decimal",
+    column: { scalar: "Decimal", precision, scale },
+    operators: ORDER_OPERATORS,
+    sortable: true,
+    searchable: false,
+    parse: read,
+    accepts: (value): value is string => {
+      const found = read(value);
+      return found.ok && found.value === value;
+    },
+    convert: read,
+    schema: (field) =>
+      boundedSchema(read, compareDecimals, field).meta({
+        type: "string",
+        format: "decimal",
+        pattern: scale === 0 ? "^-?[0-9]+$" : `^-?[0-9]+(\\.[0-9]{1,${scale}})?$`,
+      }),
+    compare: compareDecimals,
+    unescaped: true,
+    toCell: (value) => value,
+  });
+}
+
+/** A number as it was written, where no digit can have been lost. */
+function exactText(value: number): string | undefined {
+  const text = String(value);
+  return DECIMAL.test(text) && text.replace(/^-?0?\.?0*|\./g, "").length <= EXACT_DIGITS ? text : undefined;
+}
+
+/** Decimals of one kind have the same number of digits behind the point. */
+function compareDecimals(a: string, b: string): number {
+  return compareBigints(BigInt(a.replace(".", "")), BigInt(b.replace(".", "")));
+}

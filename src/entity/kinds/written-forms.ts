@@ -1,0 +1,100 @@
+import * as z from "zod";
+import { type FieldKind, NULL_ONLY, ORDER_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { readSchema } from "./read-schema.ts";
+import { compareText } from "./string.ts";
+
+/** A kind whose values are texts of one form, the same in code and on the wire. */
+function written(
+  name: string,
+  column: FieldKind["column"],
+  read: (text: string) => string | undefined,
+  message: string,
+  format: string,
+): FieldKind<string> {
+  const convert = (value: unknown): Parsed<string> => {
+    const found = typeof value === "string" ? read(value) : undefined;
+    return found === undefined ? unreadable(message) : parsed(found);
+  };
+  return Object.freeze<FieldKind<string>>({
+    name,
+    column,
+    operators: ORDER_OPERATORS,
+    sortable: true,
+    searchable: false,
+    parse: convert,
+    accepts: (value): value is string => typeof value === "string" && read(value) === value,
+    convert,
+    schema: () => readSchema(convert).meta({ type: "string", format }),
+    compare: compareText,
+    unescaped: true,
+    toCell: (value) => value,
+  });
+}
+
+const isoDate = z.iso.date();
+
+/** A day of the calendar, without a time and a zone: "2024-05-31"; DATE. The same text everywhere, so no time zone moves it. */
+export const dateKind: FieldKind<string> = written(
+  "date",
+  { scalar: "Date" },
+  (text) => (isoDate.safeParse(text).success && text >= "0001" ? text : undefined),
+  "must be a date that exists (2024-05-31)",
+  "date",
+);
+
+const TIME = /^((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})0*)?)?$/;
+
+/** A time of day without a zone, to the millisecond: "09:30:00", "09:30:00.250"; TIME(3). */
+export const timeKind: FieldKind<string> = written(
+  "time",
+  { scalar: "Time" },
+  (text) => {
+    const [, minute, second = "00", fraction = ""] = TIME.exec(text) ?? [];
+    if (minute === undefined) return undefined;
+    return `${minute}:${second}${Number(fraction) === 0 ? "" : `.${fraction.padEnd(3, "0")}`}`;
+  },
+  "must be a time of day (09:30, 09:30:00 or 09:30:00.250)",
+  "time",
+);
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+
+/** A UUID of any version (RFC 9562), in small letters; UUID. */
+export const uuidKind: FieldKind<string> = written(
+  "uuid",
+  { scalar: "Uuid" },
+  (text) => {
+    const small = text.toLowerCase();
+    return UUID.test(small) ? small : undefined;
+  },
+  "must be a UUID (0192f0c1-2345-7abc-8def-0123456789ab)",
+  "uuid",
+);
+
+const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/;
+
+function readBytes(value: unknown): Parsed<Uint8Array> {
+  if (value instanceof Uint8Array) return parsed(value);
+  const bytes = typeof value === "string" && BASE64.test(value) ? Buffer.from(value, "base64") : undefined;
+  return bytes === undefined ? unreadable("must be bytes in base64") : parsed(new Uint8Array(bytes));
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+/** Bytes: a `Uint8Array` in code, base64 with padding on the wire; BYTEA. Conditions can only compare them with null. */
+export const bytesKind: FieldKind<Uint8Array> = Object.freeze<FieldKind<Uint8Array>>({
+  name: "bytes",
+  column: { scalar: "Bytes" },
+  operators: NULL_ONLY,
+  sortable: false,
+  searchable: false,
+  parse: () => unreadable("cannot be compared"),
+  accepts: (_value): _value is Uint8Array => false,
+  convert: readBytes,
+  schema: () => readSchema(readBytes).meta({ type: "string", contentEncoding: "base64" }),
+  compare: () => 0,
+  toWire: toBase64,
+  unescaped: true,
+  toCell: toBase64,
+  fromCell: readBytes,
+});
