@@ -45,21 +45,46 @@ function fieldColumns(name: string, field: FieldDefinition): ColumnDefinition[] 
   ];
 }
 
+/** The column of a belongsTo relation. Its kind is that of the target's ids, which is known once all entities are. */
+function foreignKeyColumn(relation: string, definition: RelationDefinition, ownIds: FieldKind): ColumnDefinition {
+  const { optional, unique, remote, target } = definition;
+  let found: FieldKind | undefined = remote === undefined ? undefined : (idKind as FieldKind);
+  if (target === null) found ??= ownIds;
+  return Object.freeze({
+    name: foreignKeyOf(relation, definition),
+    get kind() {
+      found ??= idsOf(target);
+      return found ?? (idKind as FieldKind);
+    },
+    role: "foreignKey",
+    optional,
+    unique,
+    relation,
+  });
+}
+
+/** The kind of a related entity's ids; undefined while it is not defined yet, or wrong, which the model reports. */
+function idsOf(target: RelationDefinition["target"]): FieldKind | undefined {
+  try {
+    const entity = target?.();
+    const definition = entity !== undefined && "build" in entity ? entity.build() : entity;
+    return definition?.columns.id?.kind;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The stored columns of an entity, in a fixed order. Names that clash are reported by the builder. */
 export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
-  options: { readonly timestamps: boolean; readonly versioned: boolean },
+  options: { readonly id: FieldKind; readonly timestamps: boolean; readonly versioned: boolean },
 ): Record<string, ColumnDefinition> {
-  const columns: ColumnDefinition[] = [own("id", idKind as FieldKind, "id", true)];
+  const columns: ColumnDefinition[] = [own("id", options.id, "id", true)];
   for (const [name, member] of declared) {
     if ("kind" in member) {
       columns.push(...fieldColumns(name, member));
     } else if (member.type === "belongsTo") {
-      const { optional, unique } = member;
-      const kind = idKind as FieldKind;
-      columns.push(
-        Object.freeze({ name: foreignKeyOf(name, member), kind, role: "foreignKey", optional, unique, relation: name }),
-      );
+      columns.push(foreignKeyColumn(name, member, options.id));
     }
   }
   if (options.timestamps) {

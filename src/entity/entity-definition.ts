@@ -10,6 +10,12 @@ export type EntityRules = { readonly [K in Access]?: readonly string[] };
 /** What a user passes to `entity(name, fields)`. */
 export type FieldMap = Readonly<Record<string, AnyField | AnyRelation>>;
 
+/**
+ * Who makes the id of a new record: Keelson before it is stored, the database (a sequence, a default), or the caller, who
+ * has to give it.
+ */
+export type IdSource = "keelson" | "database" | "caller";
+
 /** A predicate over several fields of one record. */
 export interface CrossFieldValidator {
   readonly test: (data: never, context: CrossFieldContext) => unknown;
@@ -88,6 +94,8 @@ export interface EntityDefinition<
   readonly softDelete?: { readonly field: string };
   /** The former name of the entity and its table. */
   readonly renamedFrom?: string;
+  /** Who makes the ids of new records. */
+  readonly idsFrom: IdSource;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
 }

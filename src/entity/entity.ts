@@ -9,10 +9,13 @@ import type {
   EntityDefinition,
   EntityRules,
   FieldMap,
+  IdSource,
 } from "./entity-definition.ts";
+import type { AnyField } from "./field.ts";
 import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
-import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
+import { idKind, idKindOf } from "./kinds/index.ts";
+import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
 import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
@@ -33,6 +36,7 @@ type Draft = {
   readonly name: string;
   readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
   readonly given: readonly RuleObject[];
+  readonly ids: FieldKind;
 } & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns" | "hidden" | "ruleObjects">;
 
 /** Builds an entity; each method returns a new builder, `build()` the frozen definition. */
@@ -59,6 +63,35 @@ export class EntityBuilder<
     change: Partial<Draft>,
   ): EntityBuilder<TName, TFields, A, T, O, V> {
     return new EntityBuilder<TName, TFields, A, T, O, V>({ ...this.#draft, ...change });
+  }
+
+  /**
+   * What ids are, and who makes them. They are texts in code; an `int` id is a number on the wire.
+   * @param field `string`, `int`, `bigint` or `uuid`
+   * @param options `from`: "keelson" makes texts and UUIDs (version 7), "database" counts or has a default, "caller"
+   *   gives it when the record is created @default "database" for numbers, "caller" for `string`, "keelson" for `uuid`
+   * @throws ConfigurationError for another field, and for numbers from Keelson
+   */
+  id(
+    field: AnyField,
+    options: { readonly from?: IdSource | undefined } = {},
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    const { kind } = field.definition;
+    const ids = idKindOf(kind);
+    const at = `${this.#draft.name}.id()`;
+    if (ids === undefined)
+      throw new ConfigurationError(`${at} takes string, int, bigint or uuid, not a field of the kind ${kind.name}`);
+    const isNumber = kind.name === "int" || kind.name === "bigint";
+    const { from = isNumber ? "database" : kind.name === "uuid" ? "keelson" : "caller" } = options;
+    if (isNumber && from === "keelson")
+      throw new ConfigurationError(
+        `${at}: numbers come from the "database" or the "caller"; Keelson makes texts and UUIDs`,
+      );
+    if (kind.name === "string" && from === "database")
+      throw new ConfigurationError(
+        `${at}: texts come from "keelson" or the "caller"; databases make numbers and UUIDs`,
+      );
+    return this.#with({ ids: ids as FieldKind, idsFrom: from });
   }
 
   /** Names the belongsTo relation that points to the owner; `"id"` on the entity that describes the users themselves. */
@@ -169,9 +202,10 @@ export class EntityBuilder<
   }
 
   #define(): AnyEntity {
-    const { members: declared, given, ...rest } = this.#draft;
+    const { members: declared, given, ids, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
-    const columns = columnsOf(members, { timestamps: rest.timestamps, versioned: rest.versioned !== undefined });
+    const { timestamps, versioned } = rest;
+    const columns = columnsOf(members, { id: ids, timestamps, versioned: versioned !== undefined });
     return defineEntity(rest, members, columns, [...given, ...rulesOfActions(rest.actions)]);
   }
 }
@@ -213,9 +247,9 @@ export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity 
     throw new ConfigurationError(taken.map(([name]) => `${rest.name} has a field or relation "${name}" already`));
   const own = Object.values(columns);
   const isKept = ({ role }: ColumnDefinition): boolean => ["createdAt", "updatedAt", "version"].includes(role);
-  const extra = Object.values(columnsOf(more, { timestamps: false, versioned: false })).filter(
-    ({ role }) => role !== "id",
-  );
+  const extra = Object.values(
+    columnsOf(more, { id: columns.id?.kind as FieldKind, timestamps: false, versioned: false }),
+  ).filter(({ role }) => role !== "id");
   const ordered = [...own.filter((column) => !isKept(column)), ...extra, ...own.filter(isKept)];
   return defineEntity(
     rest,
@@ -274,6 +308,8 @@ export function entity<const TName extends string, TFields extends FieldMap>(
     name,
     members,
     given: [],
+    ids: idKind as FieldKind,
+    idsFrom: "keelson",
     actions: Object.freeze({}),
     validators: Object.freeze([]),
     timestamps: true,

@@ -30,6 +30,7 @@ function typeOf({ type, nativeType }: Field): string {
 
 function defaultOf({ type, default: value }: Field): string {
   if (value === undefined) return "";
+  if (typeof value === "object" && "name" in value && value.name === "autoincrement") return " AUTO_INCREMENT";
   if (typeof value === "object" && "name" in value && value.name === "dbgenerated")
     return ` DEFAULT ${(value as { readonly args: readonly string[] }).args[0]}`;
   if (typeof value === "object") return " DEFAULT CURRENT_TIMESTAMP(3)";
@@ -90,6 +91,8 @@ function linkStatements({ models }: Datamodel, collation: string): string[] {
     fields.filter(({ kind, isList }) => kind === "object" && isList).map((field) => ({ model: name, field })),
   );
   const seen = new Set<string>();
+  const idType = (of: string): string =>
+    typeOf(models.find(({ name }) => name === of)?.fields.find(({ isId }) => isId) as Field);
   return sides.flatMap(({ model, field }) => {
     const relation = field.relationName as string;
     const others = sides.filter((side) => side.field.relationName === relation);
@@ -98,7 +101,7 @@ function linkStatements({ models }: Datamodel, collation: string): string[] {
     const table = `_${relation}`;
     const [a, b] = [model, field.type].sort() as [string, string];
     return [
-      `CREATE TABLE ${named(table)} (\`A\` VARCHAR(128) NOT NULL, \`B\` VARCHAR(128) NOT NULL,
+      `CREATE TABLE ${named(table)} (\`A\` ${idType(a)} NOT NULL, \`B\` ${idType(b)} NOT NULL,
         UNIQUE INDEX ${named(`${table}_AB_unique`)} (\`A\`, \`B\`), INDEX ${named(`${table}_B_index`)} (\`B\`))
         DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`,
       foreignKey(table, "A", a, "CASCADE"),

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
 import {
   ALWAYS,
@@ -107,13 +108,23 @@ function written(entity: AnyEntity, rows: readonly Row[], returning = false): { 
 function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {
   const stored = store.table(entity).rows;
   const rows = new Map<string, Row>();
-  for (const row of given.map((one) => newRow(entity, one))) {
+  for (const one of given) {
+    const row = newRow(entity, withId(entity, one, stored, rows));
     const id = row.id as string;
     if (stored.has(id) || rows.has(id)) throw new ConflictError(undefined, { fields: ["id"] });
     rows.set(id, row);
   }
   applyChanges(store, new Map([[entity, rows]]));
   return [...rows.values()];
+}
+
+/** A new row with an id where databases make it: the next number, or a UUID. */
+function withId(entity: AnyEntity, given: Row, ...known: readonly ReadonlyMap<string, Row>[]): Row {
+  if (entity.idsFrom !== "database" || given.id !== undefined) return given;
+  if (entity.columns.id?.kind.column.scalar === "Uuid") return { ...given, id: randomUUID() };
+  let last = 0n;
+  for (const rows of known) for (const id of rows.keys()) if (BigInt(id) > last) last = BigInt(id);
+  return { ...given, id: String(last + 1n) };
 }
 
 /** Changes the rows that match and returns them. @throws ConflictError, ValidationFailedError, DatabaseError */
@@ -144,11 +155,11 @@ export function linksOf(
   const { name, turned } = linkTableOf(relation);
   const wanted = new Set(ids);
   const targets = isAlways(where) ? undefined : new Set(filterRows(store, relation.target, where).map((row) => row.id));
-  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
+  const [near, far] = [relation.source, relation.target].map(({ columns }) => (columns.id as ColumnDefinition).kind);
   return [...store.links(name).pairs.values()]
     .map((pair) => turnedIf(turned, pair))
     .filter(({ source, target }) => wanted.has(source) && targets?.has(target) !== false)
-    .sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target))
+    .sort((a, b) => near?.compare(a.source, b.source) || far?.compare(a.target, b.target) || 0)
     .slice(0, limit);
 }
 

@@ -1,6 +1,7 @@
 export { datetimeKind } from "./datetime.ts";
 export { blindIndexKind, encryptedKind } from "./encrypted.ts";
 export { bigintKind, decimalKind, MOST_DIGITS } from "./exact-numbers.ts";
+export { idKindOf } from "./ids.ts";
 export { isJsonValue, jsonKind } from "./json.ts";
 export { boolKind, floatKind, intKind } from "./number-and-bool.ts";
 export { emailKind, enumKind, idKind, isStorableText, stringKind, textKind } from "./string.ts";

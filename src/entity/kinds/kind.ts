@@ -57,6 +57,10 @@ export interface FieldKind<T = unknown> {
    * @default what `accepts` takes, as it is
    */
   convert?(value: unknown): Parsed<T>;
+  /** The value that its column holds, where that is another one: a number for the text of an id. */
+  toStored?(value: T): unknown;
+  /** The value of what the column holds; with `toStored`. */
+  fromStored?(stored: unknown): T;
   /**
    * zod schema of one input value, without optionality and defaults. Its metadata describes in JSON Schema what code
    * checks, so that `z.toJSONSchema` describes the value on the wire.

@@ -60,7 +60,10 @@ export class ReportedWrite {
   }
 
   async #insert(entity: AnyEntity, statement: Insert): Promise<Written> {
-    const written = await this.#driver.execute(statement);
+    // Only the statement of one row returns what it stored, with the id that the database has made.
+    if (statement.rows.length > 1 && entity.idsFrom === "database") return this.#insertEach(entity, statement);
+    const isMade = statement.rows[0]?.id === undefined;
+    const written = await this.#driver.execute(isMade ? { ...statement, returning: true } : statement);
     const rows = written.rows.length > 0 ? written.rows : statement.rows;
     for (let start = 0; start < rows.length && written.count > 0; start += PAGE) {
       const page = rows.slice(start, start + PAGE);
@@ -71,6 +74,12 @@ export class ReportedWrite {
       );
     }
     return written;
+  }
+
+  async #insertEach(entity: AnyEntity, statement: Insert): Promise<Written> {
+    let count = 0;
+    for (const row of statement.rows) count += (await this.#insert(entity, { ...statement, rows: [row] })).count;
+    return { count, rows: [] };
   }
 
   #update(entity: AnyEntity, statement: Update): Promise<Written> {

@@ -13,6 +13,7 @@ import {
   type Condition,
   compare,
   isCondition,
+  NEVER,
   not,
   or,
   related,
@@ -149,12 +150,16 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
     case "in":
       return compileIn(entity, column, operand);
     default:
-      return compare(
-        column,
-        operator,
-        operand === null && operator === "eq" ? null : operandOf(entity, column, operator, operand),
-      );
+      if (operand === null && operator === "eq") return compare(column, "eq", null);
+      if (operator === "eq" && isNoId(column, operand)) return NEVER;
+      return compare(column, operator, operandOf(entity, column, operator, operand));
   }
+}
+
+/** Whether a text is the id of no record, because ids are numbers or UUIDs: it is like one that does not exist. */
+function isNoId({ role, kind }: ColumnDefinition, value: unknown): boolean {
+  if (typeof value !== "string" || (role !== "id" && role !== "foreignKey")) return false;
+  return kind.convert?.(value).ok === false;
 }
 
 /** What a column is compared with, in the form of its kind. @throws BadRequestError */
@@ -170,7 +175,9 @@ function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, oper
 
 function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown): Condition {
   if (!Array.isArray(operand)) refuse(entity, `"in" on "${column.name}" takes an array`);
-  const values = [...operand].filter((value) => value !== null); // copied, because filter skips holes
+  // Copied, because filter skips holes.
+  const values = [...operand].filter((value) => value !== null && !isNoId(column, value));
+  const hasNull = operand.includes(null);
   const parts: Condition[] = [];
   if (values.length > 0)
     parts.push(
@@ -180,7 +187,7 @@ function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown
         values.map((value) => operandOf(entity, column, "in", value)),
       ),
     );
-  if (values.length < operand.length) parts.push(compare(column, "eq", null));
+  if (hasNull) parts.push(compare(column, "eq", null));
   return or(parts);
 }
 

@@ -142,7 +142,7 @@ function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
   const now = sources.clock.now();
   for (const column of Object.values(entity.columns)) {
     if (row[column.name] !== undefined) continue;
-    const value = valueOfNew(column, now, sources);
+    const value = column.role === "id" && entity.idsFrom !== "keelson" ? undefined : valueOfNew(column, now, sources);
     if (value !== undefined) row[column.name] = value;
   }
   return row;

@@ -23,7 +23,7 @@ type Write = (where: Condition, before?: typeof refuseLeaving) => Promise<boolea
 export async function runCreate(operation: MutableOperation): Promise<void> {
   const { entity, decision, scope, data } = operation;
   const { clock, ids } = scope.runtime;
-  data.id ??= ids.next();
+  if (entity.idsFrom === "keelson") data.id ??= ids.next();
   if (entity.timestamps) {
     const now = clock.now();
     data.createdAt ??= now;

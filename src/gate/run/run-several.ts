@@ -1,3 +1,4 @@
+import type { ColumnDefinition } from "../../entity/index.ts";
 import { InternalError } from "../../kernel/index.ts";
 import { newOperation, ONE_BY_ONE, settled } from "../operation/new-operation.ts";
 import { ACCESS, type Operation, type OperationInput } from "../operation/operation.ts";
@@ -13,7 +14,8 @@ import { runOperation } from "./run-operation.ts";
 export async function runSeveral(scope: GateScope, input: OperationInput, ids: readonly string[]): Promise<Operation> {
   const { entity, planOf } = scope.runtime.find(input.entity);
   if (input.kind !== "update" && input.kind !== "delete") throw new InternalError("ids are for updates and deletes");
-  const distinct = [...new Set(ids)].sort();
+  const { compare } = (entity.columns.id as ColumnDefinition).kind;
+  const distinct = [...new Set(ids)].sort(compare);
   const isPlain = input.set === undefined && (input.precondition ?? scope.state.precondition) === undefined;
   const { concurrentTransactions, locksInOrder } = scope.store.capabilities;
   const isSafe = !concurrentTransactions || locksInOrder === true;

@@ -1,4 +1,10 @@
-import { type AnyEntity, type EntityModel, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  isKeelsonError,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
 import {
   asItPasses,
   type HookFunction,
@@ -45,7 +51,7 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     for (const [key, relation] of keys.get(operation.entity) ?? []) {
       const value = operation.data[key];
       delete operation.data[key];
-      if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, operation.scope) });
+      if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, relation.target, operation.scope) });
     }
     if (taken.length === 0) return;
     if (operation.ids !== undefined) {
@@ -80,13 +86,25 @@ function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, Re
   return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
 }
 
-function idsOf(key: string, value: unknown, { app: { limits } }: OperationScope): readonly string[] {
+function idsOf(
+  key: string,
+  given: unknown,
+  { columns }: AnyEntity,
+  { app: { limits } }: OperationScope,
+): readonly string[] {
   const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
+  const value: unknown = Array.isArray(given) ? given.map((id) => textOf(columns.id as ColumnDefinition, id)) : given;
   if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
   const ids = [...new Set(value)];
   if (ids.length > limits.maxPageSize)
     throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
   return ids;
+}
+
+/** An id as it is in code; one that is none, as it is. */
+function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
+  const found = kind.convert?.(id);
+  return found?.ok === true ? found.value : id;
 }
 
 /** A target the caller may not read is refused in the same words as a missing one. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../entity/index.ts";
+import { type JsonSchema, jsonSchemaOf } from "../../entity/index.ts";
 import type { AnswerDescription, ParameterDescription, Route, RouteDescription } from "../../gate/index.ts";
 import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
 import { errorResponseName } from "./error-responses.ts";
@@ -89,13 +89,17 @@ function tagOf({ entity, plugin }: Route): string {
   return entity === undefined ? plugin : pascalCase(entity.plural ?? pluralize(entity.name));
 }
 
-function pathParameters({ path }: Route, idLength: number): JsonSchema[] {
+function pathParameters({ path, entity }: Route, idLength: number): JsonSchema[] {
   const names = path.split("/").filter((segment) => segment.startsWith(":"));
+  const idKind = entity?.columns.id?.kind;
   return names.map((name) => ({
     name: name.slice(1),
     in: "path",
     required: true,
-    schema: { type: "string", minLength: 1, ...(name === ":id" ? { maxLength: idLength } : {}) },
+    schema:
+      name === ":id" && idKind?.convert !== undefined
+        ? jsonSchemaOf(idKind)
+        : { type: "string", minLength: 1, ...(name === ":id" ? { maxLength: idLength } : {}) },
   }));
 }
 

@@ -20,7 +20,8 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const { principal, entity, data, kind, scope } = operation;
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
-  const given = Object.hasOwn(data, key) ? data[key] : undefined;
+  const sent = Object.hasOwn(data, key) ? data[key] : undefined;
+  const given = typeof sent === "number" ? String(sent) : sent; // ids of whole numbers are numbers on the wire
   const { user, isAdmin } = principal;
   if (kind === "create") {
     if (given === undefined) {

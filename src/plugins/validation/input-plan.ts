@@ -39,7 +39,9 @@ export function compileInputPlan(
   problem: (sentence: string) => void,
 ): InputPlan {
   const all = Object.values(entity.columns);
-  const columns = all.filter(({ role }) => role === "field" || role === "foreignKey").map(compileColumn);
+  const isGiven = ({ role }: ColumnDefinition): boolean =>
+    role === "field" || role === "foreignKey" || (role === "id" && entity.idsFrom === "caller");
+  const columns = all.filter(isGiven).map(compileColumn);
   const kept = all
     .filter(({ role }) => role === "id" || role === "createdAt" || role === "updatedAt" || role === "version")
     .map(compileColumn);
@@ -124,8 +126,8 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
         break;
       case "id":
         if (operation.kind === "create") {
-          if (isSystem) kept[name] = value;
-        } else if (value !== operation.id) {
+          if (isSystem || entity.idsFrom === "caller") kept[name] = value;
+        } else if (!isSameId(value, operation.id)) {
           issues.push({ path: [name], code: "custom", message: "must be the id in the path" });
         }
         break;
@@ -177,13 +179,22 @@ function checkRelation(
     issues.push({ path: [name], code: "custom", message: `is a relation and cannot be written${hint}` });
   } else if (foreignKey !== undefined && value !== null) {
     const key = data[foreignKey];
-    if (key !== undefined && key !== (value as { id: unknown }).id)
+    if (key !== undefined && !isSameId(key, (value as { id: unknown }).id))
       issues.push({ path: [name], code: "custom", message: `does not agree with ${foreignKey}` });
   }
 }
 
 function isRecord(value: unknown): boolean {
-  return isPlainObject(value) && Object.hasOwn(value, "id") && typeof value.id === "string";
+  return isPlainObject(value) && Object.hasOwn(value, "id") && typeof idText(value.id) === "string";
+}
+
+/** Ids of whole numbers are numbers on the wire. */
+function idText(id: unknown): unknown {
+  return typeof id === "number" ? String(id) : id;
+}
+
+function isSameId(one: unknown, other: unknown): boolean {
+  return idText(one) === idText(other);
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -73,12 +73,12 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
 /** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
 function typeProblem(
   at: string,
-  { name, kind, field }: ColumnDefinition,
+  { name, role, kind, field }: ColumnDefinition,
   found: ClientField,
   providers: readonly Provider[],
 ): string | undefined {
   const { scalar } = kind.column;
-  const expected = providers.map((provider) => prismaTypeOf(kind.column, provider).type);
+  const expected = providers.map((provider) => prismaTypeOf({ role, kind }, provider).type);
   const { typeName, isList = false, isEnum = false } = found;
   if (typeName === undefined || (!isList && (expected.includes(typeName) || (isEnum && scalar === "String"))))
     return undefined;

@@ -26,6 +26,11 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
   const { scalar } = column.kind.column;
   const codec = codecOf(provider, column);
   const encode = (value: unknown): unknown => codec.encode(value);
+  const { toStored, fromStored } = column.kind;
+  if (toStored !== undefined) {
+    // Prisma calls keys of SQLite Int; see `prismaTypeOf`.
+    return { to: provider === "sqlite" ? Number : (value) => toStored(value as never), from: fromStored };
+  }
   switch (scalar) {
     case "BigInt":
       return { to: (value) => BigInt(encode(value) as string), from: codec.decode };

@@ -105,14 +105,25 @@ function printModel(
 
 type Line = readonly [name: string, type: string, attributes: string];
 
+/** The default of ids that the database makes. */
+function madeBy(type: string): string {
+  return type === "String" ? '@default(dbgenerated("gen_random_uuid()"))' : "@default(autoincrement())";
+}
+
 /** Prisma's word for a column's type, and its native type where that is not the provider's default. */
-export function prismaTypeOf(column: ColumnType, provider: Provider): { type: string; native: string | undefined } {
+export function prismaTypeOf(
+  { role, kind: { column } }: Pick<ColumnDefinition, "role" | "kind">,
+  provider: Provider,
+): { type: string; native: string | undefined } {
   const { scalar, precision, scale } = column;
   const isSqlite = provider === "sqlite";
   switch (scalar) {
     case "Decimal":
       if (isSqlite) return { type: isScaled(column) ? "BigInt" : "String", native: undefined };
       return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
+    case "BigInt":
+      // SQLite counts in columns of the type INTEGER alone, which hold 64 bits there; keys have the type of ids.
+      return { type: isSqlite && (role === "id" || role === "foreignKey") ? "Int" : scalar, native: undefined };
     case "Date":
       return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Date" };
     case "Time":
@@ -136,12 +147,13 @@ function aligned(lines: readonly Line[]): string[] {
 }
 
 function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: boolean, provider: Provider): Line {
-  const { type, native } = prismaTypeOf(column.kind.column, provider);
+  const isCounted = column.role === "id" && entity.idsFrom === "database";
+  const { type, native } = prismaTypeOf(column, provider);
   const live = liveUnique(entity, [column.name], provider);
   const unique = live === undefined ? "@unique" : `@unique(${live})`;
   const attributes = [
     column.role === "id" ? "@id" : isUnique && unique,
-    defaultAttribute(column, provider),
+    isCounted ? madeBy(type) : defaultAttribute(column, provider),
     native && `@db.${native}`,
   ];
   return [column.name, `${type}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
@@ -246,7 +258,7 @@ const isStoredOtherwise = (scalar: string): boolean => STORED_OTHERWISE.has(scal
 /** The default of a kind whose values have a form of their own in the database. */
 function storedLiteral(column: ColumnDefinition, value: unknown, provider: Provider): string | undefined {
   const stored = String(codecOf(provider, column).encode(value));
-  const { type } = prismaTypeOf(column.kind.column, provider);
+  const { type } = prismaTypeOf(column, provider);
   if (type === "BigInt" || type === "Decimal") return stored;
   if (provider === "sqlite") return JSON.stringify(stored);
   // As PostgreSQL writes it back, so that the next comparison finds no difference.

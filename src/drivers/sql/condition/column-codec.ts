@@ -150,7 +150,7 @@ const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>
 /** How the values of a column travel. */
 export function codecOf(provider: Provider, { kind }: ColumnDefinition): Codec {
   const codec = CODECS[provider][kind.column.scalar];
-  return typeof codec === "function" ? codecOfKind(provider, kind, codec) : codec;
+  return typeof codec === "function" || kind.toStored !== undefined ? codecOfKind(provider, kind, codec) : codec;
 }
 
 const made: Readonly<Record<Provider, WeakMap<FieldKind, Codec>>> = {
@@ -159,12 +159,27 @@ const made: Readonly<Record<Provider, WeakMap<FieldKind, Codec>>> = {
   mysql: new WeakMap(),
 };
 
-function codecOfKind(provider: Provider, kind: FieldKind, make: CodecOf): Codec {
+function codecOfKind(provider: Provider, kind: FieldKind, by: Codec | CodecOf): Codec {
   const known = made[provider].get(kind);
   if (known !== undefined) return known;
-  const codec = make(kind);
+  const codec = kind.toStored === undefined ? plainCodec(kind, by) : storedCodec(kind, by);
   made[provider].set(kind, codec);
   return codec;
+}
+
+function plainCodec(kind: FieldKind, by: Codec | CodecOf): Codec {
+  return typeof by === "function" ? by(kind) : by;
+}
+
+/** The codec of a kind whose columns hold other values than code has. */
+function storedCodec(kind: FieldKind, by: Codec | CodecOf): Codec {
+  const { toStored = same, fromStored = same, convert: _, ...stored } = kind;
+  const { encode, decode = same, ...types } = plainCodec(stored, by);
+  return {
+    ...types,
+    encode: (value) => encode(toStored(converted(kind, value))),
+    decode: (value) => fromStored(decode(value)),
+  };
 }
 
 /** How a list is written in a statement: as one parameter, or as this many. */

@@ -1,4 +1,4 @@
-import type { ColumnDefinition } from "../../../entity/index.ts";
+import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import type {
   ChangePairs,
   DriverPort,
@@ -13,6 +13,7 @@ import type {
   Written,
 } from "../../../gate/index.ts";
 import { ValidationFailedError } from "../../../kernel/index.ts";
+import { codecOf } from "../condition/column-codec.ts";
 import { danglingReference } from "../errors/to-keelson-error.ts";
 import { sharedWrites } from "../fast/shared-writes.ts";
 import type { Fast } from "../fast/switches.ts";
@@ -98,9 +99,19 @@ async function selectLinks(session: SqlSession, statement: FindPairs): Promise<P
   const { rows } = await session.read({ model: relation.source.name, operation: "links" }, (client) =>
     client.queryRaw(query),
   );
-  const pairs = rows.map(([source, target]): Pair => ({ source: source as string, target: target as string }));
-  const { compare } = (relation.source.columns.id as ColumnDefinition).kind;
-  return pairs.sort((a, b) => compare(a.source, b.source) || compare(a.target, b.target));
+  const { provider } = session.connection().dialect;
+  const [near, far] = [relation.source, relation.target].map(({ columns }) => columns.id) as [
+    ColumnDefinition,
+    ColumnDefinition,
+  ];
+  const [readNear, readFar] = [idReader(provider, near), idReader(provider, far)];
+  const pairs = rows.map(([source, target]): Pair => ({ source: readNear(source), target: readFar(target) }));
+  return pairs.sort((a, b) => near.kind.compare(a.source, b.source) || far.kind.compare(a.target, b.target));
+}
+
+function idReader(provider: Provider, column: ColumnDefinition): (stored: unknown) => string {
+  const { decode } = codecOf(provider, column);
+  return decode === undefined ? (stored) => stored as string : (stored) => decode(stored) as string;
 }
 
 /** Adds pairs. @throws ValidationFailedError when one end does not exist */

@@ -36,12 +36,12 @@ export function insertRow(
   const returning = open.dialect.returnsRows ? all : undefined;
   if (condition !== undefined) {
     const query = insertWhereQuery(open, entity, row, askedOfStored(condition, data), returning);
-    return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
+    return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string | undefined });
   }
-  const together = shared?.insert(entity, row, all);
+  const together = row.has("id") ? shared?.insert(entity, row, all) : undefined;
   if (together !== undefined) return naming(session, entity, [data], together);
   const query = insertQuery(open, entity, [row], returning);
-  return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string });
+  return writeRow(session, entity, all, { operation: "insert", query, data, id: data.id as string | undefined });
 }
 
 /** Changes the one row that matches, and returns it: one UPDATE with the whole condition. */
@@ -73,7 +73,14 @@ interface RowWrite {
   readonly operation: "insert" | "update";
   readonly query: NamedQuery;
   readonly data: Row;
-  readonly id: string;
+  /** Undefined for a new row whose id the database makes. */
+  readonly id: string | undefined;
+}
+
+/** The id that MySQL has given the last row of its connection. */
+async function lastId(client: SqlQueryable): Promise<string> {
+  const { rows } = await client.queryRaw({ sql: "SELECT LAST_INSERT_ID()", args: [], argTypes: [] });
+  return String(rows[0]?.[0]);
 }
 
 /**
@@ -93,7 +100,7 @@ function writeRow(
       const write = async (inner: SqlQueryable): Promise<Row | null> =>
         (await inner.executeRaw(query)) === 0
           ? null
-          : firstOf(all, await inner.queryRaw(selectByIdQuery(open, entity, all, [id])));
+          : firstOf(all, await inner.queryRaw(selectByIdQuery(open, entity, all, [id ?? (await lastId(inner))])));
       if (session.inTransaction) return write(client);
       return adapterTransaction(client as SqlDriverAdapter, write, limitsOf(open, ROW_TRANSACTION_MS));
     }),

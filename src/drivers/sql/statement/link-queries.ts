@@ -1,21 +1,21 @@
 import type { CompiledQuery } from "kysely";
-import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { and, type Condition, compare, isAlways } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { linkTable } from "../tables/link-table.ts";
 import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
-const TEXT = Object.freeze({ scalarType: "string", arity: "scalar" } as const);
 /** What a statement calls the records at the other end; a name that entities cannot have. */
 const FAR = "_far";
 /** Pairs up to which an INSERT is kept: larger ones are rare, and long. */
 const MAX_KEPT_PAIRS = 4;
 
 /** A condition on a column of a table of pairs, which holds ids of an entity. */
-function endIn({ source }: ResolvedRelation, name: string, ids: string | readonly string[]): Condition {
-  const column = { ...(source.columns.id as ColumnDefinition), name };
+function endIn({ columns }: AnyEntity, name: string, ids: string | readonly string[]): Condition {
+  const column = { ...(columns.id as ColumnDefinition), name };
   return typeof ids === "string" ? compare(column, "eq", ids) : compare(column, "in", ids);
 }
 
@@ -29,7 +29,7 @@ export function linksQuery(
 ): NamedQuery {
   const { db, sql, provider } = builder;
   const { table, own, other } = linkTable(relation);
-  const near = endIn(relation, own, ids);
+  const near = endIn(relation.source, own, ids);
   const isBounded = Number.isFinite(limit);
   const values: unknown[] = [];
   const nearShape = conditionShape(near, provider, values);
@@ -62,13 +62,15 @@ export function linkQuery(
 ): NamedQuery {
   const { db, sql, provider } = builder;
   const { table, own, other } = linkTable(relation);
-  const values = targets.flatMap((target) => [id, target]);
+  const near = codecOf(provider, relation.source.columns.id as ColumnDefinition);
+  const far = codecOf(provider, relation.target.columns.id as ColumnDefinition);
+  const values = targets.flatMap((target) => [near.encode(id), far.encode(target)]);
   const write = (): CompiledQuery => {
     const slots = new Slots();
     const insert = db
       .insertInto(table)
       .columns([own, other])
-      .values(targets.map(() => ({ [own]: slots.next(TEXT), [other]: slots.next(TEXT) })));
+      .values(targets.map(() => ({ [own]: slots.next(near.type), [other]: slots.next(far.type) })));
     // MySQL's "ignore" would ignore references that lead nowhere too.
     if (provider === "mysql") return insert.onDuplicateKeyUpdate({ [own]: sql.id(own) }).compile();
     return insert.onConflict((conflict) => conflict.doNothing()).compile();
@@ -85,7 +87,7 @@ export function unlinkQuery(
   targets: readonly string[],
 ): NamedQuery {
   const { table, own, other } = linkTable(relation);
-  const condition = and([endIn(relation, own, id), endIn(relation, other, targets)]);
+  const condition = and([endIn(relation.source, own, id), endIn(relation.target, other, targets)]);
   const values: unknown[] = [];
   const shape = `unlink ${table} ${conditionShape(condition, builder.provider, values)}`;
   const write = (): CompiledQuery =>

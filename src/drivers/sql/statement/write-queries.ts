@@ -194,7 +194,7 @@ function listsIds(condition: Condition): boolean {
  */
 function ownRows(
   builder: SqlBuilder,
-  { name }: AnyEntity,
+  { name, columns }: AnyEntity,
   condition: Condition,
   slots: Slots,
   lock: "update" | "no key update",
@@ -205,6 +205,7 @@ function ownRows(
   const id = sql.id(name, "id");
   if (provider === "mysql" && looksAt(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
   if (provider !== "postgresql" || !listsIds(condition)) return matching;
-  const inOrder = sql`order by ${id} collate "C" for ${sql.raw(lock)}`;
+  const collation = columns.id?.kind.column.scalar === "String" ? sql` collate "C"` : sql``;
+  const inOrder = sql`order by ${id}${collation} for ${sql.raw(lock)}`;
   return sql<boolean>`${id} = any(array(${found.modifyEnd(inOrder)}))`;
 }

@@ -102,7 +102,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
     // A record without relations, such as an entry of a log, does not need the records that wait.
     if (isIsolated(statement.entity)) return noting(inner.execute(statement));
     if (!isCollected(statement.entity)) return write(statement);
-    if (where !== undefined || returning !== true || data === undefined)
+    if (where !== undefined || returning !== true || data?.id === undefined)
       return write(statement).finally(() => owners.forget());
     await owners.refuseTaken(data);
     waiting.set(data.id as string, { ...data });

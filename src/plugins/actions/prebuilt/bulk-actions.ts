@@ -89,7 +89,9 @@ function readBulk(input: unknown, keys: readonly ("ids" | "data")[], limit: numb
   if (!isObject(input)) throw new BadRequestError(`The body must be ${shape}`);
   const other = Object.keys(input).find((key) => !(keys as readonly string[]).includes(key));
   if (other !== undefined) throw new BadRequestError(`The body must be ${shape} and nothing else`);
-  const { ids, data = {} } = input;
+  const { ids: given, data = {} } = input;
+  // Ids of whole numbers are numbers on the wire.
+  const ids = Array.isArray(given) ? given.map((id: unknown) => (typeof id === "number" ? String(id) : id)) : given;
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && id !== ""))
     throw new BadRequestError('"ids" must be a list of ids');
   if (ids.length === 0) throw new BadRequestError('"ids" must not be empty');

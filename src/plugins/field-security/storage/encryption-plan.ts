@@ -58,7 +58,7 @@ export function setUpEncryption(
   const ring = keysOfApp(encryption, log);
   const plan = compileEncryption(entities, { ring, onDecryptError, allowPlaintext, log });
   if (plan === undefined) return undefined;
-  for (const sentence of [...searchProblems(entities), ...keyProblems(plan)]) problem(sentence);
+  for (const sentence of [...searchProblems(entities), ...keyProblems(plan), ...idProblems(plan)]) problem(sentence);
   return plan;
 }
 
@@ -122,6 +122,13 @@ function keyProblems({ model, ring, columnsOf }: EncryptionPlan): string[] {
   ];
 }
 
+/** A sentence for every entity whose values cannot be bound to their record, which has no id before it is stored. */
+function idProblems({ model, columnsOf }: EncryptionPlan): string[] {
+  return model.entities
+    .filter((entity) => entity.idsFrom === "database" && columnsOf(entity) !== undefined)
+    .map(({ name }) => `${name}: encrypted fields are bound to the id, so ids cannot come from the database`);
+}
+
 /** A sentence for every field whose values have no blind index. */
 function searchProblems(model: EntityModel): string[] {
   return model.entities.flatMap(({ name, fields }) =>
@@ -136,7 +143,8 @@ const ANY_TEXT = "text";
 
 /** Whether a value is of its field's type. */
 export function suits({ inClear }: EncryptedColumn, value: unknown): boolean {
-  return canHold(inClear, typeof value === "string" ? ANY_TEXT : value);
+  const isAnyText = typeof value === "string" && inClear.kind.convert === undefined;
+  return canHold(inClear, isAnyText ? ANY_TEXT : value);
 }
 
 /** Records to look at: one that was tampered with must not keep the app from starting. */
