@@ -16,8 +16,13 @@ export function foreignKeyOf(name: string, relation: RelationDefinition): string
   return relation.foreignKey ?? `${name}Id`;
 }
 
-function own(name: string, kind: FieldKind, role: ColumnDefinition["role"], unique = false): ColumnDefinition {
-  return Object.freeze({ name, kind, role, optional: false, unique });
+function own(
+  name: string,
+  kind: FieldKind,
+  role: ColumnDefinition["role"],
+  { stored = name, unique = false }: { readonly stored?: string | undefined; readonly unique?: boolean } = {},
+): ColumnDefinition {
+  return Object.freeze({ name, stored, kind, role, optional: false, unique });
 }
 
 /** Name of the column that holds the blind index of an encrypted field. */
@@ -27,21 +32,24 @@ export function blindIndexOf(name: string): string {
 
 /** The column of a field, and its blind index where the field is encrypted and searchable. */
 function fieldColumns(name: string, field: FieldDefinition): ColumnDefinition[] {
-  const { kind, optional, unique, encrypted } = field;
-  if (encrypted === undefined) return [Object.freeze({ name, kind, role: "field", optional, unique, field })];
-  const stored = Object.freeze({
+  const { kind, optional, unique, encrypted, column = name } = field;
+  if (encrypted === undefined)
+    return [Object.freeze({ name, stored: column, kind, role: "field", optional, unique, field })];
+  const cipher = Object.freeze({
     name,
+    stored: column,
     kind: encryptedKind(kind),
     role: "field",
     optional,
     unique: false,
     field,
   } as const);
-  if (!encrypted.searchable) return [stored];
+  if (!encrypted.searchable) return [cipher];
   const digest = blindIndexKind(stringKind);
+  const index = blindIndexOf(name);
   return [
-    stored,
-    Object.freeze({ name: blindIndexOf(name), kind: digest, role: "blindIndex", optional, unique, of: name }),
+    cipher,
+    Object.freeze({ name: index, stored: index, kind: digest, role: "blindIndex", optional, unique, of: name }),
   ];
 }
 
@@ -50,8 +58,10 @@ function foreignKeyColumn(relation: string, definition: RelationDefinition, ownI
   const { optional, unique, remote, target } = definition;
   let found: FieldKind | undefined = remote === undefined ? undefined : (idKind as FieldKind);
   if (target === null) found ??= ownIds;
+  const name = foreignKeyOf(relation, definition);
   return Object.freeze({
-    name: foreignKeyOf(relation, definition),
+    name,
+    stored: definition.column ?? name,
     get kind() {
       found ??= idsOf(target);
       return found ?? (idKind as FieldKind);
@@ -74,24 +84,40 @@ function idsOf(target: RelationDefinition["target"]): FieldKind | undefined {
   }
 }
 
+/** What the columns are that the framework keeps itself. */
+export interface KeptColumns {
+  readonly id: { readonly kind: FieldKind; readonly column?: string | undefined };
+  /** The names of their columns, or `false` without them. */
+  readonly timestamps: TimestampColumns | false;
+  readonly versioned: boolean;
+}
+
+/** The names of the columns with the moments of a record. @default the names of the fields */
+export interface TimestampColumns {
+  readonly createdAt?: string | undefined;
+  readonly updatedAt?: string | undefined;
+}
+
 /** The stored columns of an entity, in a fixed order. Names that clash are reported by the builder. */
 export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
-  options: { readonly id: FieldKind; readonly timestamps: boolean; readonly versioned: boolean },
+  { id, timestamps, versioned }: KeptColumns,
 ): Record<string, ColumnDefinition> {
-  const columns: ColumnDefinition[] = [own("id", options.id, "id", true)];
+  const columns: ColumnDefinition[] = [own("id", id.kind, "id", { stored: id.column, unique: true })];
   for (const [name, member] of declared) {
     if ("kind" in member) {
       columns.push(...fieldColumns(name, member));
     } else if (member.type === "belongsTo") {
-      columns.push(foreignKeyColumn(name, member, options.id));
+      columns.push(foreignKeyColumn(name, member, id.kind));
     }
   }
-  if (options.timestamps) {
+  if (timestamps) {
     const kind = datetimeKind as FieldKind;
-    columns.push(own("createdAt", kind, "createdAt"), own("updatedAt", kind, "updatedAt"));
+    const { createdAt, updatedAt } = timestamps;
+    columns.push(own("createdAt", kind, "createdAt", { stored: createdAt }));
+    columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt }));
   }
-  if (options.versioned) columns.push(own("version", intKind as FieldKind, "version"));
+  if (versioned) columns.push(own("version", intKind as FieldKind, "version"));
   return Object.freeze(Object.fromEntries(columns.map((column) => [column.name, column])));
 }
 

@@ -38,6 +38,8 @@ export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedA
 /** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
 export interface ColumnDefinition {
   readonly name: string;
+  /** What the database calls it. */
+  readonly stored: string;
   readonly kind: FieldKind;
   readonly role: ColumnRole;
   readonly optional: boolean;
@@ -94,6 +96,12 @@ export interface EntityDefinition<
   readonly softDelete?: { readonly field: string };
   /** The former name of the entity and its table. */
   readonly renamedFrom?: string;
+  /** What the database calls its table. @default the name */
+  readonly table?: { readonly name: string; readonly schema?: string | undefined };
+  /** Its table was there before, and is never changed. */
+  readonly existing: boolean;
+  /** Its records are read and never written: a view, or a table that others keep. */
+  readonly readOnly: boolean;
   /** Who makes the ids of new records. */
   readonly idsFrom: IdSource;
   readonly indexes: readonly (readonly string[])[];

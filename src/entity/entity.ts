@@ -1,9 +1,9 @@
 import type { ActionLike } from "./action.ts";
-import { columnsOf, hiddenColumns } from "./columns.ts";
+import { columnsOf, type KeptColumns, type TimestampColumns } from "./columns.ts";
+import { asKept, defineEntity, definitionOf, rulesOfActions } from "./define-entity.ts";
 import type {
   Access,
   AnyEntity,
-  ColumnDefinition,
   CrossFieldContext,
   CrossFieldValidator,
   EntityDefinition,
@@ -16,9 +16,8 @@ import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { idKind, idKindOf } from "./kinds/index.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
-import { problemsOf } from "./problems.ts";
 import type { EntityLike, RelationDefinition } from "./relation.ts";
-import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
+import { ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
 /** Rules per access, as names or as objects. */
 export type EntityRulesInput = { readonly [K in Access]?: readonly (string | RuleObject)[] };
@@ -36,7 +35,8 @@ type Draft = {
   readonly name: string;
   readonly members: readonly (readonly [string, FieldDefinition | RelationDefinition])[];
   readonly given: readonly RuleObject[];
-  readonly ids: FieldKind;
+  readonly ids: KeptColumns["id"];
+  readonly moments: TimestampColumns;
 } & Omit<EntityDefinition, "name" | "$entity" | "fields" | "relations" | "columns" | "hidden" | "ruleObjects">;
 
 /** Builds an entity; each method returns a new builder, `build()` the frozen definition. */
@@ -91,7 +91,7 @@ export class EntityBuilder<
       throw new ConfigurationError(
         `${at}: texts come from "keelson" or the "caller"; databases make numbers and UUIDs`,
       );
-    return this.#with({ ids: ids as FieldKind, idsFrom: from });
+    return this.#with({ ids: { kind: ids as FieldKind, column: field.definition.column }, idsFrom: from });
   }
 
   /** Names the belongsTo relation that points to the owner; `"id"` on the entity that describes the users themselves. */
@@ -139,9 +139,32 @@ export class EntityBuilder<
     return this.#with({ plural: name });
   }
 
-  /** `false` leaves out `createdAt` and `updatedAt`. */
-  timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner, TVersioned> {
-    return this.#with<TActions, T>({ timestamps: on });
+  /** `false` leaves out `createdAt` and `updatedAt`; an object names their columns. */
+  timestamps<const T extends boolean>(on: T): EntityBuilder<TName, TFields, TActions, T, TOwner, TVersioned>;
+  timestamps(columns: TimestampColumns): EntityBuilder<TName, TFields, TActions, true, TOwner, TVersioned>;
+  timestamps(on: boolean | TimestampColumns): EntityBuilder<TName, TFields, TActions, boolean, TOwner, TVersioned> {
+    return this.#with<TActions, boolean>({ timestamps: on !== false, moments: typeof on === "object" ? on : {} });
+  }
+
+  /**
+   * The name of its table, where that is not the entity's.
+   * @param options `schema`: that of PostgreSQL @default the connection's
+   */
+  table(
+    name: string,
+    options: { readonly schema?: string | undefined } = {},
+  ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    return this.#with({ table: Object.freeze({ name, ...options }) });
+  }
+
+  /** Its table was there before the app: pushes and migrations never touch it; the start compares it all the same. */
+  existing(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    return this.#with({ existing: true });
+  }
+
+  /** Its records are read and never written: those of a view, or of a table that others keep. */
+  readOnly(): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    return this.#with({ readOnly: true, existing: true });
   }
 
   /** No routes: only code reads and writes it. */
@@ -202,91 +225,13 @@ export class EntityBuilder<
   }
 
   #define(): AnyEntity {
-    const { members: declared, given, ids, ...rest } = this.#draft;
+    const { members: declared, given, ids, moments, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
     const { timestamps, versioned } = rest;
-    const columns = columnsOf(members, { id: ids, timestamps, versioned: versioned !== undefined });
+    const kept = { id: ids, timestamps: timestamps && moments, versioned: versioned !== undefined };
+    const columns = columnsOf(members, kept);
     return defineEntity(rest, members, columns, [...given, ...rulesOfActions(rest.actions)]);
   }
-}
-
-type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
-
-/** @throws ConfigurationError naming every problem of the definition at once */
-function defineEntity(
-  rest: Omit<AnyEntity, "fields" | "relations" | "columns" | "hidden" | "ruleObjects">,
-  members: Members,
-  columns: AnyEntity["columns"],
-  given: readonly RuleObject[],
-): AnyEntity {
-  const fields = members.flatMap(([name, member]) => ("kind" in member ? [[name, member] as const] : []));
-  const relations = members.flatMap(([name, member]) => ("type" in member ? [[name, member] as const] : []));
-  const objects = [...given, ...fields.flatMap(([, { ruleObjects }]) => Object.values(ruleObjects ?? {}).flat())];
-  const definition: AnyEntity = Object.freeze({
-    ...rest,
-    ruleObjects: Object.freeze(Object.fromEntries(objects.map((rule) => [rule.name, rule]))),
-    fields: Object.freeze(Object.fromEntries(fields)),
-    relations: Object.freeze(Object.fromEntries(relations)),
-    columns,
-    hidden: hiddenColumns(columns),
-  });
-  const problems = problemsOf(definition, members, objects);
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return definition;
-}
-
-/**
- * A definition with more fields and relations, after its own.
- * @throws ConfigurationError for a name that is taken, and for what is wrong with the result
- */
-export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity {
-  const { fields, relations, columns, hidden, ruleObjects, ...rest } = definition;
-  const more = Object.entries(added).map(([key, member]) => [key, definitionOf(rest.name, key, member)] as const);
-  const taken = more.filter(([name]) => Object.hasOwn(fields, name) || Object.hasOwn(relations, name));
-  if (taken.length > 0)
-    throw new ConfigurationError(taken.map(([name]) => `${rest.name} has a field or relation "${name}" already`));
-  const own = Object.values(columns);
-  const isKept = ({ role }: ColumnDefinition): boolean => ["createdAt", "updatedAt", "version"].includes(role);
-  const extra = Object.values(
-    columnsOf(more, { id: columns.id?.kind as FieldKind, timestamps: false, versioned: false }),
-  ).filter(({ role }) => role !== "id");
-  const ordered = [...own.filter((column) => !isKept(column)), ...extra, ...own.filter(isKept)];
-  return defineEntity(
-    rest,
-    [...Object.entries(fields), ...Object.entries(relations), ...more],
-    Object.freeze(Object.fromEntries(ordered.map((column) => [column.name, column]))),
-    Object.values(ruleObjects),
-  );
-}
-
-/** Only actions write the field of a soft deletion. */
-function asKept<M extends FieldDefinition | RelationDefinition>(member: M, isDeletion: boolean): M {
-  return isDeletion && "kind" in member ? Object.freeze({ ...member, readonly: true }) : member;
-}
-
-/**
- * Rules that actions were given as objects. Anything that is not a list of rules is skipped here and reported when the
- * actions are read.
- */
-function rulesOfActions(actions: AnyEntity["actions"]): readonly RuleObject[] {
-  return Object.values(actions).flatMap((value) => {
-    const { definition = value } = (value ?? {}) as { definition?: unknown };
-    const rules: unknown = (definition as { rules?: unknown } | null | undefined)?.rules;
-    return Array.isArray(rules) ? ruleObjectsOf((rules as RuleRef[]).flat().filter(Boolean)) : [];
-  });
-}
-
-/** The definition of a member. It is usually missing because an import cycle left a name undefined. */
-function definitionOf(
-  entity: string,
-  name: string,
-  member: FieldMap[string] | undefined,
-): FieldDefinition | RelationDefinition {
-  if (typeof member === "object" && member !== null) {
-    if ("definition" in member) return member.definition;
-    if ("relation" in member) return member.relation;
-  }
-  throw new ConfigurationError(`${entity}.${name} is neither a field nor a relation`);
 }
 
 /**
@@ -308,7 +253,10 @@ export function entity<const TName extends string, TFields extends FieldMap>(
     name,
     members,
     given: [],
-    ids: idKind as FieldKind,
+    ids: { kind: idKind as FieldKind },
+    moments: {},
+    existing: false,
+    readOnly: false,
     idsFrom: "keelson",
     actions: Object.freeze({}),
     validators: Object.freeze([]),

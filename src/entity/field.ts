@@ -1,22 +1,3 @@
-import { ConfigurationError } from "./keelson-error.ts";
-import {
-  bigintKind,
-  boolKind,
-  bytesKind,
-  dateKind,
-  datetimeKind,
-  decimalKind,
-  emailKind,
-  enumKind,
-  floatKind,
-  intKind,
-  jsonKind,
-  MOST_DIGITS,
-  stringKind,
-  textKind,
-  timeKind,
-  uuidKind,
-} from "./kinds/index.ts";
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
 
@@ -55,6 +36,12 @@ export interface Field<T, F extends FieldFlag = never> extends AnyField {
    * changed.
    */
   renamedFrom(name: string): Field<T, F>;
+  /** The name of its column, where that is not the field's. */
+  column(name: string): Field<T, F>;
+  /** The database has a value for records that are created without one; it need not be given. */
+  databaseDefault(): Field<T, F | "default">;
+  /** The database always computes it: it is read, and never written. */
+  computed(): Field<T, F | "readonly">;
   /** A sentence for documentation. */
   describe(text: string): Field<T, F>;
   /** A value for documentation. */
@@ -73,6 +60,9 @@ export interface NumberField<F extends FieldFlag = never> extends Field<number, 
   encrypted(options?: { searchable?: boolean }): NumberField<F>;
   readonly(): NumberField<F | "readonly">;
   renamedFrom(name: string): NumberField<F>;
+  column(name: string): NumberField<F>;
+  databaseDefault(): NumberField<F | "default">;
+  computed(): NumberField<F | "readonly">;
   describe(text: string): NumberField<F>;
   example(value: number): NumberField<F>;
   /** Smallest value allowed. */
@@ -95,6 +85,9 @@ export interface ExactField<T, N, F extends FieldFlag = never> extends Field<T, 
   encrypted(options?: { searchable?: boolean }): ExactField<T, N, F>;
   readonly(): ExactField<T, N, F | "readonly">;
   renamedFrom(name: string): ExactField<T, N, F>;
+  column(name: string): ExactField<T, N, F>;
+  databaseDefault(): ExactField<T, N, F | "default">;
+  computed(): ExactField<T, N, F | "readonly">;
   describe(text: string): ExactField<T, N, F>;
   example(value: T): ExactField<T, N, F>;
   /** Smallest value allowed. */
@@ -117,6 +110,9 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   encrypted(options?: { searchable?: boolean }): StringField<F>;
   readonly(): StringField<F | "readonly">;
   renamedFrom(name: string): StringField<F>;
+  column(name: string): StringField<F>;
+  databaseDefault(): StringField<F | "default">;
+  computed(): StringField<F | "readonly">;
   describe(text: string): StringField<F>;
   example(value: string): StringField<F>;
   /** Shortest length allowed. */
@@ -203,6 +199,15 @@ class FieldNode implements AnyField {
   renamedFrom(name: string): FieldNode {
     return this.#with({ renamedFrom: name });
   }
+  column(name: string): FieldNode {
+    return this.#with({ column: name });
+  }
+  databaseDefault(): FieldNode {
+    return this.#with({ filledBy: "default" });
+  }
+  computed(): FieldNode {
+    return this.#with({ filledBy: "computation", readonly: true });
+  }
   describe(text: string): FieldNode {
     return this.#with({ description: text });
   }
@@ -248,59 +253,4 @@ class FieldNode implements AnyField {
 export function field<TField extends AnyField>(kind: FieldKind): TField {
   // The node has every modifier; TField shows those that make sense for the kind.
   return new FieldNode(plainField(kind)) as unknown as TField;
-}
-
-/** Short text, at most 255 characters. VARCHAR(255). */
-export const string: StringField = field(stringKind as FieldKind);
-/** Long text, at most 1 MiB. TEXT. */
-export const text: StringField = field(textKind as FieldKind);
-/** An e-mail address, at most 255 characters. VARCHAR(255). */
-export const email: StringField = field(emailKind as FieldKind);
-/** A 32-bit integer. INTEGER. */
-export const int: NumberField = field(intKind as FieldKind);
-/** A double-precision number. DOUBLE. */
-export const float: NumberField = field(floatKind as FieldKind);
-/** A 64-bit integer; a `bigint` in code, text on the wire. BIGINT. */
-export const bigint: ExactField<bigint, bigint | number> = field(bigintKind as FieldKind);
-
-/**
- * An exact decimal number: text in code and on the wire, with all digits behind the point ("19.90"). DECIMAL.
- * @param precision digits in all, 1 to 65
- * @param scale digits behind the point @default 0
- * @throws ConfigurationError for digits outside these bounds
- */
-export function decimal(precision: number, scale = 0): ExactField<string, string | number> {
-  const isCount = Number.isInteger(precision) && Number.isInteger(scale);
-  if (!isCount || precision < 1 || precision > MOST_DIGITS || scale < 0 || scale > precision)
-    throw new ConfigurationError(
-      `decimal(${precision}, ${scale}): the precision is between 1 and ${MOST_DIGITS}, and the scale between 0 and the precision`,
-    );
-  return field(decimalKind(precision, scale) as FieldKind);
-}
-
-/** true or false. BOOLEAN. */
-export const bool: Field<boolean> = field(boolKind as FieldKind);
-/** Alias of {@link bool}. */
-export const boolean: Field<boolean> = bool;
-/** A datetime; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
-export const datetime: Field<Date> = field(datetimeKind as FieldKind);
-/** A day of the calendar: "2024-05-31", in code too. DATE. */
-export const date: Field<string> = field(dateKind as FieldKind);
-/** A time of day, to the millisecond: "09:30:00", in code too. TIME(3). */
-export const time: Field<string> = field(timeKind as FieldKind);
-/** A UUID, in small letters. UUID. */
-export const uuid: Field<string> = field(uuidKind as FieldKind);
-/** Bytes; a `Uint8Array` in code, base64 on the wire. BYTEA or BLOB. */
-export const bytes: Field<Uint8Array> = field(bytesKind as FieldKind);
-/** Any JSON value. JSON or JSONB. */
-export const json: Field<unknown> = field(jsonKind);
-
-/** A JSON value whose type only the compiler knows; validate it with `.validate()` where it matters. */
-export function jsonTyped<T>(): Field<T> {
-  return field(jsonKind);
-}
-
-/** One of a fixed list of words, typed as their union. */
-export function enums<const T extends readonly [string, ...string[]]>(...values: T): Field<T[number]> {
-  return field(enumKind(values) as FieldKind);
 }

@@ -8,8 +8,9 @@ export type {
   PlainActionContext,
 } from "./action.ts";
 export { blindIndexOf, canHold, foreignKeyOf, newDefault, publishedFields } from "./columns.ts";
+export { extendEntity } from "./define-entity.ts";
 export { defineKind } from "./define-kind.ts";
-export { EntityBuilder, type EntityRulesInput, entity, extendEntity, resolveEntity } from "./entity.ts";
+export { EntityBuilder, type EntityRulesInput, entity, resolveEntity } from "./entity.ts";
 export type {
   Access,
   AnyEntity,
@@ -20,8 +21,14 @@ export type {
   EntityRules,
   FieldMap,
 } from "./entity-definition.ts";
+export type {
+  AnyField,
+  ExactField,
+  Field,
+  NumberField,
+  StringField,
+} from "./field.ts";
 export {
-  type AnyField,
   bigint,
   bool,
   boolean,
@@ -29,21 +36,17 @@ export {
   date,
   datetime,
   decimal,
-  type ExactField,
   email,
   enums,
-  type Field,
   float,
   int,
   json,
   jsonTyped,
-  type NumberField,
-  type StringField,
   string,
   text,
   time,
   uuid,
-} from "./field.ts";
+} from "./field-constructors.ts";
 export type {
   $Infer,
   DefinitionOf,

@@ -114,6 +114,24 @@ function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, me
   return problems;
 }
 
+/** Names that the database knows. */
+function storageProblems({ name, table, existing, columns }: AnyEntity): string[] {
+  const problems: string[] = [];
+  if (table?.schema !== undefined && !existing)
+    problems.push(`${name}.table("${table.name}"): a table in another schema is made by others; add .existing()`);
+  if (table?.name === "") problems.push(`${name}.table(): the name of the table is empty`);
+  const taken = new Map<string, string>();
+  for (const column of Object.values(columns)) {
+    const other = taken.get(column.stored);
+    if (column.stored === "" && column.name !== "")
+      problems.push(`${name}.${column.name}.column(): the name of the column is empty`);
+    if (other !== undefined)
+      problems.push(`${name}: "${other}" and "${column.name}" have the same column "${column.stored}"`);
+    taken.set(column.stored, column.name);
+  }
+  return problems;
+}
+
 function softDeleteProblems({ name, fields, softDelete }: AnyEntity): string[] {
   if (softDelete === undefined) return [];
   const at = `${name}.softDelete("${softDelete.field}")`;
@@ -146,6 +164,6 @@ export function problemsOf(entity: AnyEntity, members: Members, ruleObjects: rea
     if (!ACCESSES.includes(access))
       problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
   problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity), ...softDeleteProblems(entity));
-  problems.push(...renameProblems(entity, members));
+  problems.push(...renameProblems(entity, members), ...storageProblems(entity));
   return problems;
 }

@@ -22,6 +22,21 @@ export interface RelationDefinition {
   readonly inverse?: string;
   /** The former name of the relation. */
   readonly renamedFrom?: string;
+  /** belongsTo: the name of the key's column. @default that of the key */
+  readonly column?: string;
+  /** manyToMany: the table of its pairs. */
+  readonly through?: PairTable;
+}
+
+/** The table of a manyToMany relation's pairs, where it is not one that Keelson names. */
+export interface PairTable {
+  readonly table: string;
+  /** PostgreSQL's schema. @default the connection's */
+  readonly schema?: string | undefined;
+  /** The column with the ids of this side. */
+  readonly own: string;
+  /** The column with those of the other side. */
+  readonly other: string;
 }
 
 /** A definition, or a builder that can make one. */
@@ -61,6 +76,13 @@ export interface Relation<
    * manyToMany relation, keeps its values under the new name. Remove this once every database has changed.
    */
   renamedFrom(name: string): Relation<TType, TTarget, F, TKey>;
+  /** belongsTo: the name of the key's column, where that is not the key's. */
+  column(name: string): Relation<TType, TTarget, F, TKey>;
+  /**
+   * manyToMany: an existing table of pairs, which pushes and migrations never touch, and its columns for this side and the
+   * other one. When both sides declare the relation, one of them says so.
+   */
+  through(table: string, columns: Omit<PairTable, "table">): Relation<TType, TTarget, F, TKey>;
 }
 
 class RelationNode implements AnyRelation {
@@ -94,6 +116,12 @@ class RelationNode implements AnyRelation {
   }
   renamedFrom(name: string): RelationNode {
     return this.#with({ renamedFrom: name });
+  }
+  column(name: string): RelationNode {
+    return this.#with({ column: name });
+  }
+  through(table: string, columns: Omit<PairTable, "table">): RelationNode {
+    return this.#with({ through: Object.freeze({ table, ...columns }) });
   }
 }
 

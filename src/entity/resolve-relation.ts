@@ -1,6 +1,6 @@
 import { foreignKeyOf } from "./columns.ts";
 import type { AnyEntity } from "./entity-definition.ts";
-import type { OnDelete, RelationDefinition, RelationType } from "./relation.ts";
+import type { OnDelete, PairTable, RelationDefinition, RelationType } from "./relation.ts";
 
 /** A relation with both ends known. */
 export interface ResolvedRelation {
@@ -17,6 +17,8 @@ export interface ResolvedRelation {
   /** Name of the relation on the target that is the other side of this one, when it is declared. */
   readonly inverse?: string;
   readonly onDelete: OnDelete;
+  /** manyToMany: the table of its pairs, seen from this side, where it is not one that Keelson names. */
+  readonly through?: PairTable;
 }
 
 /** The entity a relation points to, or undefined when it is not part of the app. */
@@ -110,6 +112,16 @@ function twinSide(source: AnyEntity, own: Side, target: AnyEntity, targetOf: Tar
   };
 }
 
+/** The table of pairs that one of the two sides names, as this side sees it. */
+function pairTable(
+  { through }: RelationDefinition,
+  other: RelationDefinition | undefined,
+): { readonly through?: PairTable } {
+  if (through !== undefined) return { through };
+  const theirs = other?.through;
+  return theirs === undefined ? {} : { through: { ...theirs, own: theirs.other, other: theirs.own } };
+}
+
 const OTHER_SIDE = { belongsTo: listSide, hasMany: keySide, hasOne: keySide, manyToMany: twinSide } as const;
 
 /** Finds the other side of a relation; a sentence when it is ambiguous. */
@@ -134,6 +146,7 @@ export function resolveRelation(
     ...(remote ? { remote } : {}),
     ...(other.foreignKey === undefined ? {} : { foreignKey: other.foreignKey }),
     ...(other.name === undefined ? {} : { inverse: other.name }),
+    ...pairTable(definition, other.name === undefined ? undefined : target.relations[other.name]),
   });
   return { relation };
 }

@@ -69,7 +69,7 @@ describe("a client over HTTP and one in the process", () => {
         expect(await remote.list(given)).toEqual(JSON.parse(JSON.stringify(page)));
         expect(await remote.count(given.where)).toBe(page.total);
       }),
-      propertyOptions(150),
+      { ...propertyOptions(150), examples: [[{}]] }, // one that finds records, whatever the others ask
     );
     expect(found).toBeGreaterThan(amount(3, 50));
   });

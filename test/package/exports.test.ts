@@ -15,10 +15,10 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
     PreconditionRequiredError RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
     UnsupportedMediaTypeError ValidationFailedError WorkflowBuilder WorkflowFailedError action admin all archiveAction
-    authenticated belongsTo bool boolean bulkDeleteAction bulkUpdateAction camelCase capitalize clearEncryptionKeys
+    authenticated belongsTo bigint bool boolean bulkDeleteAction bulkUpdateAction bytes camelCase capitalize clearEncryptionKeys
     clearGlobalContainer cloneAction conflictError consoleLogger countAction countValuesPerKey createEnhancedDriver
     createEntityStep createPlugin createPluginFactory createPrefixedLogger createRemoteJoiner createScope
-    createService datetime decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType email
+    createService date datetime decimal decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType email
     embedded encryptValue endpoint entity entityOfRecord enums everyone executeWorkflow existsAction exportAction
     expressAdapter fieldSecurity filterReadableFields filterWritableFields float forbiddenError generateEncryptionKey
     getEncryptionKeyId getGlobalContainer getLogger getRegisteredKeyIds getRemoteRelationFields handleError hasMany
@@ -28,8 +28,8 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     notFoundError owner ownerOrAdmin pascalCase pluralize postgres prisma reEncryptRecord reEncryptValue
     registerEncryptionKey remoteJoins removeEncryptionKey resolveEntity restoreAction rotateEncryptionKeys runWorkflow
     schemaFromEntities selfRef setGlobalContainer setLogger setPrimaryEncryptionKey singularize snakeCase
-    softDeleteAction splitIncludes step string tagRecord text toNextHandler toPrismaSchema toggleAction
-    unarchiveAction unauthorizedError updateEntityStep validateCrossFields validateRemoteRelations validationError
+    softDeleteAction splitIncludes step string tagRecord text time toNextHandler toPrismaSchema toggleAction
+    unarchiveAction unauthorizedError updateEntityStep uuid validateCrossFields validateRemoteRelations validationError
     valuesNeeding verifyPassword withOptions workflow workflows
   `),
   "keelson/audit": words(`
@@ -134,11 +134,11 @@ describe("the package", () => {
     expect([...values].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it("exports few enough names to be learned: 210 from the root, 330 in all", () => {
+  it("exports few enough names to be learned: 220 from the root, 340 in all", () => {
     const named = Object.entries(entryPoints).map(
       ([door, file]) => [door, exportedNames(join(repositoryRoot, file)).map(({ name }) => name)] as const,
     );
-    expect(Object.fromEntries(named).keelson?.length).toBeLessThanOrEqual(210);
-    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(330);
+    expect(Object.fromEntries(named).keelson?.length).toBeLessThanOrEqual(220);
+    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(340);
   });
 });

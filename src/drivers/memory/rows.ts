@@ -47,7 +47,9 @@ export function newRow(entity: AnyEntity, given: Row): Row {
   for (const column of Object.values(entity.columns)) {
     const { name } = column;
     const value = Object.hasOwn(given, name) ? given[name] : copyValue(literalDefault(column));
-    if (!canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
+    // There is no database that would fill it in.
+    const isFilled = value === null && column.field?.filledBy !== undefined;
+    if (!isFilled && !canHold(column, value)) throw new DatabaseError(`${entity.name}.${name} needs a value`);
     row[name] = value;
   }
   return row;

@@ -31,14 +31,17 @@ export { columnTypeOf, isScaled, isWidening } from "./tables/column-type.ts";
 export {
   firstSide,
   hiddenName,
+  isManaged,
   type LinkTable,
   linkName,
   linkRelations,
   linkTable,
   linkTableName,
+  managedLinks,
   otherSideName,
   tableNames,
 } from "./tables/link-table.ts";
+export { storedName, tableOf } from "./tables/names.ts";
 export {
   LIVE_SUFFIX,
   liveUniqueName,

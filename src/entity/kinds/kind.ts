@@ -167,6 +167,10 @@ export interface FieldDefinition {
   readonly encrypted?: { readonly searchable: boolean };
   /** The former name of its column. */
   readonly renamedFrom?: string;
+  /** The name of its column. @default the field's */
+  readonly column?: string;
+  /** What the database does for it: it has a value for rows that come without one, or always computes it. */
+  readonly filledBy?: "default" | "computation";
   readonly description?: string;
   readonly example?: unknown;
 }

@@ -152,6 +152,7 @@ function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { id
   if (role === "id") return ids.next();
   if (role === "createdAt" || role === "updatedAt") return now;
   if (role === "blindIndex") return undefined; // made of the value it finds
+  if (field?.filledBy !== undefined) return undefined;
   return (field && newDefault(field)) ?? (optional ? null : undefined);
 }
 

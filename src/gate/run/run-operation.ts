@@ -1,4 +1,11 @@
-import { ConflictError, describeError, RecordChangedError, runHooks, UnavailableError } from "../../kernel/index.ts";
+import {
+  ConflictError,
+  describeError,
+  MethodNotAllowedError,
+  RecordChangedError,
+  runHooks,
+  UnavailableError,
+} from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import { inTransaction, type MutableOperation, newOperation } from "../operation/new-operation.ts";
 import type { Decision, Operation, OperationInput, OperationKind } from "../operation/operation.ts";
@@ -29,6 +36,8 @@ const EXECUTORS: Readonly<Record<OperationKind, (operation: MutableOperation) =>
   delete: runDelete,
 };
 
+const READS: ReadonlySet<OperationKind> = new Set(["list", "read", "count"]);
+
 /** Attempts until the gate gives up on a record that keeps changing while rules and validators look at it. */
 const ATTEMPTS = 3;
 
@@ -39,6 +48,7 @@ const ATTEMPTS = 3;
 export async function runOperation(scope: GateScope, input: OperationInput): Promise<Operation> {
   const { runtime } = scope;
   const { entity, planOf } = runtime.find(input.entity);
+  if (entity.readOnly && !READS.has(input.kind)) throw new MethodNotAllowedError(["GET", "HEAD"]);
   const operation = newOperation(scope, entity, input);
   const plan = planOf(operation.kind, operation.access);
 

@@ -105,7 +105,7 @@ class PortDriver implements Driver {
   }
 
   async create(ref: EntityRef, data: Row, { where }: CreateOptions = {}): Promise<Row> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     const condition = where && this.#compile(entity, where);
     const insert = { kind: "insert", entity, rows: [data], where: condition, returning: true } as const;
     const [row] = (await this.#port.execute(insert)).rows;
@@ -114,12 +114,12 @@ class PortDriver implements Driver {
   }
 
   async createMany(ref: EntityRef, rows: readonly Row[]): Promise<number> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     return (await this.#port.execute({ kind: "insert", entity, rows })).count;
   }
 
   async update(ref: EntityRef, where: Where, data: Row): Promise<Row | null> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     let given = data;
     // Nothing waits where the id is named: statements of a transaction keep the order of the calls.
@@ -134,14 +134,14 @@ class PortDriver implements Driver {
   }
 
   async updateMany(ref: EntityRef, where: Where, data: Row): Promise<number> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     const condition = this.#ofSome(entity, where);
     const changes = withoutId(entity, data, undefined);
     return (await this.#port.execute({ kind: "update", entity, where: condition, data: changes })).count;
   }
 
   async delete(ref: EntityRef, where: Where): Promise<boolean> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     let condition: Condition | undefined = this.#compile(entity, where);
     if (soleId(condition) === undefined) condition = await this.#ofOne(entity, condition);
     return (
@@ -150,7 +150,7 @@ class PortDriver implements Driver {
   }
 
   async deleteMany(ref: EntityRef, where: Where): Promise<number> {
-    const entity = this.#find(ref);
+    const entity = this.#writable(ref);
     return (await this.#port.execute({ kind: "delete", entity, where: this.#ofSome(entity, where) })).count;
   }
 
@@ -179,6 +179,13 @@ class PortDriver implements Driver {
   async unlink(ref: EntityRef, relation: string, id: string, targets: readonly string[]): Promise<void> {
     const pairs = this.#pairsOf(ref, relation);
     await this.#port.execute({ kind: "unlink", relation: pairs, id, targets: [...new Set(targets)] });
+  }
+
+  /** @throws DatabaseError for an entity that is only read */
+  #writable(ref: EntityRef): AnyEntity {
+    const entity = this.#find(ref);
+    if (entity.readOnly) throw new DatabaseError(`${entity.name} is read-only`);
+    return entity;
   }
 
   transaction<T>(work: (driver: Driver) => Promise<T>, options?: TransactionOptions): Promise<T> {

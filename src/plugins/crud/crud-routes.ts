@@ -79,16 +79,18 @@ export function addCrudRoutes(
   const all = { entity, path: `/${segment}` };
   const one = { entity, path: `/${segment}/:id` };
   const update = { ...one, action: "update", access: "update", handler: updateRecord } as const;
-  routes.add({
-    ...all,
-    method: "POST",
-    action: "create",
-    access: "create",
-    describe: describe.create,
-    handler: createRecord,
-  });
+  if (!entity.readOnly)
+    routes.add({
+      ...all,
+      method: "POST",
+      action: "create",
+      access: "create",
+      describe: describe.create,
+      handler: createRecord,
+    });
   routes.add({ ...all, method: "GET", action: "list", access: "read", describe: describe.list, handler: listRecords });
   routes.add({ ...one, method: "GET", action: "read", access: "read", describe: describe.read, handler: readRecord });
+  if (entity.readOnly) return;
   routes.add({ ...update, method: "PUT", describe: describe.put });
   routes.add({ ...update, method: "PATCH", describe: describe.update });
   routes.add({

@@ -21,7 +21,8 @@ export function setOwner(operation: Operation): void | Promise<void> {
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
   const sent = Object.hasOwn(data, key) ? data[key] : undefined;
-  const given = typeof sent === "number" ? String(sent) : sent; // ids of whole numbers are numbers on the wire
+  const read = typeof sent === "number" ? entity.columns[key]?.kind.convert?.(sent) : undefined;
+  const given = read?.ok === true ? read.value : sent; // ids of whole numbers are numbers on the wire
   const { user, isAdmin } = principal;
   if (kind === "create") {
     if (given === undefined) {

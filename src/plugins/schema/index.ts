@@ -5,18 +5,19 @@ import { createPlugin, type DriverSchema, type Plugin } from "../../gate/index.t
 
 // No hooks, no options, no services.
 
-/** Pushes definitions to the database outside production; where it does not, refuses to start on tables that do not fit. */
+/** Pushes definitions to the database outside production; where it does not, or tables were there before, refuses to start on tables that do not fit. */
 export function schema(): Plugin {
   return createPlugin({
     id: "schema",
     version: "1.0.0",
-    async start({ driver, config, log }) {
+    async start({ driver, config, entities, log }) {
       const { schema: port } = driver;
       if (port === undefined) return;
       if (port.mode === "auto" && !config.production) {
         const { changed } = await port.push();
         if (changed) log.info("The tables were changed to fit the entities", { driver: driver.name });
-        return;
+        // What was there before is not pushed, and may have changed.
+        if (entities.entities.every(({ existing }) => !existing)) return;
       }
       const differences = await misfitsOf(port);
       if (differences.length > 0)

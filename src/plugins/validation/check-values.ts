@@ -24,6 +24,8 @@ export interface InputColumn {
   readonly name: string;
   readonly optional: boolean;
   readonly check: ValueCheck;
+  /** Whether the database has a value for records that are created without one. */
+  readonly isFilled: boolean;
   /** The value of a create that does not name the column; absent when there is no default. */
   readonly makeDefault: (() => unknown) | undefined;
 }
@@ -69,8 +71,8 @@ function checkComplete(
 const REQUIRED = { code: "required", message: "is required" } as const;
 
 function complete(columns: Iterable<InputColumn>, data: Record<string, unknown>, issues: ValidationIssue[]): void {
-  for (const { name, optional, makeDefault } of columns) {
-    if (data[name] !== undefined) continue;
+  for (const { name, optional, isFilled, makeDefault } of columns) {
+    if (data[name] !== undefined || isFilled) continue;
     const value = makeDefault?.();
     if (value !== undefined && value !== null) data[name] = value;
     else if (optional) data[name] = null;
@@ -96,7 +98,8 @@ function checkGiven(
 export function compileColumn(column: ColumnDefinition): InputColumn {
   const { name, optional, field } = column;
   const makeDefault = field?.default === undefined ? undefined : () => newDefault(field);
-  return Object.freeze({ name, optional, check: compileCheck(column), makeDefault });
+  const isFilled = field?.filledBy !== undefined;
+  return Object.freeze({ name, optional, isFilled, check: compileCheck(column), makeDefault });
 }
 
 function compileCheck({ name, kind, field, role }: ColumnDefinition): ValueCheck {
@@ -150,7 +153,7 @@ function compileFields(fields: Readonly<Record<string, FieldDefinition>>): Field
   const columns = new Map<string, InputColumn>(
     Object.entries(fields).map(([name, field]) => {
       const { kind, optional, unique } = field;
-      return [name, compileColumn({ name, kind, role: "field", optional, unique, field })];
+      return [name, compileColumn({ name, stored: name, kind, role: "field", optional, unique, field })];
     }),
   );
   return Object.freeze<FieldReader>({

@@ -13,7 +13,7 @@ import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } fro
 /** What a key of a body means. */
 type InputKey =
   /** A column of the entity's own. */
-  | { readonly kind: "column"; readonly isReadonly: boolean }
+  | { readonly kind: "column"; readonly isReadonly: boolean; readonly isComputed: boolean }
   /** The record's id: ignored, unless it contradicts the path. */
   | { readonly kind: "id" }
   /** A column the framework keeps; the system may say what is in it on create. */
@@ -76,7 +76,11 @@ function keyOf({ role, field }: ColumnDefinition): InputKey {
       return { kind: "id" };
     case "field":
     case "foreignKey":
-      return { kind: "column", isReadonly: field?.readonly === true };
+      return {
+        kind: "column",
+        isReadonly: field?.readonly === true,
+        isComputed: field?.filledBy === "computation",
+      };
     default:
       return { kind: "kept" };
   }
@@ -118,6 +122,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
     const key = found === undefined || isSystem || isShown(found, name, mask) ? found : undefined;
     switch (key?.kind) {
       case "column":
+        if (key.isComputed) break;
         if (isSystem || writable.has(name)) kept[name] = value;
         else if (!key.isReadonly) ignored.push(name);
         break;

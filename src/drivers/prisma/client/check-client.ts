@@ -7,6 +7,7 @@ import {
   exactCollation,
   printedUniqueKeys,
   tableNames,
+  tableOf,
   toKeelsonError,
 } from "../../sql/index.ts";
 import { prismaTypeOf } from "../schema/to-prisma-schema.ts";
@@ -158,7 +159,7 @@ function textColumns(model: EntityModel): ReadonlySet<string> {
   const columns = model.entities.flatMap((entity) =>
     Object.values(entity.columns)
       .filter(({ kind }) => kind.column.scalar === "String")
-      .map(({ name }) => `${entity.name}.${name}`),
+      .map(({ stored }) => `${tableOf(entity)}.${stored}`),
   );
   const links = tableNames(model).flatMap((table) => [`${table}.A`, `${table}.B`]);
   return new Set([...columns, ...links]);

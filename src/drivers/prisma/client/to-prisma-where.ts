@@ -12,7 +12,7 @@ import {
   type Test,
   visitCondition,
 } from "../../../gate/index.ts";
-import { patternOf } from "../../sql/index.ts";
+import { patternOf, storedName, tableOf } from "../../sql/index.ts";
 import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
 import { clientForm } from "./client-values.ts";
@@ -60,13 +60,13 @@ async function lookUpSearches(
 ): Promise<Condition> {
   const found = new Map<Condition, Condition>();
   for (const [search, entity] of searches) {
-    const { name } = search.column;
+    const [table, column, id] = [tableOf(entity), search.column.stored, storedName(entity, "id")];
     // Both names come from the definition and are identifiers; the text is a parameter.
     const sql =
       provider === "sqlite"
-        ? `SELECT "id" FROM "${entity.name}" WHERE "${name}" LIKE ? ESCAPE '!'`
-        : `SELECT \`id\` FROM \`${entity.name}\` WHERE LOWER(\`${name}\`) LIKE LOWER(?) ESCAPE '!'`;
-    const ids = (await client.$queryRawUnsafe(sql, patternOf(search, provider))).map((row) => row.id as string);
+        ? `SELECT "${id}" AS "id" FROM "${table}" WHERE "${column}" LIKE ? ESCAPE '!'`
+        : `SELECT \`${id}\` AS \`id\` FROM \`${table}\` WHERE LOWER(\`${column}\`) LIKE LOWER(?) ESCAPE '!'`;
+    const ids = (await client.$queryRawUnsafe(sql, patternOf(search, provider))).map((row) => String(row.id));
     found.set(search, ids.length === 0 ? NEVER : compare(entity.columns.id as ColumnDefinition, "in", ids));
   }
   return mapCondition(condition, (leaf) => found.get(leaf) ?? leaf);

@@ -19,7 +19,7 @@ import { loadPeers, refuseWrongAddress } from "../engine/opening.ts";
 import { checkSchema, ENGINE_VERSION, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
-import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { managedSchema } from "../schema/to-prisma-schema.ts";
 import { libsqlFactory, requireLibsql } from "./libsql-factory.ts";
 import { openSqlite, type SqliteConnection, type SqliteFactory } from "./sqlite-adapter.ts";
 
@@ -57,7 +57,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
   let connection: SqlDriverAdapter | undefined;
 
   function schemaOf(model: EntityModel): string {
-    const schema = printed.get(model) ?? toPrismaSchema(model, { provider: "sqlite" });
+    const schema = printed.get(model) ?? managedSchema(model, "sqlite");
     printed.set(model, schema);
     return schema;
   }
@@ -86,7 +86,7 @@ export function openEmbedded(options: EmbeddedOptions, fast: Fast): Driver {
             schema: schemaOf(model),
             option: "embedded({ acceptDataLoss: true })",
             acceptDataLoss,
-            openTables: async () => sqliteTables(new PrismaLibSql({ url })),
+            openTables: async () => sqliteTables(new PrismaLibSql({ url }), model),
             onFit: async ({ factory }) => stamp.write(await schemaDigest(schemaOf(model), await factory.connect())),
           };
         }

@@ -18,7 +18,7 @@ import { loadPeers, openingError, refuseWrongAddress } from "../engine/opening.t
 import { POSTGRES_PACKAGES, postgresTables, schemaOf } from "../engine/postgres-tables.ts";
 import { checkSchema, SCHEMA_PACKAGES, startSchemaEngine } from "../engine/schema-engine.ts";
 import { pendingChanges, pushSchema, type SchemaTarget } from "../engine/sync-schema.ts";
-import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { managedSchema } from "../schema/to-prisma-schema.ts";
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
@@ -93,7 +93,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
             packages,
             model,
             provider: "postgresql",
-            schema: toPrismaSchema(model, { provider: "postgresql" }),
+            schema: managedSchema(model, "postgresql"),
             option: "postgres(url, { acceptDataLoss: true })",
             acceptDataLoss,
             openTables: () => postgresTables(packages, connection, schemaName, model),
@@ -115,7 +115,7 @@ export function openPostgres(url: string | undefined, options: PostgresOptions, 
         if (push === "auto" && !production) void startSchemaEngine(packages).catch(() => undefined);
         if (push === "auto") {
           const parser = await loadPeers("postgres", SCHEMA_PACKAGES);
-          checkSchema(parser["@prisma/get-dmmf"], toPrismaSchema(model, { provider: "postgresql" }));
+          checkSchema(parser["@prisma/get-dmmf"], managedSchema(model, "postgresql"));
         }
         const pool = new packages.pg.default.Pool({
           ...connection,

@@ -1,6 +1,15 @@
 import type { SqlDriverAdapter, SqlDriverAdapterFactory } from "@prisma/driver-adapter-utils";
-import { ConfigurationError } from "../../../entity/index.ts";
-import { adapterLike, columnsQuery, runStatement, toCatalog, whileBusy } from "../../sql/index.ts";
+import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
+import {
+  adapterLike,
+  type Catalog,
+  columnsQuery,
+  isManaged,
+  runStatement,
+  tableNames,
+  toCatalog,
+  whileBusy,
+} from "../../sql/index.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Tables } from "./sync-schema.ts";
 
@@ -13,8 +22,9 @@ export const SQLITE_PACKAGES = {
 /**
  * A connection for changing the tables of a SQLite file. Changing a column means making the table anew, in several
  * statements; the engine sends them one by one and would leave half of them behind when one fails.
+ * @param model what the entities describe: where tables of it were there before, all others in the file are left alone, too
  */
-export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
+export function sqliteTables(factory: SqlDriverAdapterFactory, model: EntityModel): Tables {
   let alone: SqlDriverAdapter | undefined;
   const opened: SqlDriverAdapter[] = [];
   async function connect(): Promise<SqlDriverAdapter> {
@@ -23,10 +33,17 @@ export function sqliteTables(factory: SqlDriverAdapterFactory): Tables {
     opened.push(adapter);
     return kept(adapter);
   }
+  async function catalog(): Promise<Catalog> {
+    return toCatalog((await runStatement(await connect(), columnsQuery("sqlite", false))).rows);
+  }
   return {
     factory: { provider: factory.provider, adapterName: factory.adapterName, connect, connectToShadowDb: connect },
-    foreign: () => Promise.resolve({ tables: [], enums: [] }),
-    catalog: async () => toCatalog((await runStatement(await connect(), columnsQuery("sqlite", false))).rows),
+    async foreign() {
+      if (model.entities.every(isManaged)) return { tables: [], enums: [] };
+      const ours = new Set(tableNames(model));
+      return { tables: [...(await catalog()).keys()].filter((table) => !ours.has(table)), enums: [] };
+    },
+    catalog,
     run: async (statement) => void (await runStatement(await connect(), statement)),
     preparations: async () => [],
     async atomically(change, keep = true) {

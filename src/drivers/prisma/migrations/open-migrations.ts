@@ -14,7 +14,7 @@ import {
   type Tables,
   withTables,
 } from "../engine/sync-schema.ts";
-import { toPrismaSchema } from "../schema/to-prisma-schema.ts";
+import { managedSchema } from "../schema/to-prisma-schema.ts";
 import { deployMigrations, historyOf, migrationFailure } from "./deploy-migrations.ts";
 import { describeChanges } from "./describe-changes.ts";
 import type { Ledger, Scratch } from "./migration-database.ts";
@@ -40,7 +40,7 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
   if (model.problems.length > 0) throw new ConfigurationError(model.problems);
   if (provider === "mysql") return UNSUPPORTED_MIGRATIONS;
   const folder = resolvePath(directory);
-  const database = await (provider === "sqlite" ? sqliteDatabase(url) : postgresDatabase(url, model));
+  const database = await (provider === "sqlite" ? sqliteDatabase(url, model) : postgresDatabase(url, model));
   const files = (): Promise<readonly MigrationFile[]> => readMigrations(folder, provider);
   const failure = (error: unknown): Error => openingError("migrations", error);
   const withLedger = <T>(work: (ledger: Ledger) => Promise<T>): Promise<T> =>
@@ -49,7 +49,7 @@ export async function openMigrations(options: MigrationsOptions): Promise<Migrat
     packages: database.packages,
     model,
     provider,
-    schema: toPrismaSchema(model, { provider }),
+    schema: managedSchema(model, provider),
     option: "--accept-data-loss",
     acceptDataLoss: false,
     openTables: database.openTables,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { SqlDriverAdapter } from "@prisma/driver-adapter-utils";
-import { ConfigurationError } from "../../../entity/index.ts";
+import { ConfigurationError, type EntityModel } from "../../../entity/index.ts";
 import { runStatement, whileBusy } from "../../sql/index.ts";
 import { loadPeers } from "../engine/opening.ts";
 import { SQLITE_PACKAGES, sqliteTables } from "../engine/sqlite-tables.ts";
@@ -12,7 +12,7 @@ import type { Ledger, MigrationDatabase, MigrationRecord, Scratch } from "./migr
 import type { MigrationFile } from "./migration-folder.ts";
 
 /** Migrations of a SQLite file. */
-export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
+export async function sqliteDatabase(url: string, model: EntityModel): Promise<MigrationDatabase> {
   const path = fileOf(url);
   const packages = await loadPeers("migrations of SQLite", SQLITE_PACKAGES);
   const { PrismaLibSql } = packages["@prisma/adapter-libsql"];
@@ -22,7 +22,7 @@ export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
     const folder = await mkdtemp(join(tmpdir(), "keelson-scratch-"));
     const factory = factoryOf(join(folder, "scratch.db"));
     const adapter = await factory.connect();
-    const tables = sqliteTables(factory);
+    const tables = sqliteTables(factory, model);
     return {
       tables,
       run: (script) => adapter.executeScript(script),
@@ -37,7 +37,7 @@ export async function sqliteDatabase(url: string): Promise<MigrationDatabase> {
   await mkdir(dirname(path), { recursive: true });
   return {
     packages,
-    openTables: async () => sqliteTables(factoryOf(path)),
+    openTables: async () => sqliteTables(factoryOf(path), model),
     openScratch,
     openLedger: async () => sqliteLedger(await factoryOf(path).connect()),
   };

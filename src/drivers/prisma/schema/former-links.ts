@@ -6,7 +6,7 @@ import {
   type RelationDefinition,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import { type Catalog, type LinkTable, linkRelations, linkTable, linkTableName } from "../../sql/index.ts";
+import { type Catalog, type LinkTable, linkTable, linkTableName, managedLinks } from "../../sql/index.ts";
 
 /** A table that may hold the pairs of a relation, and the column that holds its own end there. */
 export interface FormerLink extends Pick<LinkTable, "table" | "own"> {
@@ -43,9 +43,10 @@ function outgrownLinks(model: EntityModel, relation: ResolvedRelation): LinkTabl
   const links: LinkTable[] = [];
   if (inverse !== undefined) {
     const { table, own, other } = linkTable({ ...rest, source: target, target: source, name: inverse });
-    links.push(linkTable({ ...rest, source, target }), { table, own: other, other: own });
+    const turned = { ...linkTable(relation), table, called: table, own: other, other: own };
+    links.push(linkTable({ ...rest, source, target }), turned);
   }
-  const isOnly = linkRelations(model).filter((other) => isAlongside(other, relation)).length === 1;
+  const isOnly = managedLinks(model).filter((other) => isAlongside(other, relation)).length === 1;
   if (isOnly && source !== target) links.push({ ...linkTable(relation), table: plainTableName(relation) });
   return links;
 }
@@ -72,7 +73,7 @@ function linksIn({ names, model }: FormerModel, { source, name }: ResolvedRelati
 }
 
 /** Which column a relation's own end has in the database, whose tables may have their former names still. */
-export function ownColumnIn(catalog: Catalog, relation: ResolvedRelation): "A" | "B" {
+export function ownColumnIn(catalog: Catalog, relation: ResolvedRelation): string {
   const { source, target } = relation;
   const current = ({ name, renamedFrom }: AnyEntity): string =>
     renamedFrom !== undefined && catalog.has(renamedFrom) && !catalog.has(name) ? renamedFrom : name;

@@ -68,7 +68,8 @@ function keyPair(model: EntityModel, key: ResolvedRelation): Pair {
 /** Undefined when the other side comes first and makes the pair. */
 function listPair(relation: ResolvedRelation): Pair | undefined {
   const { source, target, name, inverse } = relation;
-  if (firstSide(relation) !== `${source.name}_${name}`) return undefined;
+  // Prisma has no words for a table of pairs with names of its own.
+  if (firstSide(relation) !== `${source.name}_${name}` || relation.through !== undefined) return undefined;
   const near: RelationField = { on: source.name, name, target: target.name, list: true, hidden: false };
   const hidden = inverse === undefined;
   const far = { on: target.name, name: otherSideName(relation), target: source.name, list: true, hidden };

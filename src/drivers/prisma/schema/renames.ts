@@ -7,7 +7,7 @@ import {
   type Provider,
   type ResolvedRelation,
 } from "../../../entity/index.ts";
-import { type Catalog, linkRelations, linkTable, shortName, tableNames } from "../../sql/index.ts";
+import { type Catalog, linkTable, managedLinks, shortName, tableNames } from "../../sql/index.ts";
 import {
   type FormerLink,
   formerLinks,
@@ -133,7 +133,7 @@ function undecided(relation: ResolvedRelation): string {
 
 /** Gives tables of pairs their new names. */
 function linkRenames(model: EntityModel, catalog: Catalog, provider: Provider, { renames, problems }: Findings): void {
-  const relations = linkRelations(model);
+  const relations = managedLinks(model);
   const former = formerModels(model);
   const wanted = new Set(tableNames(model));
   const isLeft = (table: string): boolean => catalog.has(table) && !wanted.has(table);

@@ -12,6 +12,7 @@ import {
 import {
   codecOf,
   columnTypeOf,
+  isManaged,
   isScaled,
   liveUniqueName,
   printedUniqueKeys,
@@ -42,17 +43,38 @@ export interface PrismaSchemaOptions {
 export function toPrismaSchema(entities: readonly EntityLike[] | EntityModel, options: PrismaSchemaOptions): string {
   const model = "problems" in entities ? entities : createModel(entities);
   if (model.problems.length > 0) throw new ConfigurationError(model.problems);
+  return printSchema(model, options, model.entities);
+}
+
+/**
+ * The schema of the tables that Keelson makes: without those that were there before, and without relations to them, whose
+ * keys are then plain columns.
+ */
+export function managedSchema(model: EntityModel, provider: Provider): string {
+  return printSchema(model, { provider }, model.entities.filter(isManaged));
+}
+
+function printSchema(model: EntityModel, options: PrismaSchemaOptions, entities: readonly AnyEntity[]): string {
   const { provider, output = "../generated/prisma" } = options;
   const longTexts = provider === "mysql" ? uniqueLongTexts(model) : [];
   if (longTexts.length > 0) throw new ConfigurationError(longTexts);
-  const relations = relationFields(model);
+  const printed = new Set(entities.map(({ name }) => name));
+  const relations = relationFields(model).filter(({ on, target }) => printed.has(on) && printed.has(target));
+  const schemas = [...new Set(entities.flatMap(({ table }) => table?.schema ?? []))];
   const hasPartial = provider !== "mysql" && model.entities.some(({ softDelete }) => softDelete !== undefined);
   return [
     "// Made from the entity definitions; change those, not this file.\n",
     ...printGenerator(output, hasPartial ? '["partialIndexes"]' : undefined),
-    `datasource db {\n  provider = "${provider}"\n}\n`,
-    ...model.entities.map((entity) => printModel(model, entity, relations, provider)),
+    printSource(provider, schemas),
+    ...entities.map((entity) => printModel(model, entity, relations, { provider, named: schemas.length > 0 })),
   ].join("\n");
+}
+
+/** @param schemas those of PostgreSQL that tables are in, besides the default one */
+function printSource(provider: Provider, schemas: readonly string[]): string {
+  if (schemas.length === 0) return `datasource db {\n  provider = "${provider}"\n}\n`;
+  const names = ["public", ...schemas.filter((name) => name !== "public")].map((name) => `"${name}"`);
+  return `datasource db {\n  provider = "${provider}"\n  schemas  = [${names.join(", ")}]\n}\n`;
 }
 
 /** MySQL would compare only the beginnings of two texts. */
@@ -87,7 +109,7 @@ function printModel(
   model: EntityModel,
   entity: AnyEntity,
   relations: readonly RelationField[],
-  provider: Provider,
+  { provider, named }: { readonly provider: Provider; readonly named: boolean },
 ): string {
   const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
   const unique = new Set(uniqueColumnsOf(model, entity));
@@ -95,12 +117,22 @@ function printModel(
     printColumn(entity, column, unique.has(column.name), provider),
   );
   const indexes = printIndexes(entity, unique, provider);
+  const names = printNames(entity, named);
   const lines = [
     ...aligned([...columns, ...fields.map(printRelation)]),
-    ...(indexes.length > 0 ? [""] : []),
+    ...(indexes.length + names.length > 0 ? [""] : []),
     ...indexes,
+    ...names,
   ];
   return `model ${entity.name} {\n${lines.join("\n")}\n}\n`;
+}
+
+/** What the database calls the table, and where it is. @param named whether each model names its schema */
+function printNames({ table }: AnyEntity, named: boolean): string[] {
+  return [
+    ...(table === undefined ? [] : [`  @@map(${JSON.stringify(table.name)})`]),
+    ...(named ? [`  @@schema("${table?.schema ?? "public"}")`] : []),
+  ];
 }
 
 type Line = readonly [name: string, type: string, attributes: string];
@@ -154,6 +186,7 @@ function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: bool
   const attributes = [
     column.role === "id" ? "@id" : isUnique && unique,
     isCounted ? madeBy(type) : defaultAttribute(column, provider),
+    column.stored !== column.name && `@map(${JSON.stringify(column.stored)})`,
     native && `@db.${native}`,
   ];
   return [column.name, `${type}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];

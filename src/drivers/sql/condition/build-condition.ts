@@ -2,6 +2,7 @@ import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
+import { sourceOf, storedName } from "../tables/names.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
@@ -48,7 +49,7 @@ export class ConditionBuilder {
     const { relation } = asked;
     const column = relation.source.columns[relation.foreignKey as string] as ColumnDefinition;
     const key = sql`${this.#slots.next(codecOf(provider, column).type)}`;
-    const found = this.#rows(relation, "id", key, askedOfRelated(asked));
+    const found = this.#rows(relation, storedName(relation.target, "id"), key, askedOfRelated(asked));
     return left.op === "not" ? sql`not exists ${found}` : sql`exists ${found}`;
   }
 
@@ -66,13 +67,13 @@ export class ConditionBuilder {
 
   #compare(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
-    const column = sql.id(table, condition.column.name);
+    const column = sql.id(table, condition.column.stored);
     return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
   }
 
   #complement(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
-    const column = sql.id(table, condition.column.name);
+    const column = sql.id(table, condition.column.stored);
     if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);
     // In SQL a comparison with null is unknown; here it is false.
@@ -130,7 +131,7 @@ export class ConditionBuilder {
     const { relation } = condition;
     const where = askedOfRelated(condition);
     if (relation.type === "belongsTo" && isAlways(where)) {
-      const key = sql.id(table, relation.foreignKey as string);
+      const key = sql.id(table, storedName(relation.source, relation.foreignKey as string));
       return isSome ? sql`${key} is not null` : sql`${key} is null`;
     }
     const found = this.#records(relation, where, table);
@@ -148,7 +149,7 @@ export class ConditionBuilder {
     // A prefix that names of entities and tables never have.
     const name = `_${this.#tables++}`;
     const query = db
-      .selectFrom(`${target.name} as ${name}`)
+      .selectFrom(sourceOf(target, name))
       .select(sql.lit(1).as("one"))
       .where(sql<boolean>`${sql.id(name, column)} = ${value}`)
       .where(this.build(where, name));
@@ -158,20 +159,25 @@ export class ConditionBuilder {
   /** Something from the related records that match. */
   #records(relation: ResolvedRelation, where: Condition, table: string): RawBuilder<unknown> {
     const { sql, db } = this.#builder;
-    const key = relation.foreignKey as string;
-    if (relation.type === "belongsTo") return this.#rows(relation, "id", sql.id(table, key), where);
-    if (relation.type !== "manyToMany") return this.#rows(relation, key, sql.id(table, "id"), where);
+    const { source, target, type } = relation;
+    const [own, other] = [storedName(source, "id"), storedName(target, "id")];
+    if (type !== "manyToMany") {
+      const key = storedName(type === "belongsTo" ? source : target, relation.foreignKey as string);
+      return type === "belongsTo"
+        ? this.#rows(relation, other, sql.id(table, key), where)
+        : this.#rows(relation, key, sql.id(table, own), where);
+    }
     const near = `_${this.#tables++}`;
     const link = linkTable(relation);
     const pairs = db
       .selectFrom(`${link.table} as ${near}`)
       .select(sql.lit(1).as("one"))
-      .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, "id")}`);
+      .where(sql<boolean>`${sql.id(near, link.own)} = ${sql.id(table, own)}`);
     if (isAlways(where)) return sql`${pairs}`;
     // Joined rather than nested: SQLite's parser limits the levels.
     const far = `_${this.#tables++}`;
-    const isOther = sql<boolean>`${sql.id(far, "id")} = ${sql.id(near, link.other)}`;
-    const joined = pairs.innerJoin(`${relation.target.name} as ${far}`, (join) => join.on(isOther));
+    const isOther = sql<boolean>`${sql.id(far, other)} = ${sql.id(near, link.other)}`;
+    const joined = pairs.innerJoin(sourceOf(target, far), (join) => join.on(isOther));
     return sql`${joined.where(this.build(where, far))}`;
   }
 }

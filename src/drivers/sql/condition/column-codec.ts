@@ -141,9 +141,15 @@ const TEXT_MOMENT: Codec = {
   encode: (value) => (value as Date).toISOString().slice(0, 23).replace("T", " "),
 };
 
+/** In UTC. Columns without a zone ignore it; those with one would take the session's. */
+const ZONED_MOMENT: Codec = {
+  ...types("string"),
+  encode: (value) => `${(value as Date).toISOString().slice(0, 23).replace("T", " ")}+00`,
+};
+
 const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>>>> = {
   sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN, Decimal: sqliteDecimal },
-  postgresql: { ...COMMON, DateTime: TEXT_MOMENT, Bytes: HEX_BYTES },
+  postgresql: { ...COMMON, DateTime: ZONED_MOMENT, Bytes: HEX_BYTES },
   mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT },
 };
 

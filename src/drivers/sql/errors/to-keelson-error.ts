@@ -82,7 +82,10 @@ function bareName(index: string): string {
 
 /** The columns of a unique constraint; empty when the constraint was not made by Keelson. */
 function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
-  if (fields !== undefined) return fields.filter((field) => Object.hasOwn(entity.columns, field));
+  if (fields !== undefined)
+    return Object.values(entity.columns)
+      .filter(({ stored }) => fields.includes(stored))
+      .map(({ name: field }) => field);
   if (index === undefined) return [];
   const name = bareName(index);
   if (name === `${entity.name}_pkey` || name === "PRIMARY") return ["id"];
@@ -94,9 +97,10 @@ function uniqueColumns(model: EntityModel, entity: AnyEntity, { fields, index }:
 /** The column of a foreign key constraint; undefined when it is unknown. */
 function foreignKeys(entity: AnyEntity, { fields, index }: Constraint): readonly string[] {
   const found = Object.values(entity.columns).find(
-    ({ name, role }) =>
+    ({ name, stored, role }) =>
       role === "foreignKey" &&
-      (fields?.includes(name) || (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index))),
+      (fields?.includes(stored) ||
+        (index !== undefined && constraintName(entity, [name], "_fkey") === bareName(index))),
   );
   return found === undefined ? [] : [found.name];
 }

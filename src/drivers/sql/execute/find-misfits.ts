@@ -3,7 +3,8 @@ import type { AnyEntity, ColumnDefinition, EntityModel, Provider } from "../../.
 import { toKeelsonError } from "../errors/to-keelson-error.ts";
 import { type ColumnShape, columnsQuery, toCatalog } from "../tables/catalog.ts";
 import { columnTypeOf, fitsColumn } from "../tables/column-type.ts";
-import { linkRelations, linkTable } from "../tables/link-table.ts";
+import { isManaged, linkRelations, linkTable } from "../tables/link-table.ts";
+import { storedName, tableOf } from "../tables/names.ts";
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 
 type Asked = Pick<SqlQueryable, "queryRaw">;
@@ -28,16 +29,19 @@ export async function findMisfits(
   { model, provider, schema }: Fitting,
   withKeys: boolean,
 ): Promise<readonly string[]> {
-  const catalog = toCatalog(await ask(client, columnsQuery(provider, true), schema));
-  const keys = withKeys && provider !== "mysql" ? await readKeys(client, provider, schema) : undefined;
   const tables = [...model.entities.map((entity) => describeEntity(model, entity)), ...describeLinks(model)];
-  const existing = byFoldedName(catalog, provider);
-  return tables.flatMap((table) => {
-    const found = existing.get(folded(table.name, provider));
-    if (found === undefined) return [`table "${table.name}" is missing`];
-    const problems = columnProblems(table, found, provider);
-    return keys === undefined ? problems : [...problems, ...keyProblems(table, keys)];
-  });
+  const problems: string[] = [];
+  for (const own of new Set(tables.map((table) => table.schema ?? schema))) {
+    const catalog = toCatalog(await ask(client, columnsQuery(provider, true), own));
+    const keys = withKeys && provider !== "mysql" ? await readKeys(client, provider, own) : undefined;
+    const existing = byFoldedName(catalog, provider);
+    for (const table of tables.filter((one) => (one.schema ?? schema) === own)) {
+      const found = existing.get(folded(table.name, provider));
+      if (found === undefined) problems.push(`table "${table.name}" is missing`);
+      else problems.push(...columnProblems(table, found, provider), ...(keys ? keyProblems(table, keys) : []));
+    }
+  }
+  return problems;
 }
 
 const TEXT: ArgType = { scalarType: "string", arity: "scalar" };
@@ -100,6 +104,12 @@ interface Keys {
 /** A table that the definitions describe. */
 interface Described {
   readonly name: string;
+  /** PostgreSQL's. @default the connection's */
+  readonly schema: string | undefined;
+  /** Whether it was there before the app: then its keys are its own business. */
+  readonly existing: boolean;
+  /** Whether rows are only read. */
+  readonly readOnly: boolean;
   readonly columns: readonly (readonly [string, ColumnDefinition])[];
   readonly unique: readonly (readonly string[])[];
   /** Uniqueness among live records only. */
@@ -109,28 +119,36 @@ interface Described {
 
 function describeEntity(model: EntityModel, entity: AnyEntity): Described {
   const columns = Object.values(entity.columns);
+  const { name, table, existing, readOnly } = entity;
   return {
-    name: entity.name,
-    columns: columns.map((column) => [column.name, column]),
-    unique: [["id"], ...printedUniqueKeys(model, entity)],
+    name: table?.name ?? name,
+    schema: table?.schema,
+    existing,
+    readOnly,
+    columns: columns.map((column) => [column.stored, column]),
+    unique: [["id"], ...printedUniqueKeys(model, entity)].map((names) => names.map((one) => storedName(entity, one))),
     isPartial: entity.softDelete !== undefined,
-    references: columns.flatMap(({ name, relation }) => {
+    references: columns.flatMap(({ stored, relation }) => {
       const known = relation === undefined ? undefined : model.relation(entity, relation);
-      return known === undefined || known.remote !== undefined ? [] : [[name, known.target.name] as const];
+      if (known === undefined || known.remote !== undefined || !isManaged(known.target)) return [];
+      return [[stored, tableOf(known.target)] as const];
     }),
   };
 }
 
 function describeLinks(model: EntityModel): Described[] {
   return linkRelations(model).map((relation) => {
-    const { table, own, other } = linkTable(relation);
+    const { table, called, own, other, existing } = linkTable(relation);
     const ends = [[own, relation.source] as const, [other, relation.target] as const];
     return {
-      name: table,
+      name: called,
+      schema: table === called ? undefined : table.slice(0, -called.length - 1),
+      existing,
+      readOnly: false,
       columns: ends.map(([column, { columns }]) => [column, columns.id as ColumnDefinition]),
-      unique: [["A", "B"]],
+      unique: [[own, other]],
       isPartial: false,
-      references: ends.map(([column, { name }]) => [column, name]),
+      references: ends.filter(([, end]) => isManaged(end)).map(([column, end]) => [column, tableOf(end)]),
     };
   });
 }
@@ -174,11 +192,12 @@ function columnProblems(
     const shape = found.get(folded(name, provider));
     described.add(folded(name, provider));
     if (shape === undefined) problems.push(`${at} is missing`);
-    else if (!fitsColumn(column, shape.type, provider)) problems.push(typeSentence(at, column, shape.type, provider));
-    else if (shape.required && column.optional)
+    else if (!fitsColumn(column, shape.type, provider, table.existing))
+      problems.push(typeSentence(at, column, shape.type, provider));
+    else if (shape.required && column.optional && !shape.hasDefault && !table.readOnly)
       problems.push(`${at} is required in the database and optional in the entity; make both the same`);
   }
-  for (const [name, { required, hasDefault }] of columns)
+  for (const [name, { required, hasDefault }] of table.readOnly ? [] : columns)
     if (required && !hasDefault && !described.has(folded(name, provider)))
       problems.push(
         `table "${table.name}": column "${name}" is required, has no default, and is not in the entity, so no record can be created; give it a default, make it optional, or declare it`,
@@ -186,8 +205,9 @@ function columnProblems(
   return problems;
 }
 
-function keyProblems({ name, unique, isPartial, references }: Described, keys: Keys): readonly string[] {
+function keyProblems({ name, existing, unique, isPartial, references }: Described, keys: Keys): readonly string[] {
   const problems: string[] = [];
+  if (existing) return problems;
   for (const columns of unique) {
     const index = `${name}(${[...columns].sort().join(",")})`;
     if (!keys.unique.has(index) && !(isPartial && keys.partial.has(index)))

@@ -6,6 +6,7 @@ import type { SqlBuilder } from "../condition/sql-builder.ts";
 import type { Rows } from "../statement/long-values.ts";
 import { type Along, type Selection, type SelectWriter, selectionOf } from "../statement/select-query.ts";
 import type { SqlConnection } from "../statement/sql-connection.ts";
+import { sourceOf, storedName } from "../tables/names.ts";
 
 /** Records that are read along. */
 interface Joined {
@@ -49,11 +50,13 @@ function addJoin(
 ): SelectWriter {
   // A prefix that names of entities, their tables and conditions never have.
   const near = `_j${index}`;
-  const isIt = sql<boolean>`${sql.id(near, "id")} = ${sql.id(relation.source.name, relation.foreignKey as string)}`;
+  const { source, target, foreignKey } = relation;
+  const key = storedName(source, foreignKey as string);
+  const isIt = sql<boolean>`${sql.id(near, storedName(target, "id"))} = ${sql.id(source.name, key)}`;
   const on = sql<boolean>`${isIt} and ${conditions.build(condition, near)}`;
   return query
-    .leftJoin(`${relation.target.name} as ${near}`, (join) => join.on(on))
-    .select(selection.names.map((name) => `${near}.${name} as ${near}${name}`));
+    .leftJoin(sourceOf(target, near), (join) => join.on(on))
+    .select(selection.names.map((name) => sql.id(near, storedName(target, name)).as(`${near}${name}`)));
 }
 
 function joinedRow({ names, decode }: Selection, joined: readonly Joined[], values: readonly unknown[]): Row {

@@ -7,6 +7,7 @@ import { type Places, Slots } from "../condition/sql-builder.ts";
 import type { Selection } from "../statement/select-query.ts";
 import type { SqlConnection, Statement } from "../statement/sql-connection.ts";
 import { type Changed, nextVersion } from "../statement/write-queries.ts";
+import { sourceOf, storedName } from "../tables/names.ts";
 
 /** Changes of single rows that differ in values only. */
 export interface ChangesShape {
@@ -31,6 +32,7 @@ export function updatesStatement(
   returning: Selection,
 ): Statement {
   const { name } = entity;
+  const id = storedName(entity, "id");
   const { names, counts } = changed;
   const write = (): CompiledQuery => {
     const { db, sql } = builder;
@@ -38,8 +40,11 @@ export function updatesStatement(
     const place = (index: number): string => `_${index}`;
     // Empty rows of the table: without them, all values would be of type text.
     let given = db
-      .selectFrom(name)
-      .select([...columns.map((column, index) => sql.id(column).as(place(index))), sql.lit(0).as("_place")])
+      .selectFrom(sourceOf(entity))
+      .select([
+        ...columns.map((column, index) => sql.id(storedName(entity, column)).as(place(index))),
+        sql.lit(0).as("_place"),
+      ])
       .where(sql<boolean>`false`);
     for (let row = 0; row < size; row++) {
       const values = columns.map((column) =>
@@ -60,23 +65,28 @@ export function updatesStatement(
         (cte) => cte("_rows").materialized(),
         (own) =>
           own
-            .selectFrom(`${name} as _own`)
+            .selectFrom(sourceOf(entity, "_own"))
             .innerJoin("_given", (join) => join.on(new ConditionBuilder(builder, compared).build(condition, "_own")))
             .select([
-              "_own.id as _id",
+              sql.id("_own", id).as("_id"),
               "_given._place",
               ...names.map((_, index) => `_given.${place(index)}`),
             ] as never[])
             .modifyEnd(sql`for no key update of ${sql.id("_own")} skip locked`),
       )
-      .updateTable(name)
+      .updateTable(sourceOf(entity))
       .from("_rows")
       .set({
-        ...Object.fromEntries(names.map((column, index) => [column, sql.id("_rows", place(index))])),
+        ...Object.fromEntries(
+          names.map((column, index) => [storedName(entity, column), sql.id("_rows", place(index))]),
+        ),
         ...nextVersion(builder, entity, counts),
       })
-      .where(sql<boolean>`${sql.id(name, "id")} = ${sql.id("_rows", "_id")}`)
-      .returning([...returning.names.map((column) => sql.id(name, column).as(column)), "_rows._place"] as never[])
+      .where(sql<boolean>`${sql.id(name, id)} = ${sql.id("_rows", "_id")}`)
+      .returning([
+        ...returning.names.map((column) => sql.id(name, storedName(entity, column)).as(column)),
+        "_rows._place",
+      ] as never[])
       .compile();
   };
   const shape = `updates ${name} ${names.join()} ${where} ${size} ${returning.key}`;

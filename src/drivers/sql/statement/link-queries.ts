@@ -5,7 +5,8 @@ import { ConditionBuilder } from "../condition/build-condition.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, WHOLE_NUMBER } from "../condition/sql-builder.ts";
-import { linkTable } from "../tables/link-table.ts";
+import { linkTable, pairSource } from "../tables/link-table.ts";
+import { sourceOf, storedName } from "../tables/names.ts";
 import { type NamedQuery, type SqlConnection, toStatement } from "./sql-connection.ts";
 
 /** What a statement calls the records at the other end; a name that entities cannot have. */
@@ -15,7 +16,7 @@ const MAX_KEPT_PAIRS = 4;
 
 /** A condition on a column of a table of pairs, which holds ids of an entity. */
 function endIn({ columns }: AnyEntity, name: string, ids: string | readonly string[]): Condition {
-  const column = { ...(columns.id as ColumnDefinition), name };
+  const column = { ...(columns.id as ColumnDefinition), name, stored: name };
   return typeof ids === "string" ? compare(column, "eq", ids) : compare(column, "in", ids);
 }
 
@@ -28,22 +29,23 @@ export function linksQuery(
   limit: number,
 ): NamedQuery {
   const { db, sql, provider } = builder;
-  const { table, own, other } = linkTable(relation);
+  const link = linkTable(relation);
+  const { called, own, other } = link;
   const near = endIn(relation.source, own, ids);
   const isBounded = Number.isFinite(limit);
   const values: unknown[] = [];
   const nearShape = conditionShape(near, provider, values);
-  const shape = `links ${table} ${nearShape} ${conditionShape(condition, provider, values)} ${isBounded}`;
+  const shape = `links ${link.table} ${nearShape} ${conditionShape(condition, provider, values)} ${isBounded}`;
   if (isBounded) values.push(limit);
   const write = (): CompiledQuery => {
     const slots = new Slots();
     const conditions = new ConditionBuilder(builder, slots);
-    let query = db.selectFrom(table).select([own, other]).where(conditions.build(near, table));
+    let query = db.selectFrom(pairSource(link)).select([own, other]).where(conditions.build(near, called));
     if (!isAlways(condition)) {
       const far = db
-        .selectFrom(`${relation.target.name} as ${FAR}`)
+        .selectFrom(sourceOf(relation.target, FAR))
         .select(sql.lit(1).as("one"))
-        .where(sql<boolean>`${sql.id(FAR, "id")} = ${sql.id(table, other)}`)
+        .where(sql<boolean>`${sql.id(FAR, storedName(relation.target, "id"))} = ${sql.id(called, other)}`)
         .where(conditions.build(condition, FAR));
       query = query.where(sql<boolean>`exists ${far}`);
     }
@@ -86,11 +88,15 @@ export function unlinkQuery(
   id: string,
   targets: readonly string[],
 ): NamedQuery {
-  const { table, own, other } = linkTable(relation);
+  const link = linkTable(relation);
+  const { table, called, own, other } = link;
   const condition = and([endIn(relation.source, own, id), endIn(relation.target, other, targets)]);
   const values: unknown[] = [];
   const shape = `unlink ${table} ${conditionShape(condition, builder.provider, values)}`;
   const write = (): CompiledQuery =>
-    builder.db.deleteFrom(table).where(new ConditionBuilder(builder, new Slots()).build(condition, table)).compile();
+    builder.db
+      .deleteFrom(pairSource(link))
+      .where(new ConditionBuilder(builder, new Slots()).build(condition, called))
+      .compile();
   return statements.get(shape, write).query(values);
 }

@@ -2,6 +2,7 @@ import type { AliasedRawBuilder, RawBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
 import { type ByteBudget, mostBytes } from "../../../gate/index.ts";
 import type { SqlBuilder } from "../condition/sql-builder.ts";
+import { storedName } from "../tables/names.ts";
 
 // A list whose values may be long is read in two steps. Its statement returns values up to a length that lets all of them
 // fit, and says how long the others are. Then it is known how many records fit, and those with long values are read by
@@ -56,8 +57,8 @@ export function inlineOf(
   return { columns, most };
 }
 
-function length({ sql, provider }: SqlBuilder, { name: table }: AnyEntity, column: string): RawBuilder<number> {
-  const value = sql.id(table, column);
+function length({ sql, provider }: SqlBuilder, entity: AnyEntity, column: string): RawBuilder<number> {
+  const value = sql.id(entity.name, storedName(entity, column));
   return provider === "postgresql" ? sql`octet_length(cast(${value} as text))` : sql`octet_length(${value})`;
 }
 
@@ -70,7 +71,7 @@ export function shortValue(
 ): AliasedRawBuilder<unknown, string> {
   const { sql } = builder;
   const isShort = sql`${length(builder, entity, column)} <= ${sql.lit(most)}`;
-  return sql`case when ${isShort} then ${sql.id(entity.name, column)} end`.as(column);
+  return sql`case when ${isShort} then ${sql.id(entity.name, storedName(entity, column))} end`.as(column);
 }
 
 /** How many bytes the values of a record have where one of them is too long, or null. */

@@ -15,6 +15,7 @@ import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
+import { sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
@@ -122,17 +123,19 @@ function writeSelect(
   const slots = new Slots();
   const conditions = new ConditionBuilder(builder, slots);
   let query: SelectWriter = db
-    .selectFrom(entity.name)
+    .selectFrom(sourceOf(entity))
     .select(
       names.map((name) =>
-        inline?.columns.includes(name) ? shortValue(builder, entity, name, inline.most) : `${entity.name}.${name}`,
+        inline?.columns.includes(name)
+          ? shortValue(builder, entity, name, inline.most)
+          : selected(builder, entity, name),
       ),
     );
   if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   query = query.where(conditions.build(condition, entity.name));
   for (const { field, direction } of order)
-    query = query.orderBy(sql.id(entity.name, field), (by) => {
+    query = query.orderBy(sql.id(entity.name, storedName(entity, field)), (by) => {
       const directed = direction === "asc" ? by.asc() : by.desc();
       // Elsewhere null is the smallest value by nature.
       if (provider !== "postgresql" || entity.columns[field]?.optional !== true) return directed;
@@ -146,6 +149,12 @@ function writeSelect(
   if (lock)
     query = query.modifyEnd(provider === "postgresql" && lock === true ? sql`for no key update` : sql`for update`);
   return query.compile();
+}
+
+/** A column of a SELECT. */
+function selected({ sql }: SqlBuilder, entity: AnyEntity, name: string) {
+  const stored = storedName(entity, name);
+  return stored === name ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
 }
 
 /** The statement that reads records by their ids. @param rest Their further conditions. @default nothing */
@@ -173,7 +182,7 @@ export function countQuery(
   const write = (): CompiledQuery => {
     const { db, sql } = builder;
     return db
-      .selectFrom(entity.name)
+      .selectFrom(sourceOf(entity))
       .select(sql<number>`count(*)`.as("count"))
       .where(new ConditionBuilder(builder, new Slots()).build(condition, entity.name))
       .compile();

@@ -6,6 +6,7 @@ import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { type Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { countsVersion } from "../session/connection.ts";
+import { sourceOf, storedName, tableOf } from "../tables/names.ts";
 import type { Selection } from "./select-query.ts";
 import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 
@@ -22,7 +23,10 @@ function slotsFor(
   slots: Slots,
 ): Record<string, Slot> {
   return Object.fromEntries(
-    names.map((name) => [name, slots.next(codecOf(provider, columns[name] as ColumnDefinition).type)]),
+    names.map((name) => {
+      const column = columns[name] as ColumnDefinition;
+      return [column.stored, slots.next(codecOf(provider, column).type)];
+    }),
   );
 }
 
@@ -67,15 +71,17 @@ function writeInsert(
 ): CompiledQuery {
   const slots = new Slots();
   const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
-  const insert = builder.db.insertInto(entity.name).values(rows);
-  return compiled(insert, returning);
+  const insert = builder.db.insertInto(tableOf(entity)).values(rows);
+  return compiled(insert, entity, returning);
 }
 
 function compiled(
   query: { returning(columns: string[]): { compile(): CompiledQuery }; compile(): CompiledQuery },
+  entity: AnyEntity,
   returning: Selection | undefined,
 ): CompiledQuery {
-  return (returning === undefined ? query : query.returning([...returning.names])).compile();
+  const names = returning?.names.map((name) => storedName(entity, name));
+  return (names === undefined ? query : query.returning(names)).compile();
 }
 
 /**
@@ -99,10 +105,10 @@ export function insertWhereQuery(
     const own = sql.join(Object.values(slotsFor(builder, entity, names, slots)));
     const from = provider === "mysql" ? sql` from dual` : sql``;
     const insert = db
-      .insertInto(entity.name)
-      .columns(names)
+      .insertInto(tableOf(entity))
+      .columns(names.map((name) => storedName(entity, name)))
       .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
-    return compiled(insert, returning);
+    return compiled(insert, entity, returning);
   };
   return statements
     .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
@@ -150,20 +156,22 @@ export function updateStatement(
   const write = (): CompiledQuery => {
     const slots = new Slots();
     const update = builder.db
-      .updateTable(entity.name)
+      .updateTable(sourceOf(entity))
       .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
       .where(ownRows(builder, entity, condition, slots, "no key update"));
-    return compiled(update, returning);
+    return compiled(update, entity, returning);
   };
   return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
 }
 
 export function nextVersion(
   { sql }: SqlBuilder,
-  { name }: AnyEntity,
+  entity: AnyEntity,
   counts: boolean,
 ): Record<string, RawBuilder<unknown>> {
-  return counts ? { version: sql`${sql.id(name, "version")} + 1` } : {};
+  if (!counts) return {};
+  const stored = storedName(entity, "version");
+  return { [stored]: sql`${sql.id(entity.name, stored)} + 1` };
 }
 
 /** The statement that deletes the rows that match. */
@@ -176,7 +184,8 @@ export function deleteQuery(
   const where = conditionShape(condition, builder.provider, values);
   const write = (): CompiledQuery =>
     builder.db
-      .deleteFrom(entity.name)
+      // MariaDB takes no other name for the table here.
+      .deleteFrom(builder.provider === "mysql" ? tableOf(entity) : sourceOf(entity))
       .where(ownRows(builder, entity, condition, new Slots(), "update"))
       .compile();
   return statements.get(`delete ${entity.name} ${where}`, write).query(values);
@@ -194,16 +203,20 @@ function listsIds(condition: Condition): boolean {
  */
 function ownRows(
   builder: SqlBuilder,
-  { name, columns }: AnyEntity,
+  entity: AnyEntity,
   condition: Condition,
   slots: Slots,
   lock: "update" | "no key update",
 ) {
+  const { columns } = entity;
   const { provider, sql, db } = builder;
+  const name = provider === "mysql" && lock === "update" ? tableOf(entity) : entity.name;
   const matching = new ConditionBuilder(builder, slots).build(condition, name);
-  const found = db.selectFrom(name).select("id").where(matching);
-  const id = sql.id(name, "id");
-  if (provider === "mysql" && looksAt(condition)) return sql<boolean>`${id} in (select id from ${found} as _)`;
+  const stored = storedName(entity, "id");
+  const found = db.selectFrom(sourceOf(entity, name)).select(stored).where(matching);
+  const id = sql.id(name, stored);
+  if (provider === "mysql" && looksAt(condition))
+    return sql<boolean>`${id} in (select ${sql.id(stored)} from ${found} as _)`;
   if (provider !== "postgresql" || !listsIds(condition)) return matching;
   const collation = columns.id?.kind.column.scalar === "String" ? sql` collate "C"` : sql``;
   const inOrder = sql`order by ${id}${collation} for ${sql.raw(lock)}`;

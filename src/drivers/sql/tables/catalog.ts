@@ -21,9 +21,9 @@ export function columnsQuery(provider: Provider, views: boolean): string {
   if (provider === "sqlite")
     // The column that stands for the row's number fills itself in.
     return `SELECT m.name, c.name, lower(c.type), c."notnull",
-        c.dflt_value IS NOT NULL OR (c.pk > 0 AND lower(c.type) = 'integer')
-      FROM sqlite_master m JOIN pragma_table_info(m.name) c
-      WHERE m.type IN ('table'${views ? ", 'view'" : ""}) AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        c.dflt_value IS NOT NULL OR c.hidden > 1 OR (c.pk > 0 AND lower(c.type) = 'integer')
+      FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c
+      WHERE c.hidden <> 1 AND m.type IN ('table'${views ? ", 'view'" : ""}) AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
       ORDER BY m.name, c.cid`;
   if (provider === "mysql")
     return `SELECT TABLE_NAME, COLUMN_NAME, lower(COLUMN_TYPE), IS_NULLABLE = 'NO',

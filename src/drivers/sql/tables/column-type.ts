@@ -152,8 +152,44 @@ function fitsDecimal(column: ColumnType, type: string, provider: Provider): bool
   return Number(behind) >= scale && Number(digits) - Number(behind) >= precision - scale;
 }
 
-/** Whether a column of this type can take the values of a definition and give them back. */
-export function fitsColumn(column: ColumnDefinition, type: string, provider: Provider): boolean {
+/** Types of existing tables that give their values back, although they may not take all of a definition's. */
+const NEAR_ENOUGH: Readonly<Record<Provider, Readonly<Partial<Record<Scalar, RegExp>>>>> = {
+  sqlite: {
+    String: /^$|.*/,
+    Decimal: /num|dec|int|real|floa|doub|money/,
+    DateTime: /date|time|text|char/,
+    Uuid: /.*/,
+    Boolean: /bool|int|num/,
+  },
+  postgresql: {
+    String: /^(text|varchar|bpchar|char\(|character\(|citext|name|varchar\(\d+\))/,
+    Int: /^smallint$/,
+    BigInt: /^(integer|smallint)$/,
+    Float: /^real$/,
+    Decimal: /^numeric/,
+    DateTime: /^timestamp(\(\d\))?( with time zone)?$/,
+    Time: /^time(\(\d\))?$/,
+  },
+  mysql: {
+    String: /char|text|enum|set/,
+    Int: /^(small|medium|tiny)?int/,
+    BigInt: /int/,
+    Float: /^(float|decimal)/,
+    Decimal: /^decimal/,
+    Boolean: /^(tinyint|bit\(1\))/,
+    DateTime: /^(datetime|timestamp)/,
+    Time: /^time/,
+    Uuid: /char|uuid/,
+    Bytes: /blob|binary/,
+  },
+};
+
+/**
+ * Whether a column of this type can take the values of a definition and give them back.
+ * @param existing whether the table was there before the app, whose values are then its own business
+ */
+export function fitsColumn(column: ColumnDefinition, type: string, provider: Provider, existing = false): boolean {
+  if (existing && NEAR_ENOUGH[provider][column.kind.column.scalar]?.test(type) === true) return true;
   const { scalar } = column.kind.column;
   if (scalar === "Decimal") return fitsDecimal(column.kind.column, type, provider);
   if (scalar !== "String") return FITTING[provider][scalar].test(type);

@@ -1,12 +1,22 @@
 import { createHash } from "node:crypto";
-import type { EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../../entity/index.ts";
+import { tableOf } from "./names.ts";
 import { MAX_NAME } from "./unique-keys.ts";
 
 /** The table of a manyToMany relation, and which of its two columns holds which end. */
 export interface LinkTable {
   readonly table: string;
-  readonly own: "A" | "B";
-  readonly other: "A" | "B";
+  /** What statements call it: the table without its schema. */
+  readonly called: string;
+  readonly own: string;
+  readonly other: string;
+  /** Whether it was there before the app, under names of its own. */
+  readonly existing: boolean;
+}
+
+/** What a statement reads or writes pairs in. */
+export function pairSource({ table, called }: LinkTable): string {
+  return table === called ? table : `${table} as ${called}`;
 }
 
 const found = new WeakMap<ResolvedRelation, LinkTable>();
@@ -15,10 +25,18 @@ const found = new WeakMap<ResolvedRelation, LinkTable>();
 export function linkTable(relation: ResolvedRelation): LinkTable {
   let known = found.get(relation);
   if (known === undefined) {
-    const { source, target, name } = relation;
+    const { source, target, name, through } = relation;
+    if (through !== undefined) {
+      const { schema, table: called, own, other } = through;
+      const table = schema === undefined ? called : `${schema}.${called}`;
+      known = Object.freeze({ table, called, own, other, existing: true });
+      found.set(relation, known);
+      return known;
+    }
     const isFirst = source === target ? name < otherSideName(relation) : source.name < target.name;
     const table = linkTableName(linkName(relation));
-    known = Object.freeze(isFirst ? { table, own: "A", other: "B" } : { table, own: "B", other: "A" });
+    const ends = isFirst ? { own: "A", other: "B" } : { own: "B", other: "A" };
+    known = Object.freeze({ table, called: table, ...ends, existing: false });
     found.set(relation, known);
   }
   return known;
@@ -32,9 +50,22 @@ export function linkRelations(model: EntityModel): readonly ResolvedRelation[] {
   return [...new Map(relations.map((relation) => [linkTable(relation).table, relation])).values()];
 }
 
-/** Names of all tables: one per entity, and one per manyToMany relation. */
+/** Those of tables that Keelson makes. */
+export function managedLinks(model: EntityModel): readonly ResolvedRelation[] {
+  return linkRelations(model).filter(
+    (relation) => isManaged(relation.source) && isManaged(relation.target) && !linkTable(relation).existing,
+  );
+}
+
+/** Whether Keelson makes the table of an entity. */
+export function isManaged({ existing }: AnyEntity): boolean {
+  return !existing;
+}
+
+/** Names of all tables that Keelson makes: one per entity, and one per manyToMany relation. */
 export function tableNames(model: EntityModel): readonly string[] {
-  return [...model.entities.map(({ name }) => name), ...linkRelations(model).map((links) => linkTable(links).table)];
+  const tables = model.entities.filter(isManaged).map(tableOf);
+  return [...tables, ...managedLinks(model).map((links) => linkTable(links).table)];
 }
 
 /** The declared side of a manyToMany relation that comes first. */

@@ -77,7 +77,6 @@ export function clientCall(
 
 /** @throws BadRequestError when an action on one record was not told which */
 function idOf(given: unknown): string {
-  if (typeof given === "number") return String(given);
   if (typeof given !== "string" || given === "") throw new BadRequestError("An id is needed");
   return given;
 }

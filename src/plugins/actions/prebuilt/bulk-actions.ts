@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../../entity/index.ts";
+import type { AnyEntity, JsonSchema } from "../../../entity/index.ts";
 import type { AnswerDescription, RouteDescription } from "../../../gate/index.ts";
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
@@ -28,7 +28,7 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
         "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
       }),
     async handler({ scope, entity, input, rules }) {
-      const { ids, data } = readBulk(input, ["ids", "data"], scope.app.limits.bulk);
+      const { ids, data } = readBulk(input, ["ids", "data"], entity, scope.app.limits.bulk);
       // Each record needs a hash of its own, which takes the better part of a second.
       const password = Object.keys(data).find((name) => entity.fields[name]?.password !== undefined);
       if (password !== undefined) throw new BadRequestError(`"${password}" cannot be set on several records at once`);
@@ -56,7 +56,7 @@ export function bulkDeleteAction(): ActionBuilder<
     authorizes: "operations",
     describe: ({ scope }) => describeBulk(scope.app.limits.bulk),
     async handler({ scope, entity, input, rules }) {
-      const { ids } = readBulk(input, ["ids"], scope.app.limits.bulk);
+      const { ids } = readBulk(input, ["ids"], entity, scope.app.limits.bulk);
       const { total = 0 } = await scope.run({ kind: "delete", entity, ids, rules });
       return { count: total };
     },
@@ -84,14 +84,18 @@ function describeBulk(
  * @param limit ids at most
  * @throws BadRequestError
  */
-function readBulk(input: unknown, keys: readonly ("ids" | "data")[], limit: number): BulkInput {
+function readBulk(input: unknown, keys: readonly ("ids" | "data")[], { columns }: AnyEntity, limit: number): BulkInput {
   const shape = `{ ${keys.map((key) => `"${key}": ${key === "ids" ? "[…]" : "{…}"}`).join(", ")} }`;
   if (!isObject(input)) throw new BadRequestError(`The body must be ${shape}`);
   const other = Object.keys(input).find((key) => !(keys as readonly string[]).includes(key));
   if (other !== undefined) throw new BadRequestError(`The body must be ${shape} and nothing else`);
   const { ids: given, data = {} } = input;
   // Ids of whole numbers are numbers on the wire.
-  const ids = Array.isArray(given) ? given.map((id: unknown) => (typeof id === "number" ? String(id) : id)) : given;
+  const isNumber = columns.id?.kind.toWire !== undefined;
+  const ids =
+    isNumber && Array.isArray(given)
+      ? given.map((id: unknown) => (typeof id === "number" ? String(id) : id))
+      : (given as unknown);
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && id !== ""))
     throw new BadRequestError('"ids" must be a list of ids');
   if (ids.length === 0) throw new BadRequestError('"ids" must not be empty');
