@@ -48,6 +48,10 @@ export const COMMANDS: CommandTree = {
     description: "Write the OpenAPI document",
     load: async () => (await import("./commands/openapi.ts")).openapi,
   },
+  import: {
+    description: "Write the entities of an existing database",
+    load: async () => (await import("./commands/import.ts")).importCommand,
+  },
   generate: {
     description: "Write the Prisma schema of the entities",
     load: async () => (await import("./commands/generate.ts")).generate,

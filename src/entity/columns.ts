@@ -31,10 +31,10 @@ export function blindIndexOf(name: string): string {
 }
 
 /** The column of a field, and its blind index where the field is encrypted and searchable. */
-function fieldColumns(name: string, field: FieldDefinition): ColumnDefinition[] {
+function fieldColumns(name: string, field: FieldDefinition, existing: boolean): ColumnDefinition[] {
   const { kind, optional, unique, encrypted, column = name } = field;
   if (encrypted === undefined)
-    return [Object.freeze({ name, stored: column, kind, role: "field", optional, unique, field })];
+    return [Object.freeze({ name, stored: column, kind, role: "field", optional, unique, field, existing })];
   const cipher = Object.freeze({
     name,
     stored: column,
@@ -90,6 +90,8 @@ export interface KeptColumns {
   /** The names of their columns, or `false` without them. */
   readonly timestamps: TimestampColumns | false;
   readonly versioned: boolean;
+  /** Whether the table was there before. */
+  readonly existing: boolean;
 }
 
 /** The names of the columns with the moments of a record. @default the names of the fields */
@@ -101,12 +103,12 @@ export interface TimestampColumns {
 /** The stored columns of an entity, in a fixed order. Names that clash are reported by the builder. */
 export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
-  { id, timestamps, versioned }: KeptColumns,
+  { id, timestamps, versioned, existing }: KeptColumns,
 ): Record<string, ColumnDefinition> {
   const columns: ColumnDefinition[] = [own("id", id.kind, "id", { stored: id.column, unique: true })];
   for (const [name, member] of declared) {
     if ("kind" in member) {
-      columns.push(...fieldColumns(name, member));
+      columns.push(...fieldColumns(name, member, existing));
     } else if (member.type === "belongsTo") {
       columns.push(foreignKeyColumn(name, member, id.kind));
     }

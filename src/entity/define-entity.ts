@@ -44,7 +44,12 @@ export function extendEntity(definition: AnyEntity, added: FieldMap): AnyEntity 
   const own = Object.values(columns);
   const isKept = ({ role }: ColumnDefinition): boolean => ["createdAt", "updatedAt", "version"].includes(role);
   const extra = Object.values(
-    columnsOf(more, { id: columns.id as ColumnDefinition, timestamps: false, versioned: false }),
+    columnsOf(more, {
+      id: columns.id as ColumnDefinition,
+      timestamps: false,
+      versioned: false,
+      existing: definition.existing,
+    }),
   ).filter(({ role }) => role !== "id");
   const ordered = [...own.filter((column) => !isKept(column)), ...extra, ...own.filter(isKept)];
   return defineEntity(

@@ -40,6 +40,8 @@ export interface ColumnDefinition {
   readonly name: string;
   /** What the database calls it. */
   readonly stored: string;
+  /** Whether its table was there before: values then have the database's form, not one of Keelson's. */
+  readonly existing?: boolean;
   readonly kind: FieldKind;
   readonly role: ColumnRole;
   readonly optional: boolean;

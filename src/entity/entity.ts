@@ -227,8 +227,8 @@ export class EntityBuilder<
   #define(): AnyEntity {
     const { members: declared, given, ids, moments, ...rest } = this.#draft;
     const members = declared.map(([name, member]) => [name, asKept(member, name === rest.softDelete?.field)] as const);
-    const { timestamps, versioned } = rest;
-    const kept = { id: ids, timestamps: timestamps && moments, versioned: versioned !== undefined };
+    const { timestamps, versioned, existing } = rest;
+    const kept = { id: ids, timestamps: timestamps && moments, versioned: versioned !== undefined, existing };
     const columns = columnsOf(members, kept);
     return defineEntity(rest, members, columns, [...given, ...rulesOfActions(rest.actions)]);
   }

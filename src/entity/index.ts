@@ -89,6 +89,7 @@ export {
   plainField,
 } from "./kinds/kind.ts";
 export { createModel, type EntityModel, reachesOwnKind } from "./model.ts";
+export { isFreeName } from "./problems.ts";
 export {
   type AnyRelation,
   belongsTo,

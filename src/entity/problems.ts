@@ -64,6 +64,11 @@ function nameProblem(at: string, name: string): string | undefined {
   return undefined;
 }
 
+/** Whether a field or a relation may have a name. */
+export function isFreeName(name: string): boolean {
+  return nameProblem("", name) === undefined;
+}
+
 /** Names that a member uses in records and bodies, its own first. */
 function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
   if ("kind" in member) return member.encrypted?.searchable ? [name, blindIndexOf(name)] : [name];

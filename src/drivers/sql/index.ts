@@ -34,7 +34,6 @@ export {
   isManaged,
   type LinkTable,
   linkName,
-  linkRelations,
   linkTable,
   linkTableName,
   managedLinks,

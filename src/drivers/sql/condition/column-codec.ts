@@ -94,6 +94,13 @@ const sqliteDecimal: CodecOf = (kind) => {
   };
 };
 
+/** Decimals of existing tables of SQLite, which are doubles: as many digits as those have. */
+const plainDecimal: CodecOf = (kind) => ({
+  ...types("float"),
+  encode: (value) => Number(converted(kind, value)),
+  decode: (value) => converted(kind, typeof value === "number" ? value.toFixed(kind.column.scale) : String(value)),
+});
+
 const NINES: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: 10 }, (_, digit) => [String(digit), String(9 - digit)]),
 );
@@ -154,7 +161,8 @@ const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>
 };
 
 /** How the values of a column travel. */
-export function codecOf(provider: Provider, { kind }: ColumnDefinition): Codec {
+export function codecOf(provider: Provider, { kind, existing }: ColumnDefinition): Codec {
+  if (existing === true && provider === "sqlite" && kind.column.scalar === "Decimal") return plainDecimal(kind);
   const codec = CODECS[provider][kind.column.scalar];
   return typeof codec === "function" || kind.toStored !== undefined ? codecOfKind(provider, kind, codec) : codec;
 }

@@ -1,0 +1,311 @@
+import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
+import { addKeys } from "./add-keys.ts";
+import { type DatabaseShape, fullName, type Reference, type TableColumn, type TableShape } from "./database-shape.ts";
+import { type FieldCode, fieldOf, literalOf } from "./field-of.ts";
+import type { Draft, ImportPlan } from "./import-plan.ts";
+import { entityNames, freeName, isAloneUnique, timestampsOf, variableOf } from "./names.ts";
+
+/** Plans the entities of a database. */
+export function planEntities(database: DatabaseShape): ImportPlan {
+  const planner = new Planner(database);
+  return planner.plan();
+}
+
+type Counted = keyof ImportPlan["counts"];
+
+class Planner {
+  readonly #database: DatabaseShape;
+  readonly #missing: string[] = [];
+  readonly #found = new Map<Counted, number>();
+  readonly #lost = new Map<Counted, number>();
+  readonly #drafts = new Map<string, Draft>();
+
+  constructor(database: DatabaseShape) {
+    this.#database = database;
+  }
+
+  plan(): ImportPlan {
+    const { tables } = this.#database;
+    const pairs = tables.filter((table) => this.#isPairTable(table));
+    const names = entityNames(tables.filter((table) => !pairs.includes(table)));
+    for (const table of tables) this.#count(table);
+    for (const [table, name] of names) this.#begin(table, name);
+    for (const draft of this.#drafts.values()) this.#addColumns(draft);
+    for (const draft of this.#drafts.values()) this.#addLists(draft);
+    for (const table of pairs) this.#addPairs(table);
+    for (const draft of this.#drafts.values()) addKeys(draft, (what, sentence) => this.#lose(what, sentence));
+    const counts = Object.fromEntries(
+      COUNTED.map((what) => {
+        const found = this.#found.get(what) ?? 0;
+        return [what, { found, said: found - (this.#lost.get(what) ?? 0) }];
+      }),
+    ) as unknown as ImportPlan["counts"];
+    return { entities: [...this.#drafts.values()], missing: this.#missing, counts };
+  }
+
+  #count(table: TableShape): void {
+    const add = (what: Counted, amount: number): void =>
+      void this.#found.set(what, (this.#found.get(what) ?? 0) + amount);
+    add("tables", 1);
+    add("columns", table.columns.length);
+    add("keys", table.key.length > 0 ? 1 : 0);
+    add("uniques", table.uniques.length);
+    add("indexes", table.indexes.length);
+    add("references", table.references.length);
+    add("others", table.others.length);
+    for (const other of table.others)
+      this.#lose("others", `${fullName(table)}: ${other} stays the database's own business`);
+  }
+
+  #lose(what: Counted, sentence: string, amount = 1): void {
+    this.#lost.set(what, (this.#lost.get(what) ?? 0) + amount);
+    this.#missing.push(sentence);
+  }
+
+  #wordsOf(column: TableColumn): readonly string[] | undefined {
+    return this.#database.enums.find(({ name }) => name === column.enum)?.words;
+  }
+
+  #fieldOf(column: TableColumn): FieldCode | undefined {
+    return fieldOf(column, this.#wordsOf(column));
+  }
+
+  /** A table of two keys and nothing else: the pairs of a many-to-many relation. */
+  #isPairTable(table: TableShape): boolean {
+    const [one, other, third] = table.references;
+    if (table.isView || one === undefined || other === undefined || third !== undefined) return false;
+    const columns = [...one.columns, ...other.columns];
+    const isWhole = one.columns.length === 1 && other.columns.length === 1 && table.columns.length === 2;
+    const isDistinct = new Set(columns).size === 2;
+    const lists = [
+      table.key,
+      ...table.uniques.filter(({ special }) => special === undefined).map((unique) => unique.columns),
+    ];
+    const isUnique = lists.some((list) => list.length === 2 && columns.every((column) => list.includes(column)));
+    return isWhole && isDistinct && isUnique && [one, other].every((reference) => this.#leadsToId(reference));
+  }
+
+  #leadsToId({ schema, table, targets }: Reference): boolean {
+    const target = this.#database.tables.find((one) => one.name === table && one.schema === schema);
+    return target !== undefined && targets.length === 1 && target.key.length === 1 && target.key[0] === targets[0];
+  }
+
+  #begin(table: TableShape, name: string): void {
+    const { key, columns, isView } = table;
+    const single = table.uniques.find(({ columns: list, special }) => list.length === 1 && special === undefined)
+      ?.columns[0];
+    const named = isView ? columns.find((column) => column.name.toLowerCase() === "id")?.name : single;
+    const id = columns.find(
+      (column) => column.name === (key.length === 1 ? key[0] : key.length === 0 ? named : undefined),
+    );
+    const field = id && this.#fieldOf(id);
+    if (id === undefined || field === undefined || !ID_KINDS.has(field.maker)) {
+      const why =
+        key.length > 1
+          ? `its key has ${key.length} columns (${key.join(", ")})`
+          : id === undefined
+            ? "it has no key"
+            : `its key "${id.name}" has the type ${id.type}`;
+      this.#lose("tables", `${fullName(table)}: no entity, because ${why}`);
+      this.#loseAll(table);
+      return;
+    }
+    const kind = field.maker === "text" ? "string" : field.maker;
+    const isMade = id.isCounted || (id.default !== undefined && kind === "uuid");
+    const from = isMade ? "database" : kind === "uuid" ? "keelson" : "caller";
+    const isUsual = from === ID_KINDS.get(kind);
+    const code = `${kind}${id.name === "id" ? "" : `.column(${JSON.stringify(id.name)})`}`;
+    const calls = [`id(${code}${isUsual || isView ? "" : `, { from: ${JSON.stringify(from)} }`})`];
+    const schema = table.schema === undefined ? "" : `, { schema: ${JSON.stringify(table.schema)} }`;
+    if (table.name !== name || schema !== "") calls.push(`table(${JSON.stringify(table.name)}${schema})`);
+    this.#drafts.set(fullName(table), {
+      name,
+      table,
+      id,
+      members: [],
+      calls,
+      constructors: new Set([kind]),
+      related: new Set(),
+      taken: new Set(),
+      names: new Map([[id.name, "id"]]),
+    });
+  }
+
+  /** What a table without an entity takes with it. */
+  #loseAll(table: TableShape): void {
+    const lose = (what: Counted, amount: number): void =>
+      void this.#lost.set(what, (this.#lost.get(what) ?? 0) + amount);
+    lose("columns", table.columns.length);
+    lose("keys", table.key.length > 0 ? 1 : 0);
+    lose("uniques", table.uniques.length);
+    lose("indexes", table.indexes.length);
+    lose("references", table.references.length);
+  }
+
+  #addColumns(draft: Draft): void {
+    const { table, id, calls } = draft;
+    const moments = timestampsOf(table.columns);
+    const references = new Map<string, Reference>();
+    for (const reference of table.references) {
+      const [column] = reference.columns;
+      const problem = this.#referenceProblem(draft, reference);
+      if (problem === undefined && column !== undefined) references.set(column, reference);
+      else
+        this.#lose(
+          "references",
+          `${fullName(table)}: the foreign key ${reference.name} is no relation, because ${problem}`,
+        );
+      for (const other of problem === undefined ? reference.others : [])
+        this.#missing.push(
+          `${fullName(table)}: ${other} of the foreign key ${reference.name} stays the database's own business`,
+        );
+    }
+    let isWritable = !table.isView;
+    for (const column of table.columns) {
+      if (column === id || moments?.columns.includes(column.name)) continue;
+      const reference = references.get(column.name);
+      if (reference !== undefined) this.#addRelation(draft, column, reference);
+      else if (!this.#addField(draft, column))
+        isWritable &&= !column.required || column.default !== undefined || column.isComputed;
+    }
+    calls.push(moments === undefined ? "timestamps(false)" : moments.call);
+    calls.push(isWritable ? "existing()" : "readOnly()");
+  }
+
+  #referenceProblem({ id }: Draft, reference: Reference): string | undefined {
+    const { columns, table, schema } = reference;
+    if (columns.length > 1) return `it has ${columns.length} columns`;
+    if (columns[0] === id.name) return "its column is the key";
+    if (!this.#drafts.has(fullName({ schema, name: table })))
+      return `${fullName({ schema, name: table })} is no entity`;
+    return this.#leadsToId(reference) ? undefined : `it refers to "${reference.targets.join(", ")}" and not to the key`;
+  }
+
+  /** @returns whether there is a field for the column */
+  #addField(draft: Draft, column: TableColumn): boolean {
+    const { table, members, constructors, names } = draft;
+    const field = this.#fieldOf(column);
+    if (field === undefined) {
+      const type = `${column.type}${column.isArray ? "[]" : ""}`;
+      this.#lose("columns", `${fullName(table)}: no field for the column "${column.name}" of the type ${type}`);
+      return false;
+    }
+    const name = freeName(draft, camelCase(column.name), "Value");
+    const unique = isAloneUnique(table, column.name) ? ".unique()" : "";
+    constructors.add(field.maker);
+    names.set(column.name, name);
+    members.push({ name, code: `${field.code}${this.#modifiers(column, name, field)}${unique}` });
+    return true;
+  }
+
+  #modifiers(column: TableColumn, name: string, field: FieldCode): string {
+    const literal =
+      column.default === undefined ? undefined : literalOf(column.default, field, this.#database.provider);
+    return [
+      column.required ? "" : ".optional()",
+      column.name === name ? "" : `.column(${JSON.stringify(column.name)})`,
+      column.isComputed ? ".computed()" : "",
+      literal === undefined ? "" : `.default(${literal})`,
+      literal === undefined && (column.default !== undefined || column.isCounted) ? ".databaseDefault()" : "",
+      column.comment === undefined ? "" : `.describe(${JSON.stringify(column.comment)})`,
+    ].join("");
+  }
+
+  #addRelation(draft: Draft, column: TableColumn, reference: Reference): void {
+    const { table, members, constructors, names, related } = draft;
+    const target = this.#drafts.get(fullName({ schema: reference.schema, name: reference.table })) as Draft;
+    const bare = camelCase(column.name.replace(/_?(id|fk|uuid|no|ref)$/i, ""));
+    const wanted = bare === "" ? target.name : bare;
+    const name = freeName(draft, wanted, "Ref", (one) => `${one}Id`);
+    const key = `${name}Id`;
+    const isSelf = target === draft;
+    constructors.add(isSelf ? "selfRef" : "belongsTo");
+    if (!isSelf) related.add(target.name);
+    names.set(column.name, key);
+    const onDelete = column.required ? "restrict" : "setNull";
+    const code = [
+      isSelf ? "selfRef()" : `belongsTo(() => ${variableOf(target.name)})`,
+      column.required ? "" : ".optional()",
+      column.name === key ? "" : `.column(${JSON.stringify(column.name)})`,
+      reference.onDelete === onDelete ? "" : `.onDelete("${reference.onDelete}")`,
+      isAloneUnique(table, column.name) ? ".unique()" : "",
+    ].join("");
+    members.push({ name, code });
+  }
+
+  /** The other side of each key that leads to an entity. */
+  #addLists(target: Draft): void {
+    for (const source of this.#drafts.values()) {
+      const own = source.table.references.filter(
+        (reference) =>
+          fullName({ schema: reference.schema, name: reference.table }) === fullName(target.table) &&
+          this.#referenceProblem(source, reference) === undefined,
+      );
+      for (const { columns } of own) {
+        const column = columns[0] as string;
+        const relation = (source.names.get(column) as string).slice(0, -"Id".length);
+        const isOne = isAloneUnique(source.table, column);
+        const noun = isOne ? source.name : pluralize(source.name);
+        const isOnly = own.length === 1 && source !== target;
+        const wanted = isOnly ? noun : `${noun}As${pascalCase(relation)}`;
+        const maker = isOne ? "hasOne" : "hasMany";
+        const name = freeName(target, wanted, "List");
+        target.constructors.add(maker);
+        if (source !== target) target.related.add(source.name);
+        const inverse = isOnly ? "" : `.inverse(${JSON.stringify(relation)})`;
+        target.members.push({ name, code: `${maker}(() => ${variableOf(source.name)})${inverse}` });
+      }
+    }
+  }
+
+  #addPairs(table: TableShape): void {
+    const [one, other] = table.references as [Reference, Reference];
+    const ends = [one, other].map(({ schema, table: name }) => this.#drafts.get(fullName({ schema, name })));
+    const [near, far] = ends;
+    if (near === undefined || far === undefined) {
+      this.#lose("tables", `${fullName(table)}: no relation, because it connects tables without entities`);
+      this.#loseAll(table);
+      return;
+    }
+    const schema = table.schema === undefined ? "" : `schema: ${JSON.stringify(table.schema)}, `;
+    const [own, theirs] = [one.columns[0], other.columns[0]].map((column) => JSON.stringify(column));
+    const through = `.through(${JSON.stringify(table.name)}, { ${schema}own: ${own}, other: ${theirs} })`;
+    const isSelf = near === far;
+    const toNear = camelCase((one.columns[0] as string).replace(/_?(id|fk|uuid|no|ref)$/i, ""));
+    const toFar = camelCase((other.columns[0] as string).replace(/_?(id|fk|uuid|no|ref)$/i, ""));
+    const taken = (draft: Draft, wanted: string, fallback: string): string =>
+      freeName(draft, draft.taken.has(wanted) ? fallback : wanted, "Links", (name) => `${name}Ids`);
+    const farName = taken(near, isSelf ? pluralize(toFar) : pluralize(far.name), camelCase(`${table.name} ${toFar}`));
+    const nearName = taken(
+      far,
+      isSelf ? pluralize(toNear) : pluralize(near.name),
+      camelCase(`${table.name} ${toNear}`),
+    );
+    for (const draft of [near, far]) draft.constructors.add("manyToMany");
+    if (!isSelf) {
+      near.related.add(far.name);
+      far.related.add(near.name);
+    }
+    near.members.push({
+      name: farName,
+      code: `manyToMany(() => ${variableOf(far.name)}).inverse(${JSON.stringify(nearName)})${through}`,
+    });
+    far.members.push({
+      name: nearName,
+      code: `manyToMany(() => ${variableOf(near.name)}).inverse(${JSON.stringify(farName)})`,
+    });
+    for (const index of table.indexes)
+      this.#lose("indexes", `${fullName(table)}: the index ${index.name} stays the database's own business`);
+  }
+}
+
+const COUNTED: readonly Counted[] = ["tables", "columns", "keys", "uniques", "indexes", "references", "others"];
+
+/** Constructors that ids may have, and who makes such ids unless the entity says otherwise. */
+const ID_KINDS: ReadonlyMap<string, string> = new Map([
+  ["int", "database"],
+  ["bigint", "database"],
+  ["uuid", "keelson"],
+  ["string", "caller"],
+  ["text", "caller"],
+]);
