@@ -1,6 +1,8 @@
 import type { ColumnDefinition } from "./entity-definition.ts";
+import { ConfigurationError } from "./keelson-error.ts";
 import {
   blindIndexKind,
+  compositeIdKind,
   datetimeKind,
   encryptedKind,
   idKind,
@@ -86,7 +88,9 @@ function idsOf(target: RelationDefinition["target"]): FieldKind | undefined {
 
 /** What the columns are that the framework keeps itself. */
 export interface KeptColumns {
-  readonly id: { readonly kind: FieldKind; readonly column?: string | undefined };
+  readonly id:
+    | { readonly kind: FieldKind; readonly column?: string | undefined }
+    | { readonly parts: readonly string[] };
   /** The names of their columns, or `false` without them. */
   readonly timestamps: TimestampColumns | false;
   readonly versioned: boolean;
@@ -105,12 +109,14 @@ export function columnsOf(
   declared: readonly (readonly [string, FieldDefinition | RelationDefinition])[],
   { id, timestamps, versioned, existing }: KeptColumns,
 ): Record<string, ColumnDefinition> {
-  const columns: ColumnDefinition[] = [own("id", id.kind, "id", { stored: id.column, unique: true })];
+  const columns: ColumnDefinition[] =
+    "parts" in id ? [] : [own("id", id.kind, "id", { stored: id.column, unique: true })];
+  const ownIds = "parts" in id ? (idKind as FieldKind) : id.kind;
   for (const [name, member] of declared) {
     if ("kind" in member) {
       columns.push(...fieldColumns(name, member, existing));
     } else if (member.type === "belongsTo") {
-      columns.push(foreignKeyColumn(name, member, id.kind));
+      columns.push(foreignKeyColumn(name, member, ownIds));
     }
   }
   if (timestamps) {
@@ -120,7 +126,18 @@ export function columnsOf(
     columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt }));
   }
   if (versioned) columns.push(own("version", intKind as FieldKind, "version"));
+  if ("parts" in id) columns.unshift(compositeId(id.parts, columns));
   return Object.freeze(Object.fromEntries(columns.map((column) => [column.name, column])));
+}
+
+/** An id that is not stored, but consists of other columns. @throws ConfigurationError for a name that is no column */
+function compositeId(names: readonly string[], columns: readonly ColumnDefinition[]): ColumnDefinition {
+  const parts = names.map((name) => {
+    const part = columns.find((column) => column.name === name);
+    if (part !== undefined) return part;
+    throw new ConfigurationError(`.id(): "${name}" is not a column; foreign keys go by their own name (orgId)`);
+  });
+  return Object.freeze({ ...own("id", compositeIdKind(parts) as FieldKind, "id", { unique: true }), parts });
 }
 
 /** Names of the columns that a record holds without showing them. */

@@ -12,9 +12,9 @@ export type FieldMap = Readonly<Record<string, AnyField | AnyRelation>>;
 
 /**
  * Who makes the id of a new record: Keelson before it is stored, the database (a sequence, a default), or the caller, who
- * has to give it.
+ * has to give it. "parts": it consists of values of the record.
  */
-export type IdSource = "keelson" | "database" | "caller";
+export type IdSource = "keelson" | "database" | "caller" | "parts";
 
 /** A predicate over several fields of one record. */
 export interface CrossFieldValidator {
@@ -50,6 +50,8 @@ export interface ColumnDefinition {
   readonly field?: FieldDefinition;
   /** The belongsTo relation that owns it, when `role` is "foreignKey". */
   readonly relation?: string;
+  /** The columns whose values it consists of, when `role` is "id" and there is no column of its own. */
+  readonly parts?: readonly ColumnDefinition[];
   /** The encrypted field it finds values of, when `role` is "blindIndex". */
   readonly of?: string;
 }

@@ -67,15 +67,17 @@ export class EntityBuilder<
 
   /**
    * What ids are, and who makes them. They are texts in code; an `int` id is a number on the wire.
-   * @param field `string`, `int`, `bigint` or `uuid`
+   * @param field `string`, `int`, `bigint` or `uuid`; or the names of columns whose values the id consists of, as in
+   *   "acme~ann" for `["orgId", "userId"]`: no relation can lead to such records
    * @param options `from`: "keelson" makes texts and UUIDs (version 7), "database" counts or has a default, "caller"
    *   gives it when the record is created @default "database" for numbers, "caller" for `string`, "keelson" for `uuid`
    * @throws ConfigurationError for another field, and for numbers from Keelson
    */
   id(
-    field: AnyField,
-    options: { readonly from?: IdSource | undefined } = {},
+    field: AnyField | readonly string[],
+    options: { readonly from?: Exclude<IdSource, "parts"> | undefined } = {},
   ): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    if (!("definition" in field)) return this.#with({ ids: { parts: Object.freeze([...field]) }, idsFrom: "parts" });
     const { kind } = field.definition;
     const ids = idKindOf(kind);
     const at = `${this.#draft.name}.id()`;

@@ -94,6 +94,14 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
           );
         continue;
       }
+      const { type } = definition;
+      const isReferred = type === "belongsTo" || type === "manyToMany";
+      if ((isReferred && isComposite(target)) || (type === "manyToMany" && isComposite(source))) {
+        problems.push(
+          `${source.name}.${name}: ids of ${isComposite(target) ? target.name : source.name} consist of several columns, so no relation can lead there`,
+        );
+        continue;
+      }
       const found = resolveRelation(source, name, target, targetOf);
       if ("relation" in found) own.set(name, found.relation);
       else if (!isForeign(source)) problems.push(found.problem);
@@ -113,6 +121,10 @@ export function createModel(input: readonly EntityLike[]): EntityModel {
     relationsOf: (entity: AnyEntity) => lists.get(entity) ?? [],
     problems: Object.freeze(problems),
   });
+}
+
+function isComposite({ columns }: AnyEntity): boolean {
+  return columns.id?.parts !== undefined;
 }
 
 /** Whether references may prevent deleting a record of an entity, or may change other records of that entity. */

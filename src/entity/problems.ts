@@ -1,5 +1,5 @@
 import { blindIndexOf, foreignKeyOf } from "./columns.ts";
-import type { AnyEntity } from "./entity-definition.ts";
+import type { AnyEntity, ColumnDefinition } from "./entity-definition.ts";
 import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
 
@@ -119,6 +119,20 @@ function renameProblems({ name, renamedFrom, columns, relations }: AnyEntity, me
   return problems;
 }
 
+/** Types whose values are the same texts in every database. */
+const PARTS: ReadonlySet<string> = new Set(["String", "Int", "BigInt", "Uuid", "Date"]);
+
+/** An id that consists of other columns, which every record has. */
+function idProblems({ name, columns }: AnyEntity): string[] {
+  const { parts } = columns.id as ColumnDefinition;
+  if (parts === undefined) return [];
+  const at = `${name}.id([${parts.map((part) => `"${part.name}"`).join(", ")}])`;
+  if (parts.length < 2) return [`${at}: such an id has two parts at least`];
+  return parts
+    .filter(({ optional, kind, role }) => optional || role === "id" || !PARTS.has(kind.column.scalar))
+    .map((part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date or foreign key`);
+}
+
 /** Names that the database knows. */
 function storageProblems({ name, table, existing, columns }: AnyEntity): string[] {
   const problems: string[] = [];
@@ -127,6 +141,7 @@ function storageProblems({ name, table, existing, columns }: AnyEntity): string[
   if (table?.name === "") problems.push(`${name}.table(): the name of the table is empty`);
   const taken = new Map<string, string>();
   for (const column of Object.values(columns)) {
+    if (column.parts !== undefined) continue; // it is not stored
     const other = taken.get(column.stored);
     if (column.stored === "" && column.name !== "")
       problems.push(`${name}.${column.name}.column(): the name of the column is empty`);
@@ -169,6 +184,6 @@ export function problemsOf(entity: AnyEntity, members: Members, ruleObjects: rea
     if (!ACCESSES.includes(access))
       problems.push(`${entity.name}: .rules() has no access "${access}"; there are ${ACCESSES.join(", ")}`);
   problems.push(...ruleProblems(entity, ruleObjects), ...indexProblems(entity), ...softDeleteProblems(entity));
-  problems.push(...renameProblems(entity, members), ...storageProblems(entity));
+  problems.push(...renameProblems(entity, members), ...storageProblems(entity), ...idProblems(entity));
   return problems;
 }

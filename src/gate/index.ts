@@ -108,7 +108,7 @@ export type {
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
 export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
-export { entityOfRecord, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
+export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";

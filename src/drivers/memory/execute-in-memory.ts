@@ -7,6 +7,7 @@ import {
   type Execute,
   type Find,
   type FindPairs,
+  idOfParts,
   isAlways,
   type Pair,
   type ResultOf,
@@ -120,6 +121,7 @@ function insert(store: Store, entity: AnyEntity, given: readonly Row[]): Row[] {
 
 /** A new row with an id where databases make it: the next number, or a UUID. */
 function withId(entity: AnyEntity, given: Row, ...known: readonly ReadonlyMap<string, Row>[]): Row {
+  if (entity.idsFrom === "parts") return { ...given, id: idOfParts(entity, given) };
   if (entity.idsFrom !== "database" || given.id !== undefined) return given;
   if (entity.columns.id?.kind.column.scalar === "Uuid") return { ...given, id: randomUUID() };
   let last = 0n;

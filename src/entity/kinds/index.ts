@@ -1,3 +1,4 @@
+export { composeId, compositeIdKind, idParts } from "./composite-id.ts";
 export { datetimeKind } from "./datetime.ts";
 export { blindIndexKind, encryptedKind } from "./encrypted.ts";
 export { bigintKind, decimalKind, MOST_DIGITS } from "./exact-numbers.ts";

@@ -1,4 +1,4 @@
-import { type AnyEntity, type ColumnDefinition, newDefault } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, composeId, newDefault } from "../../entity/index.ts";
 import { type Clock, kMarked } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 import type { Operation } from "../operation/operation.ts";
@@ -142,10 +142,23 @@ function newRow(entity: AnyEntity, data: Row, sources: RowSources): Row {
   const now = sources.clock.now();
   for (const column of Object.values(entity.columns)) {
     if (row[column.name] !== undefined) continue;
+    if (column.parts !== undefined) continue; // once the others are there
     const value = column.role === "id" && entity.idsFrom !== "keelson" ? undefined : valueOfNew(column, now, sources);
     if (value !== undefined) row[column.name] = value;
   }
+  if (entity.idsFrom === "parts") row.id = idOfParts(entity, row);
   return row;
+}
+
+/** The id of a new record that consists of values of it. */
+export function idOfParts({ columns }: AnyEntity, row: Row): string {
+  return composeId((columns.id?.parts ?? []).map((part) => inForm(part, row[part.name])));
+}
+
+/** A value in the form of its kind. */
+function inForm({ kind }: ColumnDefinition, value: unknown): unknown {
+  const found = kind.convert?.(value);
+  return found?.ok === true ? found.value : value;
 }
 
 function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { ids }: RowSources): unknown {

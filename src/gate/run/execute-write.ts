@@ -10,6 +10,7 @@ import {
   ONE_BY_ONE,
 } from "../operation/new-operation.ts";
 import type { Decision } from "../operation/operation.ts";
+import { idOfParts } from "../record/tag-record.ts";
 import { askedOfStored, meetsChanged, storedMeet } from "../requirement/new-record.ts";
 import { expectUnchanged, isWhere, meets, observe } from "../requirement/passes.ts";
 import { deniedError, missingOrDenied, recordDenied, unmatched } from "../requirement/unmatched.ts";
@@ -24,6 +25,7 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
   const { entity, decision, scope, data } = operation;
   const { clock, ids } = scope.runtime;
   if (entity.idsFrom === "keelson") data.id ??= ids.next();
+  else if (entity.idsFrom === "parts") data.id = idOfParts(entity, data);
   if (entity.timestamps) {
     const now = clock.now();
     data.createdAt ??= now;

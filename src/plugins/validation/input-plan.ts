@@ -1,9 +1,10 @@
-import type {
-  AnyEntity,
-  ColumnDefinition,
-  CrossFieldValidator,
-  EntityModel,
-  RelationDefinition,
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type CrossFieldValidator,
+  type EntityModel,
+  idParts,
+  type RelationDefinition,
 } from "../../entity/index.ts";
 import type { FieldMask, Operation } from "../../gate/index.ts";
 import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
@@ -123,6 +124,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
     switch (key?.kind) {
       case "column":
         if (key.isComputed) break;
+        if (operation.kind === "update" && !isSamePart(operation, name, value, issues)) break;
         if (isSystem || writable.has(name)) kept[name] = value;
         else if (!key.isReadonly) ignored.push(name);
         break;
@@ -131,7 +133,7 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
         break;
       case "id":
         if (operation.kind === "create") {
-          if (isSystem || entity.idsFrom === "caller") kept[name] = value;
+          if (entity.idsFrom === "caller" || (isSystem && entity.idsFrom !== "parts")) kept[name] = value;
         } else if (!isSameId(value, operation.id)) {
           issues.push({ path: [name], code: "custom", message: "must be the id in the path" });
         }
@@ -191,6 +193,25 @@ function checkRelation(
 
 function isRecord(value: unknown): boolean {
   return isPlainObject(value) && Object.hasOwn(value, "id") && typeof idText(value.id) === "string";
+}
+
+/** Whether a value may stay: what an id consists of never changes. */
+function isSamePart(
+  { entity: { columns }, id }: Operation,
+  name: string,
+  value: unknown,
+  issues: ValidationIssue[],
+): boolean {
+  const { parts = [] } = columns.id as ColumnDefinition;
+  const index = parts.findIndex((part) => part.name === name);
+  if (index < 0) return true;
+  const own = id === undefined ? undefined : idParts(parts, id);
+  const { kind } = columns[name] as ColumnDefinition;
+  const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
+  const given = read?.ok === true ? read.value : value;
+  if (own === undefined || kind.compare(own[index], given) !== 0)
+    issues.push({ path: [name], code: "custom", message: "is part of the id, which never changes" });
+  return false;
 }
 
 /** Ids of whole numbers are numbers on the wire. */

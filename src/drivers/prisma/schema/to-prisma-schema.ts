@@ -113,11 +113,11 @@ function printModel(
 ): string {
   const fields = relations.filter(({ on }) => on === entity.name).sort(inOrderOf(Object.keys(entity.relations)));
   const unique = new Set(uniqueColumnsOf(model, entity));
-  const columns = Object.values(entity.columns).map((column) =>
-    printColumn(entity, column, unique.has(column.name), provider),
-  );
+  const stored = Object.values(entity.columns).filter(({ parts }) => parts === undefined);
+  const columns = stored.map((column) => printColumn(entity, column, unique.has(column.name), provider));
   const indexes = printIndexes(entity, unique, provider);
-  const names = printNames(entity, named);
+  const key = entity.columns.id?.parts?.map(({ name }) => name).join(", ");
+  const names = [...(key === undefined ? [] : [`  @@id([${key}])`]), ...printNames(entity, named)];
   const lines = [
     ...aligned([...columns, ...fields.map(printRelation)]),
     ...(indexes.length + names.length > 0 ? [""] : []),

@@ -10,6 +10,8 @@ import type { Places, SqlBuilder } from "./sql-builder.ts";
 type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
 
+const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+
 /** Writes the conditions of one statement. */
 export class ConditionBuilder {
   readonly #builder: SqlBuilder;
@@ -67,12 +69,29 @@ export class ConditionBuilder {
 
   #compare(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
+    if (condition.column.parts !== undefined) return this.#parts(condition, condition.column.parts, table);
     const column = sql.id(table, condition.column.stored);
     return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
   }
 
+  /** A comparison of an id that consists of other columns: of all of them at once. */
+  #parts({ test, value }: Compare, parts: readonly ColumnDefinition[], table: string): Expression {
+    const { sql, provider } = this.#builder;
+    if (value === null) return this.#constant(false);
+    const row = sql`(${sql.join(parts.map((part) => sql.id(table, part.stored)))})`;
+    const next = (): RawBuilder<unknown> =>
+      sql`(${sql.join(parts.map((part) => this.#slots.next(codecOf(provider, part).type)))})`;
+    if (test === "in")
+      return sql<boolean>`(${sql.join(
+        (value as readonly unknown[]).map(() => sql`${row} = ${next()}`),
+        sql` or `,
+      )})`;
+    return sql<boolean>`${row} ${sql.raw(SIGNS[test] ?? "=")} ${next()}`;
+  }
+
   #complement(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
+    if (condition.column.parts !== undefined) return sql`not (${this.#compare(condition, table)})`;
     const column = sql.id(table, condition.column.stored);
     if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);

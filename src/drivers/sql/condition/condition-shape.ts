@@ -1,4 +1,4 @@
-import type { Provider } from "../../../entity/index.ts";
+import { type ColumnDefinition, idParts, type Provider } from "../../../entity/index.ts";
 import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { codecOf, listForm, listValues } from "./column-codec.ts";
 
@@ -51,6 +51,7 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
   const { column, test, value } = condition;
   const start = `${column.name}.${test}`;
   if (value === null) return `${column.name}?,`;
+  if (column.parts !== undefined) return partsShape(condition, provider, values);
   if (test === "in") {
     const list = value as readonly unknown[];
     const form = listForm(provider, column, list.length);
@@ -59,6 +60,17 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
   }
   values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
   return `${start},`;
+}
+
+/** A comparison of an id that consists of other columns: the values of each id one after the other. */
+function partsShape({ column, test, value }: Compare, provider: Provider, values: unknown[]): string {
+  const { parts = [] } = column;
+  const ids = (test === "in" ? value : [value]) as readonly string[];
+  for (const id of ids)
+    idParts(parts, id)?.forEach((part, index) => {
+      values.push(codecOf(provider, parts[index] as ColumnDefinition).encode(part));
+    });
+  return `${column.name}.${test}${ids.length},`;
 }
 
 /** The pattern of `LIKE` for a search; undefined for another comparison. */

@@ -125,8 +125,11 @@ function describeEntity(model: EntityModel, entity: AnyEntity): Described {
     schema: table?.schema,
     existing,
     readOnly,
-    columns: columns.map((column) => [column.stored, column]),
-    unique: [["id"], ...printedUniqueKeys(model, entity)].map((names) => names.map((one) => storedName(entity, one))),
+    columns: columns.filter(({ parts }) => parts === undefined).map((column) => [column.stored, column]),
+    unique: [
+      (entity.columns.id?.parts ?? [entity.columns.id as ColumnDefinition]).map(({ name: part }) => part),
+      ...printedUniqueKeys(model, entity),
+    ].map((names) => names.map((one) => storedName(entity, one))),
     isPartial: entity.softDelete !== undefined,
     references: columns.flatMap(({ stored, relation }) => {
       const known = relation === undefined ? undefined : model.relation(entity, relation);

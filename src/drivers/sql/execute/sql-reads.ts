@@ -1,5 +1,6 @@
-import type { AnyEntity, ColumnDefinition } from "../../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, idParts } from "../../../entity/index.ts";
 import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
+import { codecOf } from "../condition/column-codec.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { byId, sharedReads } from "../fast/shared-reads.ts";
 import type { Fast } from "../fast/switches.ts";
@@ -14,7 +15,7 @@ import {
   selectQuery,
 } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
-import { updateQuery } from "../statement/write-queries.ts";
+import { type Encoded, updateQuery } from "../statement/write-queries.ts";
 
 /** Reads records in a session. */
 export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promise<Row[]> {
@@ -65,13 +66,21 @@ function lockRow(
   const isApart = !isSqlite && looksAt(condition);
   const locked = isApart ? compare(entity.columns.id as ColumnDefinition, "eq", id as string) : condition;
   const lock = isSqlite
-    ? updateQuery(open, entity, condition, new Map([["id", id]]), selection)
+    ? updateQuery(open, entity, condition, unchanged(entity, id as string), selection)
     : selectQuery(open, entity, selection, { condition: locked, lock: strength });
   return session.write({ model: entity.name, operation: "lock" }, async (client) => {
     const rows = rowsOf(selection, await client.queryRaw(lock));
     if (!isApart || rows.length === 0) return rows;
     return rowsOf(selection, await client.queryRaw(selectQuery(open, entity, selection, { condition })));
   });
+}
+
+/** A change of a row with this id that changes nothing. */
+function unchanged({ columns }: AnyEntity, id: string): Encoded {
+  const own = columns.id as ColumnDefinition;
+  const [column = own] = own.parts ?? [];
+  const value = own.parts === undefined ? id : idParts(own.parts, id)?.[0];
+  return new Map([[column.name, codecOf("sqlite", column).encode(value)]]);
 }
 
 /** How many records match. */

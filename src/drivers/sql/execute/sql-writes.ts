@@ -182,6 +182,7 @@ function naming<T>(
 function encodeRow(entity: AnyEntity, data: Row, dialect: Dialect): Map<string, unknown> {
   const encoded = new Map<string, unknown>();
   for (const column of givenColumns(entity, data, dialect)) {
+    if (column.parts !== undefined) continue;
     const value = data[column.name];
     encoded.set(column.name, value === null ? null : codecOf(dialect.provider, column).encode(value));
   }

@@ -7,6 +7,7 @@ import { failureBehind } from "../errors/to-keelson-error.ts";
 import { rowsOf, type Selection } from "../statement/select-query.ts";
 import type { NamedQuery, SqlConnection, SqlSession, Statement } from "../statement/sql-connection.ts";
 import { changedBy, type Encoded, insertStatement, updateStatement } from "../statement/write-queries.ts";
+import { isComposite } from "../tables/names.ts";
 import { printedUniqueKeys } from "../tables/unique-keys.ts";
 import { updatesStatement } from "./updates-statement.ts";
 
@@ -102,7 +103,8 @@ function insertKind(
   names: readonly string[],
   all: Selection,
 ): WriteKind | undefined {
-  if (open.dialect.provider !== WRITES_TOGETHER || !names.includes("id") || unique.size > 0) return undefined;
+  const isApart = !names.includes("id") || unique.size > 0 || isComposite(entity);
+  if (open.dialect.provider !== WRITES_TOGETHER || isApart) return undefined;
   const ofSize = (size: number): Statement => insertStatement(open, entity, names, size, all);
   return {
     key: `insert ${entity.name} ${names.join()}`,
@@ -143,7 +145,7 @@ function updateKind(
   data: Encoded,
   all: Selection,
 ): { readonly kind: WriteKind; readonly values: WriteValues } | undefined {
-  if (open.dialect.provider !== WRITES_TOGETHER) return undefined;
+  if (open.dialect.provider !== WRITES_TOGETHER || isComposite(entity)) return undefined;
   const changed = changedBy(entity, data);
   const compared = comparedColumns(condition);
   const waits = (name: string): boolean => unique.has(name) || entity.columns[name]?.role === "foreignKey";

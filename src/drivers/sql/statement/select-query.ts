@@ -1,4 +1,4 @@
-import type { CompiledQuery, SelectQueryBuilder } from "kysely";
+import type { CompiledQuery, RawBuilder, SelectQueryBuilder } from "kysely";
 import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
 import {
   ALWAYS,
@@ -15,7 +15,7 @@ import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { isComposite, sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
@@ -134,7 +134,11 @@ function writeSelect(
   if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   query = query.where(conditions.build(condition, entity.name));
-  for (const { field, direction } of order)
+  const keys = order.flatMap(({ field, direction }) => {
+    const { parts } = entity.columns[field] as ColumnDefinition;
+    return parts === undefined ? [{ field, direction }] : parts.map(({ name }) => ({ field: name, direction }));
+  });
+  for (const { field, direction } of keys)
     query = query.orderBy(sql.id(entity.name, storedName(entity, field)), (by) => {
       const directed = direction === "asc" ? by.asc() : by.desc();
       // Elsewhere null is the smallest value by nature.
@@ -151,8 +155,21 @@ function writeSelect(
   return query.compile();
 }
 
+/** The text of an id that consists of other columns; see `composeId`. */
+export function idOf({ sql, provider }: SqlBuilder, { name, columns }: AnyEntity): RawBuilder<string> {
+  const parts = (columns.id?.parts ?? []).map(({ stored }) => {
+    const text = sql`cast(${sql.id(name, stored)} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
+    return sql`replace(replace(${text}, '%', '%25'), '~', '%7E')`;
+  });
+  return provider === "mysql"
+    ? sql`concat(${sql.join(parts, sql`, '~', `)})`
+    : sql`${sql.join(parts, sql` || '~' || `)}`;
+}
+
 /** A column of a SELECT. */
-function selected({ sql }: SqlBuilder, entity: AnyEntity, name: string) {
+function selected(builder: SqlBuilder, entity: AnyEntity, name: string) {
+  const { sql } = builder;
+  if (name === "id" && isComposite(entity)) return idOf(builder, entity).as(name);
   const stored = storedName(entity, name);
   return stored === name ? (`${entity.name}.${name}` as const) : sql.id(entity.name, stored).as(name);
 }

@@ -6,8 +6,8 @@ import { codecOf } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { type Slot, Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { countsVersion } from "../session/connection.ts";
-import { sourceOf, storedName, tableOf } from "../tables/names.ts";
-import type { Selection } from "./select-query.ts";
+import { isComposite, sourceOf, storedName, tableOf } from "../tables/names.ts";
+import { idOf, type Selection } from "./select-query.ts";
 import { type NamedQuery, type SqlConnection, type Statement, toStatement } from "./sql-connection.ts";
 
 /** Values of a row as they travel, by column. */
@@ -72,16 +72,19 @@ function writeInsert(
   const slots = new Slots();
   const rows = Array.from({ length: size }, () => slotsFor(builder, entity, names, slots));
   const insert = builder.db.insertInto(tableOf(entity)).values(rows);
-  return compiled(insert, entity, returning);
+  return compiled(insert, builder, entity, returning);
 }
 
 function compiled(
   query: { returning(columns: string[]): { compile(): CompiledQuery }; compile(): CompiledQuery },
+  builder: SqlBuilder,
   entity: AnyEntity,
   returning: Selection | undefined,
 ): CompiledQuery {
-  const names = returning?.names.map((name) => storedName(entity, name));
-  return (names === undefined ? query : query.returning(names)).compile();
+  const names = returning?.names.map((name) =>
+    name === "id" && isComposite(entity) ? idOf(builder, entity).as(name) : storedName(entity, name),
+  );
+  return (names === undefined ? query : query.returning(names as string[])).compile();
 }
 
 /**
@@ -108,7 +111,7 @@ export function insertWhereQuery(
       .insertInto(tableOf(entity))
       .columns(names.map((name) => storedName(entity, name)))
       .expression(sql`select ${own}${from} where ${new ConditionBuilder(builder, slots).buildForNew(left)}` as never);
-    return compiled(insert, entity, returning);
+    return compiled(insert, builder, entity, returning);
   };
   return statements
     .get(`insert ${entity.name} ${names.join()} where ${where} ${returning?.key ?? ""}`, write)
@@ -159,7 +162,7 @@ export function updateStatement(
       .updateTable(sourceOf(entity))
       .set({ ...slotsFor(builder, entity, names, slots), ...nextVersion(builder, entity, counts) })
       .where(ownRows(builder, entity, condition, slots, "no key update"));
-    return compiled(update, entity, returning);
+    return compiled(update, builder, entity, returning);
   };
   return statements.get(`update ${entity.name} ${names.join()} ${where} ${returning?.key ?? ""}`, write);
 }
@@ -212,6 +215,7 @@ function ownRows(
   const { provider, sql, db } = builder;
   const name = provider === "mysql" && lock === "update" ? tableOf(entity) : entity.name;
   const matching = new ConditionBuilder(builder, slots).build(condition, name);
+  if (isComposite(entity)) return matching;
   const stored = storedName(entity, "id");
   const found = db.selectFrom(sourceOf(entity, name)).select(stored).where(matching);
   const id = sql.id(name, stored);

@@ -14,6 +14,11 @@ export function sourceOf(entity: AnyEntity, calledHere: string = entity.name): s
   return table === calledHere ? table : `${table} as ${calledHere}`;
 }
 
+/** Whether the ids of an entity consist of other columns. */
+export function isComposite({ columns }: AnyEntity): boolean {
+  return columns.id?.parts !== undefined;
+}
+
 /** What the database calls a column. */
 export function storedName({ columns }: AnyEntity, name: string): string {
   return (columns[name] as ColumnDefinition).stored;

@@ -1,0 +1,68 @@
+import { EQUALITY_OPERATORS, type FieldKind, ORDER_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+import { readSchema } from "./read-schema.ts";
+import { idKind } from "./string.ts";
+
+/** Between the parts of an id; in a part it is written as %7E. */
+const SEPARATOR = "~";
+
+/** A part of an id, as text. */
+function partText(value: unknown): string {
+  const text = value instanceof Date ? value.toISOString() : String(value);
+  return text.replaceAll("%", "%25").replaceAll(SEPARATOR, "%7E");
+}
+
+/** The id that consists of these values. */
+export function composeId(values: readonly unknown[]): string {
+  return values.map(partText).join(SEPARATOR);
+}
+
+function textsOf(id: string): string[] {
+  return id.split(SEPARATOR).map((text) => text.replaceAll("%7E", SEPARATOR).replaceAll("%25", "%"));
+}
+
+/** A column that an id has a part of. */
+interface Part {
+  readonly kind: FieldKind;
+}
+
+/** The values of an id's parts; undefined for a text that is no such id. */
+export function idParts(parts: readonly Part[], id: string): readonly unknown[] | undefined {
+  const texts = textsOf(id);
+  if (texts.length !== parts.length) return undefined;
+  const values: unknown[] = [];
+  for (const [index, { kind }] of parts.entries()) {
+    const found = kind.parse(texts[index] as string);
+    if (!found.ok) return undefined;
+    values.push(found.value);
+  }
+  return values;
+}
+
+/**
+ * The kind of ids that consist of the values of several columns: "acme~ann". They sort like these.
+ * @param parts the columns, whose kinds are known once all entities are
+ */
+export function compositeIdKind(parts: readonly Part[]): FieldKind<string> {
+  const convert = (value: unknown): Parsed<string> => {
+    const values = typeof value === "string" ? idParts(parts, value) : undefined;
+    return values === undefined
+      ? unreadable(`must be an id of ${parts.length} parts with "~" between them`)
+      : parsed(composeId(values));
+  };
+  return Object.freeze<FieldKind<string>>({
+    ...idKind,
+    operators: new Set([...EQUALITY_OPERATORS, ...ORDER_OPERATORS]),
+    parse: convert,
+    accepts: (value): value is string => typeof value === "string" && value === composeId(idParts(parts, value) ?? []),
+    convert,
+    schema: () => readSchema(convert).meta({ type: "string", pattern: `^[^~]+(~[^~]+){${parts.length - 1}}$` }),
+    compare(a, b) {
+      const [one, other] = [idParts(parts, a), idParts(parts, b)];
+      for (const [index, { kind }] of parts.entries()) {
+        const order = kind.compare(one?.[index], other?.[index]);
+        if (order !== 0) return order;
+      }
+      return 0;
+    },
+  });
+}
