@@ -6,7 +6,7 @@ import type { Draft } from "./import-plan.ts";
  * @param lose takes what entities cannot say, and why
  */
 export function addKeys(
-  { table, names, calls, id }: Draft,
+  { table, names, calls }: Draft,
   lose: (what: "uniques" | "indexes", sentence: string) => void,
 ): void {
   const namesOf = ({ columns }: TableIndex): readonly string[] | undefined => {
@@ -28,7 +28,7 @@ export function addKeys(
     const found = index.special === undefined ? namesOf(index) : undefined;
     const isKnown = found?.every((name) => !["createdAt", "updatedAt"].includes(name)) === true;
     if (found === undefined) sayMissing("indexes", index);
-    else if (isKnown && !said.has(found.join()) && found.join() !== "id" && index.columns.join() !== id.name)
+    else if (isKnown && !said.has(found.join()) && found.join() !== "id")
       calls.push(`index([${found.map((name) => JSON.stringify(name)).join(", ")}])`);
     said.add(found?.join() ?? "");
   }

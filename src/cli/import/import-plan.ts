@@ -1,4 +1,5 @@
-import type { TableColumn, TableShape } from "./database-shape.ts";
+import type { ChosenId } from "./choose-id.ts";
+import type { TableShape } from "./database-shape.ts";
 
 /** One field or relation of an entity, as it is written. */
 export interface MemberPlan {
@@ -36,8 +37,7 @@ export interface Count {
 
 /** An entity under construction. */
 export interface Draft extends EntityPlan {
-  /** The column of the id. */
-  readonly id: TableColumn;
+  readonly id: Exclude<ChosenId, { readonly why: string }>;
   /** Names that are taken: of members, and of what they reserve. */
   readonly taken: Set<string>;
   /** Fields and keys by the column that holds them. */

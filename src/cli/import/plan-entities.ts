@@ -1,5 +1,6 @@
 import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
 import { addKeys } from "./add-keys.ts";
+import { chooseId } from "./choose-id.ts";
 import { type DatabaseShape, fullName, type Reference, type TableColumn, type TableShape } from "./database-shape.ts";
 import { type FieldCode, fieldOf, literalOf } from "./field-of.ts";
 import type { Draft, ImportPlan } from "./import-plan.ts";
@@ -91,43 +92,27 @@ class Planner {
   }
 
   #begin(table: TableShape, name: string): void {
-    const { key, columns, isView } = table;
-    const single = table.uniques.find(({ columns: list, special }) => list.length === 1 && special === undefined)
-      ?.columns[0];
-    const named = isView ? columns.find((column) => column.name.toLowerCase() === "id")?.name : single;
-    const id = columns.find(
-      (column) => column.name === (key.length === 1 ? key[0] : key.length === 0 ? named : undefined),
-    );
-    const field = id && this.#fieldOf(id);
-    if (id === undefined || field === undefined || !ID_KINDS.has(field.maker)) {
-      const why =
-        key.length > 1
-          ? `its key has ${key.length} columns (${key.join(", ")})`
-          : id === undefined
-            ? "it has no key"
-            : `its key "${id.name}" has the type ${id.type}`;
-      this.#lose("tables", `${fullName(table)}: no entity, because ${why}`);
+    const id = chooseId(table, (column) => this.#fieldOf(column));
+    if ("why" in id) {
+      this.#lose("tables", `${fullName(table)}: no entity, because ${id.why}`);
       this.#loseAll(table);
       return;
     }
-    const kind = field.maker === "text" ? "string" : field.maker;
-    const isMade = id.isCounted || (id.default !== undefined && kind === "uuid");
-    const from = isMade ? "database" : kind === "uuid" ? "keelson" : "caller";
-    const isUsual = from === ID_KINDS.get(kind);
-    const code = `${kind}${id.name === "id" ? "" : `.column(${JSON.stringify(id.name)})`}`;
-    const calls = [`id(${code}${isUsual || isView ? "" : `, { from: ${JSON.stringify(from)} }`})`];
     const schema = table.schema === undefined ? "" : `, { schema: ${JSON.stringify(table.schema)} }`;
-    if (table.name !== name || schema !== "") calls.push(`table(${JSON.stringify(table.name)}${schema})`);
+    const isNamed = table.name !== name || schema !== "";
     this.#drafts.set(fullName(table), {
       name,
       table,
       id,
       members: [],
-      calls,
-      constructors: new Set([kind]),
+      calls: [
+        ...("column" in id ? [id.call] : []),
+        ...(isNamed ? [`table(${JSON.stringify(table.name)}${schema})`] : []),
+      ],
+      constructors: new Set("column" in id ? [id.maker] : []),
       related: new Set(),
       taken: new Set(),
-      names: new Map([[id.name, "id"]]),
+      names: new Map("column" in id ? [[id.column.name, "id"]] : []),
     });
   }
 
@@ -143,7 +128,7 @@ class Planner {
   }
 
   #addColumns(draft: Draft): void {
-    const { table, id, calls } = draft;
+    const { table, id, calls, names } = draft;
     const moments = timestampsOf(table.columns);
     const references = new Map<string, Reference>();
     for (const reference of table.references) {
@@ -162,12 +147,14 @@ class Planner {
     }
     let isWritable = !table.isView;
     for (const column of table.columns) {
-      if (column === id || moments?.columns.includes(column.name)) continue;
+      if (("column" in id && column === id.column) || moments?.columns.includes(column.name)) continue;
       const reference = references.get(column.name);
       if (reference !== undefined) this.#addRelation(draft, column, reference);
       else if (!this.#addField(draft, column))
         isWritable &&= !column.required || column.default !== undefined || column.isComputed;
     }
+    if ("parts" in id)
+      calls.unshift(`id([${id.parts.map((part) => JSON.stringify(names.get(part.name))).join(", ")}])`);
     calls.push(moments === undefined ? "timestamps(false)" : moments.call);
     calls.push(isWritable ? "existing()" : "readOnly()");
   }
@@ -175,7 +162,7 @@ class Planner {
   #referenceProblem({ id }: Draft, reference: Reference): string | undefined {
     const { columns, table, schema } = reference;
     if (columns.length > 1) return `it has ${columns.length} columns`;
-    if (columns[0] === id.name) return "its column is the key";
+    if ("column" in id && columns[0] === id.column.name) return "its column is the key";
     if (!this.#drafts.has(fullName({ schema, name: table })))
       return `${fullName({ schema, name: table })} is no entity`;
     return this.#leadsToId(reference) ? undefined : `it refers to "${reference.targets.join(", ")}" and not to the key`;
@@ -300,12 +287,3 @@ class Planner {
 }
 
 const COUNTED: readonly Counted[] = ["tables", "columns", "keys", "uniques", "indexes", "references", "others"];
-
-/** Constructors that ids may have, and who makes such ids unless the entity says otherwise. */
-const ID_KINDS: ReadonlyMap<string, string> = new Map([
-  ["int", "database"],
-  ["bigint", "database"],
-  ["uuid", "keelson"],
-  ["string", "caller"],
-  ["text", "caller"],
-]);
