@@ -37,7 +37,8 @@ export function chooseId(table: TableShape, fieldOf: (column: TableColumn) => Fi
     return { why: `its key "${column.name}" has the type ${column.type}` };
   const maker = field.maker === "text" ? "string" : field.maker;
   const isMade = column.isCounted || (column.default !== undefined && maker === "uuid");
-  const from = isMade ? "database" : maker === "uuid" ? "keelson" : "caller";
+  const isOurs = maker === "uuid" || column.isAppMade === true;
+  const from = isMade ? "database" : isOurs ? "keelson" : "caller";
   const options = from === KINDS.get(maker) || isView ? "" : `, { from: ${JSON.stringify(from)} }`;
   const code = `${maker}${column.name === "id" ? "" : `.column(${JSON.stringify(column.name)})`}`;
   return { column, maker, call: `id(${code}${options})` };

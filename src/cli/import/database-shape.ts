@@ -36,6 +36,8 @@ export interface TableColumn {
   readonly default?: string | undefined;
   /** Whether the database counts the value up: a sequence, an identity. */
   readonly isCounted: boolean;
+  /** Whether the app makes the value of a new row, as Prisma does. @default false */
+  readonly isAppMade?: boolean | undefined;
   /** Whether the database computes the value. */
   readonly isComputed: boolean;
   readonly comment?: string | undefined;

@@ -32,7 +32,7 @@ function sharedPrefix(names: readonly string[]): string {
 /** The pair of columns that hold when a record was made and changed. */
 export function timestampsOf(
   columns: readonly TableColumn[],
-): { readonly columns: readonly string[]; readonly call: string } | undefined {
+): { readonly columns: readonly string[]; readonly call: string | undefined } | undefined {
   const find = (pattern: RegExp): string | undefined =>
     columns.find(
       ({ name, type, required, isComputed }) =>
@@ -43,7 +43,7 @@ export function timestampsOf(
   if (createdAt === undefined || updatedAt === undefined) return undefined;
   const isUsual = createdAt === "createdAt" && updatedAt === "updatedAt";
   const names = `{ createdAt: ${JSON.stringify(createdAt)}, updatedAt: ${JSON.stringify(updatedAt)} }`;
-  return { columns: [createdAt, updatedAt], call: `timestamps(${isUsual ? "true" : names})` };
+  return { columns: [createdAt, updatedAt], call: isUsual ? undefined : `timestamps(${names})` };
 }
 
 export function isAloneUnique({ uniques }: TableShape, column: string): boolean {

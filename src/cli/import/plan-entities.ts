@@ -155,7 +155,8 @@ class Planner {
     }
     if ("parts" in id)
       calls.unshift(`id([${id.parts.map((part) => JSON.stringify(names.get(part.name))).join(", ")}])`);
-    calls.push(moments === undefined ? "timestamps(false)" : moments.call);
+    if (moments === undefined) calls.push("timestamps(false)");
+    else if (moments.call !== undefined) calls.push(moments.call);
     calls.push(isWritable ? "existing()" : "readOnly()");
   }
 

@@ -87,7 +87,16 @@ async function parse(text: string): Promise<Datamodel> {
     if (parsed.datamodel === undefined) throw parsed.error;
     return parsed.datamodel;
   } catch (error) {
-    throw new ConfigurationError(`Prisma refuses the schema: ${(error as Error).message}`, { cause: error });
+    throw new ConfigurationError(`Prisma refuses the schema: ${reasonOf(error as Error)}`, { cause: error });
+  }
+}
+
+/** Prisma's report, which may be in JSON. */
+function reasonOf({ message }: Error): string {
+  try {
+    return (JSON.parse(message) as { readonly message: string }).message;
+  } catch {
+    return message;
   }
 }
 
@@ -162,24 +171,24 @@ function tableOf(
   };
 }
 
+/** Functions of Prisma's that make ids in the app. */
+const APP_MADE: ReadonlySet<string> = new Set(["cuid", "uuid", "ulid", "nanoid"]);
+
 function columnOf(field: Field, enums: Datamodel["enums"]): TableColumn {
-  const made = field.default as { readonly name?: string } | undefined;
-  const isCall = typeof made === "object" && made !== null && made.name !== undefined;
+  const made = field.default as { readonly name?: string } | string | number | boolean | undefined;
+  const call = typeof made === "object" ? made.name : undefined;
   const declared = field.kind === "enum" ? enums.find(({ name }) => name === field.type) : undefined;
+  const isAppMade = call !== undefined && APP_MADE.has(call);
+  const word = declared?.values.find(({ name }) => name === made)?.dbName ?? made;
   return {
     name: stored(field),
     type: declared === undefined ? typeOf(field) : "enum",
     isArray: field.isList,
     enum: declared === undefined ? undefined : (declared.dbName ?? declared.name),
     required: field.isRequired,
-    // Prisma makes some ids itself; the others are the database's.
-    default:
-      made === undefined || (isCall && ["cuid", "uuid", "ulid", "nanoid"].includes(made.name ?? ""))
-        ? undefined
-        : isCall
-          ? `${made.name}()`
-          : literal(made),
-    isCounted: isCall && made.name === "autoincrement",
+    default: made === undefined || isAppMade ? undefined : call === undefined ? literal(word) : `${call}()`,
+    isAppMade,
+    isCounted: call === "autoincrement",
     isComputed: false,
     comment: field.documentation,
   };

@@ -54,4 +54,18 @@ export const AWKWARD: Readonly<Record<string, readonly string[]>> = {
     "insert into profile (id, user_ref, picture) values (7, 1, x'0102ff')",
     "insert into country values ('de', 'Germany')",
   ],
+  MariaDB: [
+    "create table `User` (`userId` int auto_increment primary key, `Full Name` varchar(80) not null, email varchar(190) unique, manager int, mood enum('sad', 'ok', 'very happy') not null default 'ok' comment 'How they are.', born date, wakes time(3), `select` tinyint(1) not null default 1, created_at datetime(3) not null default current_timestamp(3), updated_at datetime(3) not null default current_timestamp(3), constraint boss foreign key (manager) references `User` (`userId`)) default character set utf8mb4 collate utf8mb4_nopad_bin comment 'People who log in.'",
+    "create table orders (id char(36) primary key, number varchar(20) not null, buyer int not null, total decimal(12,2) not null default 0, weight double, note json, upper_number varchar(20) generated always as (upper(number)) stored, constraint bought foreign key (buyer) references `User` (`userId`) on delete cascade, unique (buyer, number), constraint positive check (total >= 0)) default character set utf8mb4 collate utf8mb4_nopad_bin",
+    "create table order_lines (order_id char(36) not null, line int unsigned not null, sku text, primary key (order_id, line), foreign key (order_id) references orders (id) on delete cascade) default character set utf8mb4 collate utf8mb4_nopad_bin",
+    "create table tags (id bigint auto_increment primary key, word varchar(40) not null) default character set utf8mb4 collate utf8mb4_nopad_bin",
+    "create table order_tags (order_id char(36) not null, tag_id bigint not null, primary key (order_id, tag_id), foreign key (order_id) references orders (id), foreign key (tag_id) references tags (id)) default character set utf8mb4 collate utf8mb4_nopad_bin",
+    "create table logs (at datetime(3), line text)",
+    "create view rich as select id, number, total from orders where total > 100",
+    "insert into `User` (`Full Name`, email, manager, born, wakes) values ('Ann', 'ann@x.example', null, '1990-02-28', '07:30:00'), ('Bob', null, 1, null, null)",
+    "insert into orders (id, number, buyer, total, weight, note) values ('x', '1', 1, 120.50, 1.5, '{\"a\":[1,2]}'), ('y', '2', 2, 5000, null, null)",
+    "insert into tags (word) values ('red')",
+    "insert into order_tags select id, 1 from orders",
+    "insert into order_lines values ('x', 1, 'a')",
+  ],
 };

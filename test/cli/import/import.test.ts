@@ -1,12 +1,16 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/run-cli.ts";
 import type { AnyEntity, EntityLike } from "../../../src/entity/index.ts";
-import { resolveEntity } from "../../../src/index.ts";
+import { type Driver, prisma, resolveEntity } from "../../../src/index.ts";
 import { createTestApp } from "../../../src/testing/index.ts";
 import { compileProblems } from "../../support/compile-problems.ts";
+import { freshMysql } from "../../support/databases.ts";
+import { generatedClient } from "../../support/generate-client.ts";
+import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
 import { repositoryRoot } from "../../support/source-files.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 import { AWKWARD } from "./awkward-tables.ts";
@@ -35,7 +39,19 @@ async function keelson(...words: string[]): Promise<{ code: unknown; said: strin
   return { code: await runCli(words, terminal), ...written };
 }
 
-describe.each(SQL_DATABASES)("keelson import on %s", (name, open) => {
+/** MariaDB is reached through a client of Prisma's, which is made of the entities. */
+async function openMariadb(): Promise<SqlDatabase> {
+  const { url, drop } = await freshMysql();
+  const rows = async (statement: string) => (await askMysql(url, [statement])) as unknown as Record<string, unknown>[];
+  return { driver: undefined as never, url, rows, drop };
+}
+
+const DATABASES: typeof SQL_DATABASES = [
+  ...SQL_DATABASES,
+  ...((await whyNoMysql()) === undefined ? [["MariaDB", openMariadb] as const] : []),
+];
+
+describe.each(DATABASES)("keelson import on %s", (name, open) => {
   let database: SqlDatabase;
   let folder: string;
   let out: string;
@@ -54,6 +70,13 @@ describe.each(SQL_DATABASES)("keelson import on %s", (name, open) => {
   const run = (...more: string[]) => keelson("import", database.url, `--out=${out}`, ...schemas, ...more);
   const entities = async (): Promise<readonly EntityLike[]> =>
     ((await import(pathToFileURL(join(out, "index.ts")).href)) as { entities: readonly EntityLike[] }).entities;
+
+  async function driverFor(readable: readonly EntityLike[]): Promise<Driver> {
+    if (name !== "MariaDB") return database.driver;
+    const Client = await generatedClient(readable, "mysql");
+    const adapter = new PrismaMariaDb(database.url);
+    return prisma(new Client({ adapter }), { adapter });
+  }
 
   it("writes entities that compile, and lists what they cannot say", async () => {
     const { code, said, error } = await run();
@@ -78,7 +101,9 @@ describe.each(SQL_DATABASES)("keelson import on %s", (name, open) => {
     const [columns] = await database.rows(
       name === "PostgreSQL"
         ? "select count(*)::int as n from information_schema.columns where table_schema in ('public', 'sales')"
-        : "select count(*) as n from sqlite_master m join pragma_table_xinfo(m.name) where m.type in ('table', 'view') and m.name not like 'sqlite_%'",
+        : name === "MariaDB"
+          ? "select count(*) as n from information_schema.columns where table_schema = database()"
+          : "select count(*) as n from sqlite_master m join pragma_table_xinfo(m.name) where m.type in ('table', 'view') and m.name not like 'sqlite_%'",
     );
     expect(counts.columns?.found).toBe(Number(columns?.n));
   });
@@ -102,20 +127,25 @@ describe.each(SQL_DATABASES)("keelson import on %s", (name, open) => {
       ...(resolveEntity(one as never) as AnyEntity),
       rules: { read: ["everyone"] },
     }));
-    const app = createTestApp({ entities: readable as never, driver: database.driver } as never);
+    const app = createTestApp({ entities: readable as never, driver: await driverFor(readable) } as never);
     try {
       await app.api.ready;
       for (const entity of readable) {
         const { status, body } = await app.as({ id: "ann" }).request("GET", `/api/${pathOf(entity)}?_limit=100`);
         expect(status, `${entity.name}: ${JSON.stringify(body)}`).toBe(200);
-        const table = `${entity.table?.schema === undefined ? "" : `"${entity.table.schema}".`}"${entity.table?.name ?? entity.name}"`;
+        const quote = name === "MariaDB" ? "`" : '"';
+        const table = [entity.table?.schema, entity.table?.name ?? entity.name]
+          .flatMap((part) => (part === undefined ? [] : [`${quote}${part}${quote}`]))
+          .join(".");
         const rows = await database.rows(`select * from ${table}`);
         const shown = body as Record<string, unknown>[];
         expect(shown.length, entity.name).toBe(rows.length);
-        const id = entity.columns.id?.stored as string;
+        const id = entity.columns.id as AnyEntity["columns"][string];
+        const idOf = (row: Record<string, unknown>) =>
+          (id.parts ?? [id]).map((part) => String(row[part.stored])).join("~");
         for (const row of rows) {
-          const record = shown.find((one) => String(one.id) === String(row[id])) as Record<string, unknown>;
-          for (const column of Object.values(entity.columns))
+          const record = shown.find((one) => String(one.id) === idOf(row)) as Record<string, unknown>;
+          for (const column of Object.values(entity.columns).filter(({ parts }) => parts === undefined))
             expect(plain(record[column.name]), `${entity.name}.${column.name}`).toEqual(
               asShown(column.kind.column.scalar, row[column.stored], column.kind.column.scale),
             );
@@ -161,6 +191,8 @@ function asShown(scalar: string, value: unknown, scale = 0): unknown {
       return value instanceof Date
         ? `${value.getFullYear()}-${String(value.getMonth() + 1).padStart(2, "0")}-${String(value.getDate()).padStart(2, "0")}`
         : value;
+    case "Time":
+      return String(value).replace(/\.000$/, "");
     case "Bytes":
       return Buffer.from(value as ArrayBuffer).toString("base64");
     case "Json":
@@ -169,3 +201,80 @@ function asShown(scalar: string, value: unknown, scale = 0): unknown {
       return value;
   }
 }
+
+describe("keelson import --prisma", () => {
+  it("writes the entities of a schema, whose own tables they then fit", async () => {
+    const folder = await makeFolder();
+    try {
+      const out = join(folder, "entities");
+      await writeFile(
+        join(folder, "schema.prisma"),
+        `datasource db {
+  provider = "postgresql"
+}
+enum Role {
+  ADMIN
+  USER  @map("plain user")
+}
+/// People who log in.
+model User {
+  id Int @id @default(autoincrement())
+  email String @unique
+  role Role @default(USER)
+  posts Post[]
+  profile Profile?
+  @@map("users")
+}
+model Profile {
+  id Int @id @default(autoincrement())
+  bio String?
+  user User @relation(fields: [userId], references: [id], onDelete: Cascade)
+  userId Int @unique @map("user_id")
+}
+model Post {
+  id String @id @default(uuid())
+  createdAt DateTime @default(now())
+  updatedAt DateTime @updatedAt
+  title String @db.VarChar(80)
+  views BigInt @default(0)
+  price Decimal? @db.Decimal(10, 2)
+  author User? @relation(fields: [authorId], references: [id])
+  authorId Int?
+  tags Tag[]
+  @@index([authorId, title])
+}
+model Tag {
+  name String @id
+  posts Post[]
+}
+`,
+      );
+      const { code, said, error } = await keelson(
+        "import",
+        `--prisma=${join(folder, "schema.prisma")}`,
+        `--out=${out}`,
+      );
+      expect([code, error]).toEqual([0, ""]);
+      expect(said.replaceAll(out, "<out>")).toMatchSnapshot();
+      const files = await readdir(out);
+      const texts = await Promise.all(
+        files.map(async (file) => `// ${file}\n${await readFile(join(out, file), "utf8")}`),
+      );
+      expect(texts.join("\n")).toMatchSnapshot();
+      expect(compileProblems(files.map((file) => join(out, file)))).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("says what is wrong with what it was given", async () => {
+    expect(await keelson("import", "redis://localhost")).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("begins with postgresql:, mysql:, mariadb: or file:"),
+    });
+    expect((await keelson("import", "postgresql://nobody@127.0.0.1:1/none")).error).toMatch(
+      /The database cannot be read/,
+    );
+    expect((await keelson("import", "--prisma=/none.prisma")).error).toMatch(/none\.prisma/);
+  });
+});

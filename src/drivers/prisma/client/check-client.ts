@@ -57,6 +57,7 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
     }
     const known = new Set(Object.keys(fields)); // a proxy that has every name
     for (const column of Object.values(entity.columns)) {
+      if (column.parts !== undefined) continue;
       const at = `model ${entity.name} of the Prisma client has`;
       const problem = known.has(column.name)
         ? typeProblem(at, column, fields[column.name] as ClientField, providers)

@@ -1,4 +1,4 @@
-import { type AnyEntity, ConfigurationError, type Provider } from "../../../entity/index.ts";
+import { type AnyEntity, ConfigurationError, type EntityModel, type Provider } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
 import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
 import { clientForm } from "./client-values.ts";
@@ -31,6 +31,7 @@ export async function createClientConnection(
   context: DriverContext,
 ): Promise<ClientConnection> {
   const { entities } = context.model;
+  refuseBeyondPrisma(context.model);
   const hasJson = entities.some(({ columns }) =>
     Object.values(columns).some(({ kind }) => kind.column.scalar === "Json"),
   );
@@ -48,6 +49,23 @@ export async function createClientConnection(
     dbNull,
     planOf: (entity) => plans.get(connection.entityOf(entity)) as ClientPlan,
   } satisfies ClientConnection);
+}
+
+/** @throws ConfigurationError for what a client has no words for, and its adapter has */
+function refuseBeyondPrisma(model: EntityModel): void {
+  const composite = model.entities
+    .filter(({ columns }) => columns.id?.parts !== undefined)
+    .map(({ name }) => `${name}.id()`);
+  const through = model.entities.flatMap((entity) =>
+    model
+      .relationsOf(entity)
+      .flatMap((relation) => (relation.through === undefined ? [] : [`${entity.name}.${relation.name}`])),
+  );
+  const beyond = [...composite, ...through];
+  if (beyond.length > 0)
+    throw new ConfigurationError(
+      `${beyond.join(", ")}: ids of several columns and pairs in tables with names of their own need the client's adapter; pass it as well: prisma(client, { adapter })`,
+    );
 }
 
 /**
