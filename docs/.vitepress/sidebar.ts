@@ -35,6 +35,8 @@ const groups: readonly {
     folder: "guides",
     first: [
       "cli",
+      "existing-database",
+      "identifiers",
       "adapters",
       "client",
       "openapi",

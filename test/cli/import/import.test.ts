@@ -1,43 +1,16 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli } from "../../../src/cli/run-cli.ts";
-import type { AnyEntity, EntityLike } from "../../../src/entity/index.ts";
-import { type Driver, prisma, resolveEntity } from "../../../src/index.ts";
-import { createTestApp } from "../../../src/testing/index.ts";
+import type { EntityLike } from "../../../src/entity/index.ts";
+import { type Driver, prisma } from "../../../src/index.ts";
 import { compileProblems } from "../../support/compile-problems.ts";
 import { freshMysql } from "../../support/databases.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 import { askMysql, whyNoMysql } from "../../support/mysql-server.ts";
-import { repositoryRoot } from "../../support/source-files.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 import { AWKWARD } from "./awkward-tables.ts";
-
-/** A folder of the repository, where the package's name means its source. */
-async function makeFolder(): Promise<string> {
-  await mkdir(join(repositoryRoot, ".cache"), { recursive: true });
-  return mkdtemp(join(repositoryRoot, ".cache/import-"));
-}
-
-async function keelson(...words: string[]): Promise<{ code: unknown; said: string; error: string }> {
-  const written = { said: "", error: "" };
-  const stream = (name: "said" | "error") => ({
-    write: (text: string) => {
-      written[name] += text;
-      return true;
-    },
-  });
-  const terminal = {
-    stdin: process.stdin,
-    stdout: stream("said"),
-    stderr: stream("error"),
-    interactive: false,
-    colors: false,
-  } as unknown as Parameters<typeof runCli>[1];
-  return { code: await runCli(words, terminal), ...written };
-}
+import { entitiesIn, expectSameRows, keelson, makeFolder } from "./imported.ts";
 
 /** MariaDB is reached through a client of Prisma's, which is made of the entities. */
 async function openMariadb(): Promise<SqlDatabase> {
@@ -68,9 +41,6 @@ describe.each(DATABASES)("keelson import on %s", (name, open) => {
   });
   const schemas = name === "PostgreSQL" ? ["--schemas=public,sales"] : [];
   const run = (...more: string[]) => keelson("import", database.url, `--out=${out}`, ...schemas, ...more);
-  const entities = async (): Promise<readonly EntityLike[]> =>
-    ((await import(pathToFileURL(join(out, "index.ts")).href)) as { entities: readonly EntityLike[] }).entities;
-
   async function driverFor(readable: readonly EntityLike[]): Promise<Driver> {
     if (name !== "MariaDB") return database.driver;
     const Client = await generatedClient(readable, "mysql");
@@ -123,84 +93,9 @@ describe.each(DATABASES)("keelson import on %s", (name, open) => {
   });
 
   it("gives entities that start untouched, and list each row as SQL does", async () => {
-    const readable = (await entities()).map((one) => ({
-      ...(resolveEntity(one as never) as AnyEntity),
-      rules: { read: ["everyone"] },
-    }));
-    const app = createTestApp({ entities: readable as never, driver: await driverFor(readable) } as never);
-    try {
-      await app.api.ready;
-      for (const entity of readable) {
-        const { status, body } = await app.as({ id: "ann" }).request("GET", `/api/${pathOf(entity)}?_limit=100`);
-        expect(status, `${entity.name}: ${JSON.stringify(body)}`).toBe(200);
-        const quote = name === "MariaDB" ? "`" : '"';
-        const table = [entity.table?.schema, entity.table?.name ?? entity.name]
-          .flatMap((part) => (part === undefined ? [] : [`${quote}${part}${quote}`]))
-          .join(".");
-        const rows = await database.rows(`select * from ${table}`);
-        const shown = body as Record<string, unknown>[];
-        expect(shown.length, entity.name).toBe(rows.length);
-        const id = entity.columns.id as AnyEntity["columns"][string];
-        const idOf = (row: Record<string, unknown>) =>
-          (id.parts ?? [id]).map((part) => String(row[part.stored])).join("~");
-        for (const row of rows) {
-          const record = shown.find((one) => String(one.id) === idOf(row)) as Record<string, unknown>;
-          for (const column of Object.values(entity.columns).filter(({ parts }) => parts === undefined))
-            expect(plain(record[column.name]), `${entity.name}.${column.name}`).toEqual(
-              asShown(column.kind.column.scalar, row[column.stored], column.kind.column.scale),
-            );
-        }
-      }
-    } finally {
-      await app.close();
-    }
+    await expectSameRows(await entitiesIn(out), driverFor, database, name === "MariaDB" ? "`" : '"');
   });
 });
-
-function pathOf(entity: AnyEntity): string {
-  return routeSegmentOf(entity);
-}
-
-const { routeSegment: routeSegmentOf } = await import("../../../src/kernel/index.ts");
-
-/** A value of a response, without what JSON may write in two ways. */
-function plain(value: unknown): unknown {
-  return value === undefined ? null : value;
-}
-
-/** A value of SQL as a response has it. */
-function asShown(scalar: string, value: unknown, scale = 0): unknown {
-  if (value === null) return null;
-  switch (scalar) {
-    case "BigInt":
-      return String(value);
-    case "Decimal":
-      return Number(value).toFixed(scale);
-    case "Int":
-    case "Float":
-      return Number(value);
-    case "Boolean":
-      return value === true || Number(value) === 1;
-    case "DateTime":
-      return (
-        value instanceof Date
-          ? value
-          : new Date(`${String(value).replace(" ", "T")}${/Z|[+-]\d\d/.test(String(value).slice(10)) ? "" : "Z"}`)
-      ).toISOString();
-    case "Date":
-      return value instanceof Date
-        ? `${value.getFullYear()}-${String(value.getMonth() + 1).padStart(2, "0")}-${String(value.getDate()).padStart(2, "0")}`
-        : value;
-    case "Time":
-      return String(value).replace(/\.000$/, "");
-    case "Bytes":
-      return Buffer.from(value as ArrayBuffer).toString("base64");
-    case "Json":
-      return typeof value === "string" ? JSON.parse(value) : value;
-    default:
-      return value;
-  }
-}
 
 describe("keelson import --prisma", () => {
   it("writes the entities of a schema, whose own tables they then fit", async () => {

@@ -3,9 +3,13 @@ import { join } from "node:path";
 import {
   type AnyEntity,
   belongsTo,
+  bigint,
   bool,
+  bytes,
   ConfigurationError,
+  date,
   datetime,
+  decimal,
   type EntityLike,
   email,
   entity,
@@ -24,7 +28,9 @@ import {
   selfRef,
   string,
   text,
+  time,
   toPrismaSchema,
+  uuid,
 } from "keelson";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { request, startApp } from "../../support/http.ts";
@@ -33,7 +39,10 @@ import { repositoryRoot } from "../../support/source-files.ts";
 import { membersOf } from "./members-of.ts";
 import { columnOf, namesIn, tableBelow } from "./table-below.ts";
 
-const CONSTRUCTORS = { string, text, email, enums: enums("a", "b"), int, float, bool, datetime, json };
+const CONSTRUCTORS = {
+  ...{ string, text, email, enums: enums("a", "b"), int, bigint, float, decimal: decimal(10, 2), bool },
+  ...{ datetime, date, time, uuid, json, bytes },
+};
 const RELATIONS = { belongsTo, selfRef, hasMany, hasOne, manyToMany };
 
 let page: Page;

@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import { betterAuth } from "better-auth";
+import { getMigrations } from "better-auth/db/migration";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compileProblems } from "../../support/compile-problems.ts";
+import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
+import { entitiesIn, expectSameRows, keelson, makeFolder } from "./imported.ts";
+
+/** Tables that other packages make, in a database of their own. */
+const PACKAGES: readonly (readonly [name: string, schema: string, make: (database: SqlDatabase) => Promise<void>])[] = [
+  [
+    "better-auth",
+    "public",
+    async ({ url }) => {
+      const pool = new pg.Pool({ connectionString: url });
+      const options = { database: pool, emailAndPassword: { enabled: true }, secret: "a secret of this test" } as const;
+      const { runMigrations } = await getMigrations(options);
+      await runMigrations();
+      const auth = betterAuth(options);
+      await auth.api.signUpEmail({ body: { name: "Ann", email: "ann@shop.example", password: "correct horse" } });
+      await pool.end();
+    },
+  ],
+  [
+    "DBOS",
+    "dbos",
+    async ({ url }) => {
+      DBOS.setConfig({ name: "import", systemDatabaseUrl: url, runAdminServer: false, logLevel: "error" });
+      const greet = DBOS.registerWorkflow(async (name: string) => `hello ${name}`, { name: "greet" });
+      await DBOS.launch();
+      await greet("Ann");
+      await DBOS.shutdown();
+    },
+  ],
+];
+
+describe.each(PACKAGES)("keelson import of the tables of %s", (_name, schema, make) => {
+  const open = SQL_DATABASES.find(([name]) => name === "PostgreSQL")?.[1] as () => Promise<SqlDatabase>;
+  let database: SqlDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await open();
+    folder = await makeFolder();
+    await make(database);
+  });
+  afterAll(async () => {
+    await database?.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const dump = () =>
+    execFileSync("pg_dump", ["--schema-only", database.url])
+      .toString()
+      .replace(/^\\.*$/gm, "");
+
+  it("writes entities that compile, start on untouched tables and list each row as SQL does", async () => {
+    const before = dump();
+    const out = join(folder, "entities");
+    const { code, said, error } = await keelson("import", database.url, `--out=${out}`, `--schemas=${schema}`);
+    expect([code, error]).toEqual([0, ""]);
+    expect(said.replaceAll(out, "<out>")).toMatchSnapshot();
+    expect(compileProblems((await readdir(out)).map((file) => join(out, file)))).toEqual([]);
+    await expectSameRows(await entitiesIn(out), async () => database.driver, database, '"');
+    expect(dump()).toBe(before);
+  });
+});
