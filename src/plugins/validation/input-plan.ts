@@ -196,15 +196,12 @@ function isRecord(value: unknown): boolean {
 }
 
 /** Whether a value may stay: what an id consists of never changes. */
-function isSamePart(
-  { entity: { columns }, id }: Operation,
-  name: string,
-  value: unknown,
-  issues: ValidationIssue[],
-): boolean {
+function isSamePart(operation: Operation, name: string, value: unknown, issues: ValidationIssue[]): boolean {
+  const { columns } = operation.entity;
   const { parts = [] } = columns.id as ColumnDefinition;
   const index = parts.findIndex((part) => part.name === name);
   if (index < 0) return true;
+  const { id } = operation; // an operation on several records has to look at each then
   const own = id === undefined ? undefined : idParts(parts, id);
   const { kind } = columns[name] as ColumnDefinition;
   const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
