@@ -16,14 +16,18 @@ afterAll(async () => {
 });
 
 async function send(method: string, path: string, body?: unknown) {
-  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const init =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await api.fetch(new Request(`http://localhost/api/${path}`, { method, ...init }));
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
 describe("docs/guides/identifiers.md", () => {
   it("has ids of each kind", async () => {
-    expect(await send("POST", "countries", { id: "de", name: "Germany" })).toMatchObject({ status: 201, body: { id: "de" } });
+    expect(await send("POST", "countries", { id: "de", name: "Germany" })).toMatchObject({
+      status: 201,
+      body: { id: "de" },
+    });
     const customer = await send("POST", "customers", { name: "Ann", countryId: "de" });
     expect(customer).toMatchObject({ status: 201, body: { id: 1, countryId: "de" } });
     const order = await send("POST", "orders", { customerId: 1 });

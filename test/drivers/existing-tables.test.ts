@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   belongsTo,
@@ -18,6 +17,7 @@ import {
   uuid,
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
+import { describePostgres } from "../support/describe-postgres.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../support/sql-databases.ts";
 
 const everyone = { create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] };
@@ -107,10 +107,7 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
 
   /** What describes all tables but Keelson's own. */
   async function describeTables(): Promise<string> {
-    if (name === "PostgreSQL")
-      return execFileSync("pg_dump", ["--schema-only", "--no-owner", "-T", "public.note", database.url])
-        .toString()
-        .replace(/^\\.*$/gm, "");
+    if (name === "PostgreSQL") return describePostgres(database, ["note"]);
     return JSON.stringify(
       await database.rows("select sql from sqlite_master where name not like '%note%' order by name"),
     );

@@ -1,7 +1,7 @@
 import type { TableColumn, TableShape } from "./database-shape.ts";
 import type { FieldCode } from "./field-of.ts";
 
-/** The id of an entity, or why there is none. */
+/** The id of an entity, or why it cannot have one. */
 export type ChosenId =
   | { readonly column: TableColumn; readonly call: string; readonly maker: string }
   | { readonly parts: readonly TableColumn[] }

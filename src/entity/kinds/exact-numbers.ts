@@ -10,7 +10,7 @@ import {
 } from "./kind.ts";
 import { readSchema } from "./read-schema.ts";
 
-/** A value of a kind from any input, or why it is none. */
+/** A value of a kind from any input, or why there is no such value. */
 type Read<T> = (value: unknown) => Parsed<T>;
 
 /** A schema that reads values, and refuses those beyond the bounds of a field. */

@@ -101,7 +101,7 @@ function idsOf(
   return ids;
 }
 
-/** An id as it is in code; one that is none, as it is. */
+/** An id as it is in code; other values as they are. */
 function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
   const found = kind.convert?.(id);
   return found?.ok === true ? found.value : id;

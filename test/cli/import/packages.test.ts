@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DBOS } from "@dbos-inc/dbos-sdk";
@@ -7,6 +6,7 @@ import { getMigrations } from "better-auth/db/migration";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileProblems } from "../../support/compile-problems.ts";
+import { describePostgres } from "../../support/describe-postgres.ts";
 import { SQL_DATABASES, type SqlDatabase } from "../../support/sql-databases.ts";
 import { entitiesIn, expectSameRows, keelson, makeFolder } from "./imported.ts";
 
@@ -52,19 +52,15 @@ describe.each(PACKAGES)("keelson import of the tables of %s", (_name, schema, ma
     await database?.drop();
     await rm(folder, { recursive: true, force: true });
   });
-  const dump = () =>
-    execFileSync("pg_dump", ["--schema-only", database.url])
-      .toString()
-      .replace(/^\\.*$/gm, "");
 
   it("writes entities that compile, start on untouched tables and list each row as SQL does", async () => {
-    const before = dump();
+    const before = await describePostgres(database);
     const out = join(folder, "entities");
     const { code, said, error } = await keelson("import", database.url, `--out=${out}`, `--schemas=${schema}`);
     expect([code, error]).toEqual([0, ""]);
     expect(said.replaceAll(out, "<out>")).toMatchSnapshot();
     expect(compileProblems((await readdir(out)).map((file) => join(out, file)))).toEqual([]);
     await expectSameRows(await entitiesIn(out), async () => database.driver, database, '"');
-    expect(dump()).toBe(before);
+    expect(await describePostgres(database)).toBe(before);
   });
 });
