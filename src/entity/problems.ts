@@ -128,9 +128,14 @@ function idProblems({ name, columns }: AnyEntity): string[] {
   if (parts === undefined) return [];
   const at = `${name}.id([${parts.map((part) => `"${part.name}"`).join(", ")}])`;
   if (parts.length < 2) return [`${at}: such an id has two parts at least`];
-  return parts
-    .filter(({ optional, kind, role }) => optional || role === "id" || !PARTS.has(kind.column.scalar))
-    .map((part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date or foreign key`);
+  const unfit = parts.filter(({ optional, kind, role }) => optional || role === "id" || !PARTS.has(kind.column.scalar));
+  const hidden = parts.filter(
+    ({ field }) => field?.readable !== undefined || field?.omit || field?.password || field?.encrypted,
+  );
+  return [
+    ...unfit.map((part) => `${at}: "${part.name}" must be a required text, whole number, UUID, date or foreign key`),
+    ...hidden.map((part) => `${at}: "${part.name}" is hidden from some callers, and every id would show it`),
+  ];
 }
 
 /** Names that the database knows. */

@@ -4,6 +4,7 @@ import {
   bool,
   datetime,
   decimal,
+  defineRule,
   embedded,
   entity,
   exportAction,
@@ -194,6 +195,43 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
         .join("\r\n"),
     });
     expect(await (await app.api.fetch(request)).json()).toEqual({ created: 1, updated: 0, failed: [] });
+  });
+
+  it("hold their rules where the database fills in or computes what these look at", async () => {
+    const schema = name === "PostgreSQL" ? { schema: "sales" } : {};
+    const held = entity("held", {
+      number: string.column("order number"),
+      total: decimal(10, 2).column("total_amount"),
+      shout: text.optional().column("number_upper").computed(),
+      customerId: int.column("cust"),
+    })
+      .id(int.column("order_no"))
+      .table("select", schema)
+      .timestamps({ createdAt: "made_at", updatedAt: "changed_at" })
+      .existing()
+      .rules({ read: ["everyone"], update: [defineRule("etQuiet", () => ({ shout: { ne: "LOUD" } }))] });
+    const vip = entity("vip", { name: string.column("full name"), isVip: bool.column("vip").databaseDefault() })
+      .id(int.column("customer_no"))
+      .table("crm_customers", schema)
+      .timestamps(false)
+      .existing()
+      .rules({ create: [defineRule("etUnmarked", () => ({ isVip: null }))], read: ["everyone"] });
+    const other = createTestApp({
+      entities: [held, vip],
+      driver:
+        name === "PostgreSQL"
+          ? postgres(database.url, { push: "off" })
+          : embedded({ file: database.url.slice("file:".length), push: "off" }),
+    });
+    try {
+      await other.api.ready;
+      const as = other.as({ id: "ann" });
+      expect((await as.request("PATCH", "/api/helds/1", { number: "loud" })).status).toBe(403);
+      expect((await as.request("PATCH", "/api/helds/1", { number: "soft" })).status).toBe(200);
+      expect((await as.request("POST", "/api/vips", { name: "Eve" })).status).toBe(403);
+    } finally {
+      await other.close();
+    }
   });
 
   it("are cascaded, and tables beside them are made", async () => {

@@ -136,6 +136,8 @@ describe("ids of several columns", () => {
     expect(() => thing.id(["a", "c"]).build()).toThrow(/"c" is not a column/);
     expect(() => thing.id(["a", "b"]).build()).toThrow(/"b" must be a required/);
     expect(() => thing.id(["a"]).build()).toThrow(/two parts at least/);
+    const secret = entity("secret", { a: string.readable("admin"), b: string.omit() });
+    expect(() => secret.id(["a", "b"]).build()).toThrow(/"a" is hidden from some callers[\s\S]*"b" is hidden/);
     const part = entity("part", { one: belongsTo(() => price) });
     expect(() => createTestApp({ entities: [price, part] })).toThrow(/no relation can lead there/);
   });

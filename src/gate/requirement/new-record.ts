@@ -1,3 +1,4 @@
+import type { ColumnDefinition } from "../../entity/index.ts";
 import { allOf } from "../condition/compile-where.ts";
 import {
   ALWAYS,
@@ -16,7 +17,8 @@ import type { Driver } from "../statement/driver.ts";
 /**
  * Evaluates a condition on a record that is not stored yet: `ALWAYS`, `NEVER`, or what remains to be checked on the
  * stored records it refers to: `and`, `or`, and belongsTo relations whose keys have values, also negated. Its own
- * columns are compared here, and no stored record refers to it. A value that could not be decrypted meets no condition.
+ * columns are compared here, and no stored record refers to it. A value that could not be decrypted, or that the
+ * database will fill in, meets no condition.
  */
 export function askedOfStored(condition: Condition, row: Row): Condition {
   if (condition.op === "and" || condition.op === "or") {
@@ -32,8 +34,14 @@ export function askedOfStored(condition: Condition, row: Row): Condition {
   }
   const leaf = leafOf(condition);
   if (leaf?.op === "related" && refersTo(leaf, row)) return condition;
-  if (leaf?.op === "compare" && isUndecryptable(row, leaf.column.name)) return NEVER;
+  if (leaf?.op === "compare" && (isUndecryptable(row, leaf.column.name) || isLeftToDatabase(row, leaf.column)))
+    return NEVER;
   return matches(condition, row, () => []) ? ALWAYS : NEVER;
+}
+
+/** Whether it is not known yet which value the database will give a new record. */
+function isLeftToDatabase(row: Row, { name, role, field }: ColumnDefinition): boolean {
+  return row[name] === undefined && (field?.filledBy !== undefined || role === "id");
 }
 
 /** The comparison or relation that a condition is, or is the complement of. */

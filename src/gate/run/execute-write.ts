@@ -127,7 +127,7 @@ async function refuseUnlessMet(
 export async function runUpdate(operation: MutableOperation): Promise<void> {
   if (operation.ids !== undefined) return writeSeveral(operation, operation.ids);
   const { entity, data, scope, decision } = operation;
-  const changed = Object.keys(data);
+  const changed = changedColumns(entity, data);
   // Links alone change the record too: the statement carries the rule and locks the row until they are stored. A
   // version in the data is ignored: the driver counts.
   const isWrite = changed.length > 0 || operation.transactional;
@@ -221,6 +221,14 @@ async function guardedWrite(operation: MutableOperation, changed: readonly strin
   if (!isWritten) throw await unmatched(operation);
 }
 
+/** The columns that a change may change: those it names, and those that the database computes of others. */
+function changedColumns({ columns }: AnyEntity, data: Row): readonly string[] {
+  const names = Object.keys(data);
+  if (names.length === 0) return names;
+  const computed = Object.values(columns).filter(({ field }) => field?.filledBy === "computation");
+  return computed.length === 0 ? names : [...names, ...computed.map(({ name }) => name)];
+}
+
 /** Whether a change may move the row out of the rules' condition. */
 function touches(
   { decision, entity, scope }: MutableOperation,
@@ -254,7 +262,7 @@ function isKey({ columns, uniques }: AnyEntity, name: string): boolean {
  */
 async function writeSeveral(operation: MutableOperation, ids: readonly string[]): Promise<void> {
   const { entity, kind, scope, data, decision, requirements } = operation;
-  const changed = Object.keys(data);
+  const changed = changedColumns(entity, data);
   const rule = compileWhere(scope.app.model, entity, decision.predicate);
   if (needsEach(operation) || dependsOn(entity, rule, changed)) throw ONE_BY_ONE;
   const conditions = compileWhere(scope.app.model, entity, allOf(rule, conditionUpTo(requirements, "leave")));
