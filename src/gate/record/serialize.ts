@@ -166,9 +166,12 @@ interface RecordShape {
 }
 
 const shapes = new WeakMap<FieldMask, RecordShape>();
+/** The last one: the records of a list come one after the other. */
+let last: { readonly mask: FieldMask; readonly shape: RecordShape } | undefined;
 
 /** Columns and relations that a mask shows, in declared order; computed once per mask. */
 function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
+  if (last?.mask === mask && last.shape.entity === entity) return last.shape;
   let shape = shapes.get(mask);
   // Masks come from plugins, and one may serve several entities.
   if (shape?.entity !== entity) {
@@ -183,6 +186,7 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
     };
     shapes.set(mask, shape);
   }
+  last = { mask, shape };
   return shape;
 }
 

@@ -24,7 +24,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
   const limit = query.limit ?? scope.app.limits.pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
   const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
-  const page = readPage(operation, mask, {
+  const find: Find = {
     kind: "find",
     entity,
     where: compileWhere(scope.app.model, entity, allPresent(where, position)),
@@ -35,7 +35,9 @@ export async function runList(operation: MutableOperation): Promise<void> {
     textMoments: query.textMoments,
     joins: joinsOf(operation, scope.store),
     bytes,
-  });
+    counted: mask && countedOf(mask),
+  };
+  const page = mask && isTold(mask, find) ? readInPortions(operation, mask, find) : scope.store.execute(find);
   if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
   else operation.records = await page;
   const last = operation.records.at(-1);
@@ -49,20 +51,18 @@ export async function runList(operation: MutableOperation): Promise<void> {
     );
 }
 
-/**
- * The records of a page. How many fit must not depend on values that they do not show: only fields that all records show
- * count. Where the others may be large, the page is read in portions; see `readInPortions`.
- * @param mask of callers whose response is limited in bytes
- */
-function readPage(operation: MutableOperation, mask: FieldMask | undefined, find: Find): Promise<Row[]> {
-  const { store } = operation.scope;
-  const perRow = mask?.readablePerRow;
-  if (mask === undefined || perRow === undefined) return store.execute({ ...find, counted: mask?.readable });
-  const { columns } = find.entity;
-  const names = [...perRow.keys()].filter((name) => find.select?.includes(name) ?? true);
-  const most = names.reduce((sum, name) => sum + mostBytes(columns[name] as ColumnDefinition), 0);
-  if (most * (find.limit as number) > LARGE) return readInPortions(operation, mask, find);
-  return store.execute({ ...find, counted: new Set([...mask.readable].filter((name) => !perRow.has(name))) });
+/** What counts for the bytes of a page: the fields that all records show. How many fit must not depend on others. */
+function countedOf({ readable, readablePerRow }: FieldMask): ReadonlySet<string> {
+  if (readablePerRow === undefined) return readable;
+  return new Set([...readable].filter((name) => !readablePerRow.has(name)));
+}
+
+/** Whether fields that some records show may be large together: then what fits is decided of what is shown. */
+function isTold({ readablePerRow }: FieldMask, { entity, select, limit = 0 }: Find): boolean {
+  if (readablePerRow === undefined) return false;
+  const names = [...readablePerRow.keys()].filter((name) => select?.includes(name) ?? true);
+  const most = names.reduce((sum, name) => sum + mostBytes(entity.columns[name] as ColumnDefinition), 0);
+  return most * limit > LARGE;
 }
 
 /** A portion has at most this many times the records of the one before it. */
@@ -80,7 +80,7 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
   const page: Row[] = [];
   for (let next: Find = { ...find, textMoments: false }; ; ) {
     const portion = new ByteBudget(LARGE);
-    operation.records = await scope.store.execute({ ...next, bytes: portion });
+    operation.records = await scope.store.execute({ ...next, bytes: portion, counted: undefined });
     tagRecords(operation);
     await runHooks(reveal, operation);
     const sizes = operation.records.map((record) => countedBytes(record, dropHidden(operation, mask, record)));
