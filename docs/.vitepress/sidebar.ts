@@ -37,6 +37,7 @@ const groups: readonly {
       "cli",
       "existing-database",
       "identifiers",
+      "kinds",
       "adapters",
       "client",
       "openapi",

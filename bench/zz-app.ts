@@ -1,1 +1,0 @@
-export { createBenchApp } from "./keelson-app.ts"; export { listPath } from "./workloads.ts"; export { toNodeHandler } from "keelson/node";
