@@ -39,7 +39,7 @@ import {
   type User,
 } from "./kernel/index.ts";
 import { actions } from "./plugins/actions/index.ts";
-import { crud, relations } from "./plugins/crud/index.ts";
+import { crud } from "./plugins/crud/index.ts";
 import {
   type AppEncryption,
   type FieldSecurityOptions,
@@ -48,6 +48,8 @@ import {
 } from "./plugins/field-security/index.ts";
 import { health } from "./plugins/health/index.ts";
 import { type OpenApiOptions, openapi } from "./plugins/openapi/index.ts";
+import { query } from "./plugins/query/index.ts";
+import { relations } from "./plugins/relations/index.ts";
 import { type RemoteJoinsOptions, remoteJoins } from "./plugins/remote-joins/index.ts";
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
@@ -74,6 +76,8 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     fieldSecurity({ encryption: options.encryption }),
     validation(),
     versions(),
+    query(),
+    relations(),
     crud(),
     actions(),
     workflows(options.workflows),
@@ -206,7 +210,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   const booted = createApp({
     ...options,
     driver: driver ?? embedded(),
-    plugins: withRelations(problems.length === 0 ? [...list] : [...list, reporting(problems)]),
+    plugins: problems.length === 0 ? [...list] : [...list, reporting(problems)],
     defaultRules: Object.fromEntries(defaultLists.map(([access, of]) => [access, of.map(ruleName)])) as EntityRules,
   });
   const { model, container, as, asSystem, ...rest } = booted;
@@ -228,14 +232,6 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
   };
   // The kernel is untyped by entity; TEntities has the types.
   return Object.freeze(app) as unknown as Keelson<TEntities>;
-}
-
-/** Includes and links do not depend on who makes the routes: they come after validation where no plugin provides them. */
-function withRelations(list: readonly Plugin[]): readonly Plugin[] {
-  const provides = (name: string) => (plugin: Plugin | undefined) => plugin?.provides?.includes(name) === true;
-  return list.some(provides("relations"))
-    ? list
-    : list.toSpliced(list.findIndex(provides("validation")) + 1, 0, relations());
 }
 
 /** A journal where an action is a workflow; encrypted where there is something to encrypt, and so a key. */

@@ -77,7 +77,7 @@ function actionRoute(
     path: path.slice(collection.length),
     ...(query === undefined || isBody ? {} : { query: Object.keys(query) }),
     ...(input === undefined ? {} : { input: Object.keys(input) }),
-    ...(needs?.includes("crud.query") ? { filters: true } : {}),
+    ...(needs?.includes("query") ? { filters: true } : {}),
   };
 }
 

@@ -18,6 +18,8 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   "field-security": "works",
   validation: 'requires "validation"',
   versions: "works",
+  query: 'requires "query"',
+  relations: 'requires "relations"',
   crud: "works",
   actions: "works",
   workflows: "works",
@@ -60,9 +62,9 @@ describe("an app without one default plugin", () => {
       entities: [entity("note", { text: string }).actions({ count: countAction })],
       driver: memoryDriver(),
       logger: noopLogger,
-      plugins: (defaults) => defaults.without("crud"),
+      plugins: (defaults) => defaults.without("crud").without("query"),
     });
-    await expect(api.ready).rejects.toThrow('action "count" of note needs the service "crud.query"');
+    await expect(api.ready).rejects.toThrow('action "count" of note needs the service "query"');
     await api.close();
   });
 

@@ -13,7 +13,7 @@ import { compileSlugPlans, type SlugPlan, type SlugPlans } from "./slug-plan.ts"
 import { slugText } from "./slug-text.ts";
 
 // Hooks: operation:validate (a slug that a caller gives must be one). Around the driver: the making of slugs.
-// Service used: crud.query.
+// Service used: query.
 
 /** Options of {@link slugs}; fields may have their own. */
 export interface SlugsOptions {

@@ -5,7 +5,7 @@ import { type SlugsOptions, slug, slugs } from "../src/index.ts";
 
 /** Stands in for the service of the plugin crud: the fake kernel boots no other plugin. */
 const parser = { reads: () => () => ({}), describe: async () => [], includes: async () => [] };
-const kernel = () => createFakeKernel().given("crud.query", parser);
+const kernel = () => createFakeKernel().given("query", parser);
 
 const post = entity("post", { title: string, slug: slug() });
 

@@ -20,7 +20,7 @@ export type ParseQuery = (
   scope: OperationScope,
 ) => OperationQuery | Promise<OperationQuery>;
 
-/** The service `crud.query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
+/** The service `query`: surfaces with the same filters as lists (count, export) read their query strings with it. */
 export interface QueryParser {
   /**
    * A parser that takes some parts of the dialect.
@@ -38,4 +38,4 @@ export interface QueryParser {
 }
 
 /** The token of QueryParser. */
-export const QueryParser: ServiceToken<QueryParser> = token("crud.query");
+export const QueryParser: ServiceToken<QueryParser> = token("query");

@@ -29,7 +29,7 @@ const boot = () =>
   createFakeKernel()
     .given("rules.lists", rules)
     .given("validation.fields", fields)
-    .given("crud.query", { reads: () => () => ({}) })
+    .given("query", { reads: () => () => ({}) })
     .withDriver(memoryDriver({ task: [{ id: "t1", title: "One", done: false, archived: false, deletedAt: null }] }));
 
 const task = entity("task", {

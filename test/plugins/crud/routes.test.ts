@@ -113,7 +113,7 @@ describe("the routes of an entity", () => {
   });
 });
 
-describe("the service crud.query", () => {
+describe("the service query", () => {
   it("gives other surfaces the filters of lists", async () => {
     expect((await get("/order-items/tally?amount_gt=40&unit=piece")).body).toEqual({ pieces: 5 });
     expect(await get("/order-items/tally?_page=2")).toMatchObject({ status: 400 });

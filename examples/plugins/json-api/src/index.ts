@@ -19,7 +19,7 @@ type Client = NonNullable<ReturnType<PluginContext["clientFor"]>[string]>;
 export const jsonApi = () =>
   createPlugin({
     id: "example/json-api",
-    requires: ["rules", "validation"],
+    requires: ["rules", "validation", "relations"],
     provides: ["crud"],
     setup(context) {
       for (const entity of context.entities.entities) if (!entity.internal) addRoutes(context, entity);

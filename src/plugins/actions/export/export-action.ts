@@ -1,12 +1,12 @@
 import type { ColumnDefinition, JsonSchema } from "../../../entity/index.ts";
-import type {
-  AnswerDescription,
-  OperationQuery,
-  ParameterDescription,
+import {
+  type AnswerDescription,
+  type OperationQuery,
+  type ParameterDescription,
   QueryParser,
-  Row,
-  SortKey,
-  Where,
+  type Row,
+  type SortKey,
+  type Where,
 } from "../../../gate/index.ts";
 import { BadRequestError, Reply } from "../../../kernel/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
@@ -25,9 +25,9 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
     path: "/export",
     description: "Exports records",
     authorizes: "operations",
-    needs: ["crud.query"],
+    needs: ["query"],
     async describe({ scope, record }, { entity, resolve }) {
-      const parser = resolve<QueryParser>("crud.query");
+      const parser = resolve(QueryParser);
       const parameters = await parser.describe(["filter", "sort", "select"], entity, scope);
       const rows = { anyOf: [record(entity, "record"), record(entity, "selection")] };
       return { parameters: [...parameters, FORMAT], answers: { 200: describeExport(rows) } };
@@ -40,7 +40,7 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
 /** The first batch is read before the answer begins, so that what is refused, or fails at once, has its status. */
 async function streamExport({ scope, entity, rules, search, resolve }: ActionContext): Promise<Reply> {
   const format = readFormat(search, scope.app.limits);
-  const parse = resolve<QueryParser>("crud.query").reads(["filter", "sort", "select"], ["format"]);
+  const parse = resolve(QueryParser).reads(["filter", "sort", "select"], ["format"]);
   let selected: OperationQuery["select"];
   const read = createBatchReader(scope, {
     entity,

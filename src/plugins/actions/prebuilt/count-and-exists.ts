@@ -1,4 +1,4 @@
-import type { ParseQuery, QueryParser, Where } from "../../../gate/index.ts";
+import { type ParseQuery, QueryParser, type Where } from "../../../gate/index.ts";
 import { ActionBuilder, type PlainShape } from "../action/action-builder.ts";
 import { answerWith } from "../action/describe-action.ts";
 
@@ -10,13 +10,13 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     description: "Counts records",
     authorizes: "operations",
     sameAs: "count",
-    needs: ["crud.query"],
+    needs: ["query"],
     async describe({ scope }, { entity, resolve }) {
-      const parameters = await resolve<QueryParser>("crud.query").describe(["filter"], entity, scope);
+      const parameters = await resolve(QueryParser).describe(["filter"], entity, scope);
       return { parameters, answers: COUNTED };
     },
     async handler({ scope, entity, rules, search, resolve }) {
-      const parse: ParseQuery = resolve<QueryParser>("crud.query").reads(["filter"]);
+      const parse: ParseQuery = resolve(QueryParser).reads(["filter"]);
       const { total } = await scope.run({
         kind: "count",
         entity,

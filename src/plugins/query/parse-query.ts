@@ -1,4 +1,4 @@
-import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
+import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
   explainRemote,
   type IncludeTree,
@@ -9,14 +9,14 @@ import {
   type QueryPart,
   type SortKey,
   seesRelation,
-} from "../../../gate/index.ts";
+} from "../../gate/index.ts";
 import {
   didYouMean,
   EntityNotFoundError,
   type QueryParameters,
   readParameters,
   shownName,
-} from "../../../kernel/index.ts";
+} from "../../kernel/index.ts";
 import { readConditions } from "./conditions.ts";
 import { describeQuery } from "./describe-query.ts";
 import {

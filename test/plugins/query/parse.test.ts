@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
-import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../../src/entity/index.ts";
-import type { OperationQuery, QueryPart } from "../../../../src/gate/index.ts";
-import { createPlugin, type Plugin } from "../../../../src/gate/index.ts";
-import { DEFAULT_LIMITS } from "../../../../src/kernel/index.ts";
-import { createQueryParser } from "../../../../src/plugins/crud/query/parse-query.ts";
-import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
-import { deny, hide, library } from "../library.ts";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../src/entity/index.ts";
+import type { OperationQuery, QueryPart } from "../../../src/gate/index.ts";
+import { createPlugin, type Plugin } from "../../../src/gate/index.ts";
+import { DEFAULT_LIMITS } from "../../../src/kernel/index.ts";
+import { createQueryParser } from "../../../src/plugins/query/parse-query.ts";
+import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { deny, hide, library } from "../crud/library.ts";
 
 const EVERYTHING: readonly QueryPart[] = ["filter", "sort", "page", "shape"];
 

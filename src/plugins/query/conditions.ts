@@ -1,6 +1,6 @@
-import type { ColumnDefinition, Operator, Parsed } from "../../../entity/index.ts";
-import { allOf, explainRemote, type Where } from "../../../gate/index.ts";
-import { didYouMean, type Limits, nearest, shownName } from "../../../kernel/index.ts";
+import type { ColumnDefinition, Operator, Parsed } from "../../entity/index.ts";
+import { allOf, explainRemote, type Where } from "../../gate/index.ts";
+import { didYouMean, type Limits, nearest, shownName } from "../../kernel/index.ts";
 import { addProblem, type Filter, type Reading, SUFFIXES, type Subject, single } from "./query-table.ts";
 
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);

@@ -1,6 +1,6 @@
-import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../../entity/index.ts";
-import type { OperationScope, ParameterDescription, QueryPart } from "../../../gate/index.ts";
-import type { Limits } from "../../../kernel/index.ts";
+import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
+import type { OperationScope, ParameterDescription, QueryPart } from "../../gate/index.ts";
+import type { Limits } from "../../kernel/index.ts";
 import { DELETED, type Filter, includable, type QueryTable, type Subject, targetsOf } from "./query-table.ts";
 
 const TEXT: JsonSchema = { type: "string" };

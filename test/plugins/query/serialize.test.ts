@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ListQuery, serializeListQuery } from "../../../../src/client/index.ts";
-import type { ListWhere } from "../../../../src/client/serialize-list-query.ts";
-import { memoryDriver } from "../../../../src/drivers/memory/index.ts";
-import type { AnyEntity } from "../../../../src/entity/index.ts";
-import type { OperationQuery } from "../../../../src/gate/index.ts";
-import { DEFAULT_LIMITS } from "../../../../src/kernel/index.ts";
-import { createQueryParser } from "../../../../src/plugins/crud/query/parse-query.ts";
-import { createFakeKernel } from "../../../../src/testing/fake-kernel.ts";
-import { propertyOptions } from "../../../support/properties.ts";
-import { library } from "../library.ts";
+import { type ListQuery, serializeListQuery } from "../../../src/client/index.ts";
+import type { ListWhere } from "../../../src/client/serialize-list-query.ts";
+import { memoryDriver } from "../../../src/drivers/memory/index.ts";
+import type { AnyEntity } from "../../../src/entity/index.ts";
+import type { OperationQuery } from "../../../src/gate/index.ts";
+import { DEFAULT_LIMITS } from "../../../src/kernel/index.ts";
+import { createQueryParser } from "../../../src/plugins/query/parse-query.ts";
+import { createFakeKernel } from "../../../src/testing/fake-kernel.ts";
+import { propertyOptions } from "../../support/properties.ts";
+import { library } from "../crud/library.ts";
 
 const kernel = createFakeKernel()
   .withEntities(...library)

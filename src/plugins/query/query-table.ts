@@ -5,9 +5,9 @@ import {
   OPERATORS,
   type Operator,
   type ResolvedRelation,
-} from "../../../entity/index.ts";
-import { type FieldMask, type OperationScope, seesRelation } from "../../../gate/index.ts";
-import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../../kernel/index.ts";
+} from "../../entity/index.ts";
+import { type FieldMask, type OperationScope, seesRelation } from "../../gate/index.ts";
+import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../kernel/index.ts";
 
 /** One way to read a parameter's name: a condition on a column. */
 export interface Filter {

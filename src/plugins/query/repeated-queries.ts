@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { AnyEntity } from "../../../entity/index.ts";
-import type { FieldMask, OperationQuery, OperationScope } from "../../../gate/index.ts";
+import type { AnyEntity } from "../../entity/index.ts";
+import type { FieldMask, OperationQuery, OperationScope } from "../../gate/index.ts";
 
 /** Query strings of one parser that are kept, and how long one may be: pages ask for the same lists again and again. */
 const MOST = 1_000;

@@ -2,9 +2,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import { createPlugin, type Plugin, type Row, type Where, withMiddleware } from "../../../src/gate/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
+import { query } from "../../../src/plugins/query/index.ts";
+import { relations } from "../../../src/plugins/relations/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
 import { recordStatements } from "../../support/record-statements.ts";
-import { deny, hide, library } from "./library.ts";
+import { deny, hide, library } from "../crud/library.ts";
 
 const SEED = {
   user: [
@@ -36,7 +38,7 @@ async function start(...plugins: readonly Plugin[]): Promise<void> {
   kernel = createFakeKernel()
     .withEntities(...library)
     .withDriver(driver);
-  for (const plugin of [crud(), ...plugins]) await kernel.use(plugin);
+  for (const plugin of [query(), relations(), crud(), ...plugins]) await kernel.use(plugin);
   await driver.link("post", "tags", "p1", ["t1", "t2"]);
   await driver.link("post", "tags", "p3", ["t2"]);
 }
@@ -140,7 +142,7 @@ describe("include", () => {
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(counting);
-    await kernel.use(crud());
+    for (const plugin of [query(), relations(), crud()]) await kernel.use(plugin);
     await list("include=author,comments.author,tags");
     expect(counting.statements.sort()).toEqual([
       "count post",
@@ -288,7 +290,7 @@ describe("include", () => {
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(driver);
-    await kernel.use(crud());
+    for (const plugin of [query(), relations(), crud()]) await kernel.use(plugin);
     const ids = Array.from({ length: 1_500 }, (_, i) => `n${i}`);
     await driver.createMany(
       "tag",

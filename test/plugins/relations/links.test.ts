@@ -3,8 +3,10 @@ import { memoryDriver } from "../../../src/drivers/memory/index.ts";
 import type { Driver, Plugin, Row } from "../../../src/gate/index.ts";
 import { withMiddleware } from "../../../src/gate/index.ts";
 import { crud } from "../../../src/plugins/crud/index.ts";
+import { query } from "../../../src/plugins/query/index.ts";
+import { relations } from "../../../src/plugins/relations/index.ts";
 import { createFakeKernel, type FakeKernel } from "../../../src/testing/fake-kernel.ts";
-import { deny, library } from "./library.ts";
+import { deny, library } from "../crud/library.ts";
 
 let driver: Driver;
 let kernel: FakeKernel;
@@ -18,7 +20,7 @@ async function start(...plugins: readonly Plugin[]): Promise<void> {
   kernel = createFakeKernel()
     .withEntities(...library)
     .withDriver(driver);
-  for (const plugin of [crud(), ...plugins]) await kernel.use(plugin);
+  for (const plugin of [query(), relations(), crud(), ...plugins]) await kernel.use(plugin);
 }
 beforeEach(() => start());
 afterEach(() => kernel.close());
@@ -104,7 +106,7 @@ describe("manyToMany ids", () => {
     kernel = createFakeKernel()
       .withEntities(...library)
       .withDriver(driver);
-    await kernel.use(crud());
+    for (const plugin of [query(), relations(), crud()]) await kernel.use(plugin);
     const answer = await kernel.call("POST", "/posts", { body: { title: "New", authorId: "ann", tagsIds: ["t1"] } });
     expect(answer.status).toBe(500);
     expect(await base.count("post")).toBe(0);
