@@ -111,35 +111,19 @@ export type ClientActions<E> = {
   >;
 };
 
-/** A datetime may be compared as text, too. A list in a query string cannot contain null. */
+/** A datetime may be compared as text, too. */
 type Operand<T> = T extends Date
   ? Date | string
   : T extends readonly (infer I)[]
-    ? readonly Operand<Exclude<I, null>>[]
+    ? readonly Operand<I>[]
     : T extends object
       ? { readonly [K in keyof T]: Operand<T[K]> }
       : T;
 
-type Logic = "AND" | "OR" | "NOT";
-
-/** Conditions on a related record: on its own fields, since a query string reaches one relation deep. */
-type RelatedWhere<W> = {
-  readonly [K in keyof W as K extends Logic ? never : Logic extends keyof NonNullable<W[K]> ? never : K]?: Operand<
-    W[K]
-  >;
-};
-
-/**
- * Conditions that a query string can express: those of `InferWhere` without AND, OR and NOT, and one relation deep. All
- * of them must hold.
- */
+/** Conditions as in the process; that there is no related record is said of its key. */
 type ClientWhere<E> =
   InferWhere<E> extends infer W
-    ? {
-        readonly [K in keyof W as K extends Logic ? never : K]?: K extends RelationNames<E>
-          ? RelatedWhere<NonNullable<W[K]>>
-          : Operand<W[K]>;
-      }
+    ? { readonly [K in keyof W]?: Operand<K extends RelationNames<E> ? NonNullable<W[K]> : W[K]> }
     : never;
 
 /** The query of a list, as in the process, and `q`. */

@@ -19,9 +19,12 @@ export interface ListOperators {
   readonly null?: boolean;
 }
 
-/** Conditions by field, and by field of a relation one level deep: `{ views: { gte: 10 }, author: { name: { like: "ann" } } }`. */
+/**
+ * Conditions by field and by related record, with `and`, `or`, `not`, `some`, `none` and `every`:
+ * `{ views: { gte: 10 }, or: [{ author: { name: { like: "ann" } } }, { comments: { none: {} } }] }`.
+ */
 export interface ListWhere {
-  readonly [name: string]: ListValue | readonly ListValue[] | ListOperators | ListWhere;
+  readonly [name: string]: ListValue | readonly (ListValue | ListWhere)[] | ListOperators | ListWhere;
 }
 
 /** The options of a list, named as in the query string. */
@@ -48,6 +51,8 @@ export interface ListQuery {
   readonly total?: boolean | undefined;
 }
 
+const LOGIC = new Set(["and", "or", "not", "AND", "OR", "NOT"]);
+
 type Pair = readonly [name: string, value: string];
 
 const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"]);
@@ -57,7 +62,8 @@ const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "l
  * text functions.
  *
  * An object whose keys are all operators is a condition; any other object is about a relation. A related field that is
- * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`.
+ * called like an operator is written with one: `{ author: { like: { eq: "x" } } }`. Conditions that have no parameter of
+ * their own are sent as JSON, in `_where`.
  * @throws TypeError for values that a query string cannot express (`undefined`, NaN, functions, half a character): left
  *   out silently, they would widen the query. Not a KeelsonError: importing its class would put it into every browser
  *   bundle.
@@ -66,7 +72,7 @@ const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "l
  */
 export function serializeListQuery(query: ListQuery): string {
   const { where, q, sort, page, limit, offset, after, include, select, deleted, total } = query;
-  const pairs: Pair[] = where === undefined ? [] : wherePairs(where, "");
+  const pairs: Pair[] = where === undefined ? [] : (wherePairs(where, "") ?? [["_where", JSON.stringify(tree(where))]]);
   const add = (name: string, value: string | number | undefined): void => {
     if (value !== undefined && value !== "") pairs.push([name, String(value)]);
   };
@@ -92,24 +98,41 @@ function isOperators(value: Readonly<Record<string, unknown>>): boolean {
   return entries.length > 0 && entries.every(([key, operand]) => OPERATORS.has(key) && !isObject(operand));
 }
 
-function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): Pair[] {
-  return Object.entries(where).flatMap(([key, value]) => {
-    const name = `${prefix}${key}`;
-    if (Array.isArray(value)) return anyOfPairs(name, value);
-    if (!isObject(value)) return [valuePair(name, "eq", value)];
-    // An empty condition on a field would be left out, and widen the query.
-    if (Object.keys(value).length === 0) throw new TypeError(`"${name}": the condition is empty`);
-    if (isOperators(value))
-      return Object.entries(value).map(([operator, operand]) => valuePair(name, operator, operand));
-    if (prefix !== "") throw new TypeError(`"${name}": conditions reach one relation deep`);
-    return wherePairs(value, `${name}.`);
-  });
+/** One parameter per condition; undefined where some condition has no parameter. */
+function wherePairs(where: Readonly<Record<string, unknown>>, prefix: string): Pair[] | undefined {
+  const pairs: Pair[] = [];
+  for (const [key, value] of Object.entries(where)) {
+    const found = LOGIC.has(key) ? undefined : memberPairs(`${prefix}${key}`, value, prefix);
+    if (found === undefined) return undefined;
+    pairs.push(...found);
+  }
+  return pairs;
+}
+
+function memberPairs(name: string, value: unknown, prefix: string): Pair[] | undefined {
+  if (Array.isArray(value)) return anyOfPairs(name, value);
+  if (!isObject(value)) return [valuePair(name, "eq", value)];
+  const entries = Object.entries(value);
+  if (isOperators(value)) {
+    if (entries.some(([, operand]) => Array.isArray(operand) && operand.includes(null))) return undefined;
+    return entries.map(([operator, operand]) => valuePair(name, operator, operand));
+  }
+  return prefix === "" && entries.length > 0 ? wherePairs(value, `${name}.`) : undefined;
 }
 
 /** `a=1&a=2`, the form every json-server client sends; `_in=` when there is nothing to repeat. */
-function anyOfPairs(name: string, values: readonly unknown[]): Pair[] {
+function anyOfPairs(name: string, values: readonly unknown[]): Pair[] | undefined {
   if (values.length === 0) return [[`${name}_in`, ""]];
+  if (values.some((value) => value === null || isObject(value))) return undefined;
   return values.map((value) => [name, text(name, value)]);
+}
+
+/** The same conditions as JSON has them. */
+function tree(value: unknown, name = "where"): unknown {
+  if (Array.isArray(value)) return value.map((item) => tree(item, name));
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, tree(inner, key)]));
+  if (value === null || typeof value === "boolean" || Number.isFinite(value)) return value;
+  return text(name, value);
 }
 
 function valuePair(name: string, operator: string, operand: unknown): Pair {

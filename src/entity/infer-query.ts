@@ -49,14 +49,24 @@ type RelatedConditions<E, F, H extends boolean> = {
   readonly [K in RelationNames<E> & keyof F]?: RelationParts<F[K]> extends { target: infer G; flags: infer L }
     ? "remote" extends L // those records are fetched after the query
       ? never
-      : InferWhere<TargetOf<E, G>, H> | null
+      : InferWhere<TargetOf<E, G>, H> | Quantified<InferWhere<TargetOf<E, G>, H>> | null
     : never;
 };
+
+/** How many of the related records of a to-many relation must match. */
+interface Quantified<W> {
+  readonly some?: W;
+  readonly none?: W;
+  readonly every?: W;
+}
 
 interface Logic<W> {
   readonly AND?: readonly W[];
   readonly OR?: readonly W[];
   readonly NOT?: W | readonly W[];
+  readonly and?: readonly W[];
+  readonly or?: readonly W[];
+  readonly not?: W | readonly W[];
 }
 
 /** Columns that only the system sees. */
@@ -67,7 +77,7 @@ type HiddenConditions<F> = {
 };
 
 /**
- * Conditions on an entity's records: by field, by related record, with AND, OR and NOT. Operators are those that the
+ * Conditions on an entity's records: by field, by related record (`some`, `none`, `every`), with `and`, `or` and `not`. Operators are those that the
  * field's type has; an array means `in`, `null` means “is null”.
  * @typeParam H Whether the fields with `.omit()` and `.password()` count
  */

@@ -10,7 +10,7 @@ export {
   type InProcessClient,
   type SystemClient,
 } from "./client/in-process-client.ts";
-export { allOf, compileWhere } from "./condition/compile-where.ts";
+export { allOf, compileWhere, logicOf, type Quantifier, quantifiersOf } from "./condition/compile-where.ts";
 export type { EntityRef, Row, Where } from "./condition/condition.ts";
 export {
   ALWAYS,

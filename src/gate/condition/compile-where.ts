@@ -21,7 +21,45 @@ import {
   type Where,
 } from "./condition.ts";
 
-export const LOGIC: ReadonlySet<string> = new Set(["AND", "OR", "NOT"]);
+type Logic = "AND" | "OR" | "NOT";
+
+const LOGIC: ReadonlyMap<string, Logic> = new Map([
+  ["AND", "AND"],
+  ["OR", "OR"],
+  ["NOT", "NOT"],
+  ["and", "AND"],
+  ["or", "OR"],
+  ["not", "NOT"],
+]);
+
+/** The logic that a key of a where stands for. A field or relation called `and` or `or` is meant where there is one. */
+export function logicOf(entity: AnyEntity, key: string): Logic | undefined {
+  const logic = LOGIC.get(key);
+  return logic === undefined || (key !== logic && isMember(entity, key)) ? undefined : logic;
+}
+
+function isMember({ columns, relations }: AnyEntity, name: string): boolean {
+  return Object.hasOwn(columns, name) || Object.hasOwn(relations, name);
+}
+
+/** How many of the related records of a to-many relation must match. */
+export type Quantifier = "some" | "none" | "every";
+
+const QUANTIFIERS: ReadonlySet<string> = new Set<Quantifier>(["some", "none", "every"]);
+
+/**
+ * The conditions of `{ some, none, every }` on a to-many relation; undefined for a condition on related records. Where they
+ * have a field of such a name, it is meant.
+ */
+export function quantifiersOf(
+  { many, target }: ResolvedRelation,
+  value: unknown,
+): readonly (readonly [Quantifier, unknown])[] | undefined {
+  if (!many || !isPlainObject(value)) return undefined;
+  const entries = Object.entries(value);
+  const all = entries.length > 0 && entries.every(([name]) => QUANTIFIERS.has(name) && !isMember(target, name));
+  return all ? (entries as [Quantifier, unknown][]) : undefined;
+}
 
 /**
  * The most levels a where may have, since the functions that walk it are recursive. Rules and positions add a few to a
@@ -83,13 +121,17 @@ function compileObject(context: Context, entity: AnyEntity, where: unknown, dept
   for (const key of Object.keys(where)) {
     const value = where[key];
     if (value === undefined) refuse(entity, `"${key}" is undefined; leave it out, or use null`);
-    const compile = LOGIC.has(key) ? compileLogic : compileMember;
-    parts.push(compile(context, entity, key, value, depth + 1));
+    const logic = logicOf(entity, key);
+    parts.push(
+      logic === undefined
+        ? compileMember(context, entity, key, value, depth + 1)
+        : compileLogic(context, entity, logic, value, depth + 1),
+    );
   }
   return and(parts);
 }
 
-function compileLogic(context: Context, entity: AnyEntity, key: string, value: unknown, depth: number): Condition {
+function compileLogic(context: Context, entity: AnyEntity, key: Logic, value: unknown, depth: number): Condition {
   if (key === "NOT") {
     const parts = Array.isArray(value) ? value : [value];
     return and(parts.map((part) => not(compileObject(context, entity, part, depth))));
@@ -120,10 +162,18 @@ function compileRelation(
   besides: Condition | undefined,
   depth: number,
 ): Condition {
+  const some = (inner: Condition) => related(relation, besides === undefined ? inner : and([inner, besides]));
   // A to-one relation compared with null tests whether a related record exists.
-  if (value === null) return not(related(relation, besides ?? ALWAYS));
-  const inner = compileObject(context, relation.target, value, depth);
-  return related(relation, besides === undefined ? inner : and([inner, besides]));
+  if (value === null) return not(some(ALWAYS));
+  const inner = (where: unknown) => compileObject(context, relation.target, where, depth);
+  const quantifiers = quantifiersOf(relation, value);
+  if (quantifiers === undefined) return some(inner(value));
+  return and(
+    quantifiers.map(([quantifier, where]) => {
+      if (quantifier === "some") return some(inner(where));
+      return not(some(quantifier === "none" ? inner(where) : not(inner(where))));
+    }),
+  );
 }
 
 function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unknown): Condition {

@@ -1,6 +1,13 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
-import { type AskingRights, allPresent, checkWhereShape, compileWhere, LOGIC } from "../condition/compile-where.ts";
+import {
+  type AskingRights,
+  allPresent,
+  checkWhereShape,
+  compileWhere,
+  logicOf,
+  quantifiersOf,
+} from "../condition/compile-where.ts";
 import type { Condition, Where } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
@@ -165,14 +172,16 @@ function relationOf(scope: OperationScope, entity: AnyEntity, name: string): Res
 function collectTargets(scope: OperationScope, entity: AnyEntity, where: unknown, targets: Set<AnyEntity>): void {
   if (typeof where !== "object" || where === null) return;
   for (const [name, value] of Object.entries(where)) {
-    if (LOGIC.has(name)) {
+    if (logicOf(entity, name) !== undefined) {
       for (const part of Array.isArray(value) ? value : [value]) collectTargets(scope, entity, part, targets);
       continue;
     }
-    const target = relationOf(scope, entity, name)?.target;
-    if (target === undefined) continue;
+    const relation = relationOf(scope, entity, name);
+    if (relation === undefined) continue;
+    const { target } = relation;
     targets.add(target);
-    collectTargets(scope, target, value, targets);
+    for (const inner of quantifiersOf(relation, value)?.map(([, where]) => where) ?? [value])
+      collectTargets(scope, target, inner, targets);
   }
 }
 

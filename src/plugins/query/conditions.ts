@@ -2,6 +2,7 @@ import type { ColumnDefinition, Operator, Parsed } from "../../entity/index.ts";
 import { allOf, explainRemote, type Where } from "../../gate/index.ts";
 import { didYouMean, type Limits, nearest, shownName } from "../../kernel/index.ts";
 import { addProblem, type Filter, type Reading, SUFFIXES, type Subject, single } from "./query-table.ts";
+import { readTree } from "./where-tree.ts";
 
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(SUFFIXES);
 
@@ -17,13 +18,11 @@ function unknownParameter(reading: Reading, name: string): string {
 
 function suggestion(reading: Reading, name: string): string {
   if (!reading.filters) return didYouMean(name, reading.controls);
-  const dot = name.indexOf(".");
-  if (dot === -1) return fieldSuggestion(reading, name, "", reading.controls);
-  const relation = name.slice(0, dot);
-  const target = reading.targets.get(relation);
-  if (target !== undefined) return fieldSuggestion(target, name.slice(dot + 1), `${relation}.`, []);
-  const near = nearest(relation, reading.targets.keys());
-  return near === undefined ? "" : ` Did you mean "${near}${shownName(name.slice(dot))}"?`;
+  const { subject, path, rest } = follow(reading, name);
+  const dot = rest.indexOf(".");
+  if (dot === -1) return fieldSuggestion(subject, rest, path, path === "" ? reading.controls : []);
+  const near = nearest(rest.slice(0, dot), subject.targets.keys());
+  return near === undefined ? "" : ` Did you mean "${path}${near}${shownName(rest.slice(dot))}"?`;
 }
 
 function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string, others: Iterable<string>): string {
@@ -95,7 +94,7 @@ const OPERANDS: Readonly<Record<Operator, Operand>> = {
 /** Reads every parameter that is a condition, `q` included. All are combined with AND. */
 export function readConditions(reading: Reading): Conditions {
   const parts: Where[] = [];
-  const related = new Map<string, Where[]>();
+  const related: RelatedConditions = { own: [], targets: new Map() };
   let count = 0;
   let ids: number | undefined;
   for (const [name, texts] of reading.parameters) {
@@ -110,17 +109,16 @@ export function readConditions(reading: Reading): Conditions {
     const condition = readFilter(reading, name, found.filter, texts);
     if (condition === undefined) continue;
     const { column } = found.filter;
-    if (found.relation !== undefined) {
-      const inner = related.get(found.relation);
-      if (inner === undefined) related.set(found.relation, [condition]);
-      else inner.push(condition);
+    if (found.path.length > 0) {
+      addRelated(related, found.path, condition);
       continue;
     }
     parts.push(condition);
     if (column.role === "id") ids = countOf(condition.id as Readonly<Record<string, unknown>>) ?? ids;
   }
-  // Conditions on one relation are about one and the same related record.
-  for (const [relation, inner] of related) parts.push({ [relation]: allOf(...inner) });
+  parts.push(...relatedWheres(related));
+  const tree = readTree(reading, () => count++);
+  if (tree !== undefined) parts.push(tree);
   const search = readSearch(reading);
   if (search !== undefined) {
     count++;
@@ -136,15 +134,48 @@ function countOf(condition: Readonly<Record<string, unknown>>): number | undefin
   return Array.isArray(condition.in) ? condition.in.length : undefined;
 }
 
-function findFilter(reading: Reading, name: string): { filter: Filter; relation?: string } | undefined {
+/** Conditions on a record and on the records related to it, by relation: all are about one and the same related record. */
+interface RelatedConditions {
+  readonly own: Where[];
+  readonly targets: Map<string, RelatedConditions>;
+}
+
+function addRelated(conditions: RelatedConditions, path: readonly string[], condition: Where): void {
+  let at = conditions;
+  for (const relation of path) {
+    const next = at.targets.get(relation) ?? { own: [], targets: new Map() };
+    at.targets.set(relation, next);
+    at = next;
+  }
+  at.own.push(condition);
+}
+
+function relatedWheres({ targets }: RelatedConditions): Where[] {
+  return [...targets].map(([relation, inner]) => ({ [relation]: allOf(...inner.own, ...relatedWheres(inner)) }));
+}
+
+/** Follows the relations that a name begins with, as far as the caller may. */
+function follow(
+  reading: Reading,
+  name: string,
+): { readonly subject: Subject; readonly path: string; readonly rest: string } {
+  let subject: Subject = reading;
+  let start = 0;
+  for (let dot = name.indexOf("."); dot !== -1; dot = name.indexOf(".", start)) {
+    const target = subject.targets.get(name.slice(start, dot));
+    if (target === undefined) break;
+    subject = target;
+    start = dot + 1;
+  }
+  return { subject, path: name.slice(0, start), rest: name.slice(start) };
+}
+
+function findFilter(reading: Reading, name: string): { filter: Filter; path: readonly string[] } | undefined {
   const own = filterOf(reading, name);
-  if (own !== undefined) return { filter: own };
-  const dot = name.indexOf(".");
-  const relation = dot === -1 ? undefined : name.slice(0, dot);
-  const target = relation === undefined ? undefined : reading.targets.get(relation);
-  if (relation === undefined || target === undefined) return undefined;
-  const filter = filterOf(target, name.slice(dot + 1));
-  return filter === undefined ? undefined : { filter, relation };
+  if (own !== undefined) return { filter: own, path: [] };
+  const { subject, path, rest } = follow(reading, name);
+  const filter = path === "" ? undefined : filterOf(subject, rest);
+  return filter === undefined ? undefined : { filter, path: path.slice(0, -1).split(".") };
 }
 
 /** The first reading of a name whose field the caller may filter on. */

@@ -2,6 +2,7 @@ import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Ope
 import type { OperationScope, ParameterDescription, QueryPart } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { DELETED, type Filter, includable, type QueryTable, type Subject, targetsOf } from "./query-table.ts";
+import { WHERE } from "./where-tree.ts";
 
 const TEXT: JsonSchema = { type: "string" };
 const count = (minimum: number, maximum?: number): JsonSchema => ({
@@ -23,7 +24,7 @@ export async function describeQuery(
   scope: OperationScope,
   tables: ReadonlyMap<AnyEntity, QueryTable>,
 ): Promise<readonly ParameterDescription[]> {
-  const asked: Asked = { table, mask: scope.access.mask(table.entity), scope, tables };
+  const asked: Asked = { table, mask: scope.access.mask(table.entity), targets: new Map(), scope, tables };
   const takesDeleted = parts.has("filter") || parts.has("deleted");
   return [
     ...(parts.has("filter") ? await filters(asked) : []),
@@ -52,10 +53,18 @@ const DELETED_PARAMETER: ParameterDescription = {
   description: "Shows softly deleted records, too, or nothing but these: those that the caller may restore.",
 };
 
+const WHERE_PARAMETER: ParameterDescription = {
+  name: WHERE,
+  schema: TEXT,
+  description:
+    'Conditions as JSON, with `and`, `or`, `not` and related records: `{"or":[{"views":{"gt":100}},{"author":{"name":{"like":"m"}}}]}`.',
+};
+
 async function filters({ table, mask, scope, tables }: Asked): Promise<ParameterDescription[]> {
   const targets = await targetsOf(table.relations.keys(), table, scope, tables);
   const searchable = table.searchable.filter((name) => mask.filterable.has(name));
   return [
+    WHERE_PARAMETER,
     ...describeConditions({ table, mask }, "", scope.app.limits),
     ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.app.limits)),
     ...(searchable.length === 0
@@ -143,7 +152,11 @@ const TRUTH: JsonSchema = { type: "boolean" };
  * One parameter per name that can be read as a condition; a name has its first reading, as it has in requests.
  * @param prefix of all names, for conditions through a relation
  */
-function describeConditions({ table, mask }: Subject, prefix: string, limits: Limits): ParameterDescription[] {
+function describeConditions(
+  { table, mask }: Pick<Subject, "table" | "mask">,
+  prefix: string,
+  limits: Limits,
+): ParameterDescription[] {
   const found = [...table.filters].flatMap(([name, readings]) => {
     const filter = readings.find(({ column }) => mask.filterable.has(column.name));
     return filter?.column.kind.operators.has(filter.operator) ? [{ name, filter }] : [];

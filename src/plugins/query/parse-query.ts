@@ -25,6 +25,8 @@ import {
   DELETED,
   includable,
   items,
+  MOST_LEVELS,
+  type Named,
   type QueryTable,
   type Reading,
   readableTargets,
@@ -34,9 +36,10 @@ import {
   throwProblems,
 } from "./query-table.ts";
 import { RepeatedQueries } from "./repeated-queries.ts";
+import { parseTree, WHERE } from "./where-tree.ts";
 
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
-  filter: ["q", DELETED],
+  filter: ["q", WHERE, DELETED],
   sort: ["_sort", "_order"],
   page: ["_page", "_limit", "_start", "_end", "_after", "_total"],
   shape: ["include", "_embed", "select"],
@@ -111,21 +114,21 @@ function createParse(
     const known = repeated.find(search, entity, scope);
     if (known !== undefined) return known;
     const parameters = readParameters(search, scope.app.limits.parameters);
-    const named = relationsNamed(parameters);
-    if (named.length === 0 || !parts.has("filter"))
-      return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));
+    const named = parts.has("filter") ? conditionsNamed(parameters) : [];
+    if (named.length === 0) return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));
     return readableTargets(named, table, scope, tables).then((targets) => build(parameters, table, scope, targets));
   };
 }
 
-/** Relations that dotted parameters name, known or not. */
-function relationsNamed(parameters: QueryParameters): readonly string[] {
-  const named = new Set<string>();
+/** The conditions that may lead to related records: parameters with a path, and what `_where` says. */
+function conditionsNamed(parameters: QueryParameters): readonly Named[] {
+  const named: Named[] = [];
   for (const name of parameters.keys()) {
-    const dot = name.indexOf(".");
-    if (dot !== -1) named.add(name.slice(0, dot));
+    const [first = name, ...rest] = name.split(".").slice(0, MOST_LEVELS + 1);
+    if (rest.length > 0) named.push({ [first]: rest.reduceRight<Named>((inner, part) => ({ [part]: inner }), {}) });
   }
-  return [...named];
+  const tree = parseTree(parameters.get(WHERE)?.[0]);
+  return tree === undefined ? named : [...named, tree];
 }
 
 /** Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it. */

@@ -6,7 +6,7 @@ import {
   type Operator,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import { type FieldMask, type OperationScope, seesRelation } from "../../gate/index.ts";
+import { type FieldMask, logicOf, type OperationScope, quantifiersOf, seesRelation } from "../../gate/index.ts";
 import { BadRequestError, type Limits, type QueryParameters, shownName } from "../../kernel/index.ts";
 
 /** One way to read a parameter's name: a condition on a column. */
@@ -49,18 +49,21 @@ export function compileQueryTable(model: EntityModel, entity: AnyEntity): QueryT
   });
 }
 
+/** The most levels that conditions and paths of relations may have, whatever the limits of an app. */
+export const MOST_LEVELS = 16;
+
 /** An entity as this caller may ask about it. */
 export interface Subject {
   readonly table: QueryTable;
   readonly mask: FieldMask;
+  /** Related entities that conditions may look at, by relation name: of the relations that the query names. */
+  readonly targets: ReadonlyMap<string, Subject>;
 }
 
 /** One query string being read for one caller. */
 export interface Reading extends Subject {
   readonly parameters: QueryParameters;
   readonly limits: Limits;
-  /** Related entities that conditions may look at, by relation name. */
-  readonly targets: ReadonlyMap<string, Subject>;
   /** Parameter names with a meaning of their own that this surface takes. */
   readonly controls: ReadonlySet<string>;
   /** Whether this surface takes conditions. */
@@ -103,18 +106,53 @@ export function seenRelations(table: QueryTable | undefined, scope: OperationSco
   return [...(table?.relations.values() ?? [])].filter((relation) => seesRelation(scope, relation));
 }
 
+/** What conditions name: fields and relations, with what they say about them. */
+export type Named = Readonly<Record<string, unknown>>;
+
 /**
  * Relations that conditions may look through: those named. As soon as one of them is not for this caller, all relations
  * are asked about, so that what is suggested instead does not depend on whether it exists.
+ * @param named the conditions on the records of the table, where all that are about one relation count together
  */
 export async function readableTargets(
-  named: readonly string[],
+  named: readonly Named[],
   table: QueryTable,
   scope: OperationScope,
   tables: ReadonlyMap<AnyEntity, QueryTable>,
+  level = 1,
 ): Promise<ReadonlyMap<string, Subject>> {
-  const found = await targetsOf(named, table, scope, tables);
-  return found.size === named.length ? found : targetsOf(table.relations.keys(), table, scope, tables);
+  const asked = new Map<string, Named[]>();
+  for (const one of named) collectRelations(one, table, scope, asked);
+  if (asked.size === 0 || level > MOST_LEVELS) return NO_TARGETS;
+  const found = await targetsOf(asked.keys(), table, scope, tables);
+  const all = found.size === asked.size ? found : await targetsOf(table.relations.keys(), table, scope, tables);
+  const targets = new Map<string, Subject>();
+  for (const [name, subject] of all) {
+    const inner = await readableTargets(asked.get(name) ?? [], subject.table, scope, tables, level + 1);
+    targets.set(name, { ...subject, targets: inner });
+  }
+  return targets;
+}
+
+const NO_TARGETS: ReadonlyMap<string, Subject> = new Map();
+
+/** Whatever is not a field that the caller may filter on may be a relation. */
+function collectRelations(named: Named, table: QueryTable, scope: OperationScope, found: Map<string, Named[]>): void {
+  const { filterable } = scope.access.mask(table.entity);
+  for (const [name, value] of Object.entries(named)) {
+    const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (logicOf(table.entity, name) !== undefined) {
+      for (const part of parts) if (isNamed(part)) collectRelations(part, table, scope, found);
+    } else if (!filterable.has(name)) {
+      const relation = table.relations.get(name);
+      const inner = relation && quantifiersOf(relation, value)?.map(([, where]) => where);
+      found.set(name, [...(found.get(name) ?? []), ...(inner ?? parts).filter(isNamed)]);
+    }
+  }
+}
+
+function isNamed(value: unknown): value is Named {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Those of some relations that the caller may look through. */
@@ -130,7 +168,7 @@ export async function targetsOf(
     const target = relation === undefined ? undefined : tables.get(relation.target);
     if (relation === undefined || target === undefined || relation.remote || !seesRelation(scope, relation)) continue;
     if ((await scope.access.readDecision(relation.target)).allowed)
-      targets.set(name, { table: target, mask: scope.access.mask(relation.target) });
+      targets.set(name, { table: target, mask: scope.access.mask(relation.target), targets: NO_TARGETS });
   }
   return targets;
 }

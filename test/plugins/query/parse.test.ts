@@ -201,11 +201,14 @@ describe("conditions", () => {
 });
 
 describe("conditions through a relation", () => {
-  it("reach one level, through to-one and to-many relations", async () => {
+  it("reach related records at any level, through to-one and to-many relations", async () => {
     expect(await where("author.name_like=ann")).toEqual({ author: { name: { like: "ann" } } });
     expect(await where("comments.text=x")).toEqual({ comments: { text: { eq: "x" } } });
     expect(await where("tags.id=a&tags.id=b")).toEqual({ tags: { id: { in: ["a", "b"] } } });
-    expect(await problem("comments.author.name=x")).toMatch(/^Unknown parameter "comments.author.name"/);
+    expect(await where("comments.author.name=x&comments.author.id=u1&comments.text=y")).toEqual({
+      comments: { AND: [{ text: { eq: "y" } }, { author: { AND: [{ name: { eq: "x" } }, { id: { eq: "u1" } }] } }] },
+    });
+    expect(await problem("comments.writer.name=x")).toMatch(/^Unknown parameter "comments.writer.name"/);
   });
 
   it("on the same relation are about the same record", async () => {
