@@ -108,6 +108,8 @@ export interface EntityDefinition<
   readonly readOnly: boolean;
   /** Who makes the ids of new records. */
   readonly idsFrom: IdSource;
+  /** Groups of fewer records are left out of aggregates. @default groups of any size are shown */
+  readonly minGroup?: number;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
 }

@@ -201,6 +201,15 @@ export class EntityBuilder<
   }
 
   /**
+   * Leaves groups of fewer records out of aggregates, so that they tell nothing of a single record. Lists, and what rules
+   * let a caller read, are not affected.
+   * @param records least number of records of a group
+   */
+  minGroup(records: number): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {
+    return this.#with({ minGroup: records });
+  }
+
+  /**
    * The entity's former name: its table keeps its rows under the new name. Remove this once every database has changed.
    */
   renamedFrom(name: string): EntityBuilder<TName, TFields, TActions, TTimestamps, TOwner, TVersioned> {

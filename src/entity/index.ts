@@ -63,7 +63,9 @@ export type {
   RelationNames,
 } from "./infer.ts";
 export type {
+  AggregateOptions,
   ClientList,
+  InferGroup,
   InferInclude,
   InferRecord,
   InferSelect,

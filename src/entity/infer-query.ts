@@ -154,3 +154,55 @@ export interface ClientList<T> {
   readonly total: number;
   readonly nextCursor: string | null;
 }
+
+type FieldsOf<D, T> = { [K in keyof D]: [NonNullable<D[K]>] extends [T] ? K & string : never }[keyof D];
+type Calendar = "year" | "quarter" | "month" | "week" | "day" | "hour";
+/** A field to group by, or a part of the calendar: `"customerId"`, `"month(createdAt)"`. */
+export type InferGroupKey<E> = Typed<
+  E,
+  FieldsOf<InferEntityData<E>, Scalar> | `${Calendar}(${FieldsOf<InferEntityData<E>, Date | string>})`
+>;
+/** A field to add up: numbers, and decimals, which are text. */
+type Summable<E> = Typed<E, FieldsOf<InferEntityData<E>, number | bigint | string>>;
+type Comparable<E> = Typed<E, FieldsOf<InferEntityData<E>, Scalar>>;
+
+/** What to compute of an entity's records, by group. */
+export interface AggregateOptions<E = AnyEntity, H extends boolean = false> {
+  readonly where?: InferWhere<E, H> | undefined;
+  readonly deleted?: "with" | "only" | undefined;
+  /** @default one group */
+  readonly group?: readonly InferGroupKey<E>[] | undefined;
+  /** Counts the records of each group. @default false */
+  readonly count?: boolean | undefined;
+  readonly sum?: readonly Summable<E>[] | undefined;
+  readonly avg?: readonly Summable<E>[] | undefined;
+  readonly min?: readonly Comparable<E>[] | undefined;
+  readonly max?: readonly Comparable<E>[] | undefined;
+  /** Tests of measures: `{ count: { gte: 2 }, "sum.total": { lt: "10.00" } }`. */
+  readonly having?: Readonly<Record<string, Readonly<Record<string, number | bigint | string>>>> | undefined;
+  /** Groups and measures, with "-" for the other direction: `["-sum.total"]`. @default the groups */
+  readonly sort?: readonly string[] | undefined;
+  /** @default 100, at most 1000 */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+  /** IANA time zone of the calendar. @default "UTC" */
+  readonly zone?: string | undefined;
+}
+
+type Names<O, K extends PropertyKey> = O extends { readonly [P in K]: readonly (infer N)[] } ? N & string : never;
+type Value<D, N> = N extends keyof D ? D[N] : string | null;
+type SumOf<T> = NonNullable<T> | null;
+type AverageOf<T> = (NonNullable<T> extends string ? string : number) | null;
+type MeasuresOf<O, K extends PropertyKey, M> = [Names<O, K>] extends [never] ? unknown : { readonly [P in K]: M };
+
+/** A group as a caller gets it. */
+export type InferGroup<E, O, D = InferEntityData<E>> = { [N in Names<O, "group">]: Value<D, N> } & (O extends {
+  readonly count: true;
+}
+  ? { count: number }
+  : unknown) &
+  MeasuresOf<O, "sum", { [N in Names<O, "sum">]: SumOf<Value<D, N>> }> &
+  MeasuresOf<O, "avg", { [N in Names<O, "avg">]: AverageOf<Value<D, N>> }> &
+  MeasuresOf<O, "min", { [N in Names<O, "min">]: Value<D, N> | null }> &
+  MeasuresOf<O, "max", { [N in Names<O, "max">]: Value<D, N> | null }>;

@@ -53,8 +53,8 @@ export {
   type RowAccess,
   ShownRecords,
 } from "./operation/mask.ts";
-
 export type {
+  AggregateQuery,
   Decision,
   IncludeTree,
   Operation,
@@ -107,6 +107,7 @@ export type {
   SharedAnswers,
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
+export { presentGroups } from "./record/present-groups.ts";
 export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
@@ -115,6 +116,24 @@ export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { includedBytes } from "./run/execute-read.ts";
+export {
+  type Aggregate,
+  assertGroups,
+  BUCKETS,
+  type Bucket,
+  bucketOf,
+  Fold,
+  type GroupKey,
+  type GroupTest,
+  isZone,
+  type Measure,
+  MOST_GROUPS,
+  noSum,
+  orderOfGroups,
+  type Part,
+  resultOf,
+  toUnits,
+} from "./statement/aggregate.ts";
 export { ByteBudget, countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/byte-budget.ts";
 export { defineDriver, entityName } from "./statement/define-driver.ts";
 export type {
@@ -127,6 +146,7 @@ export type {
   SortKey,
   TransactionOptions,
 } from "./statement/driver.ts";
+export { foldRecords } from "./statement/fold-records.ts";
 export { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "./statement/keyset.ts";
 export {
   type ChangePairs,

@@ -1,7 +1,5 @@
-import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prisma, toPrismaSchema } from "../../src/drivers/prisma/index.ts";
 import {
   bigint,
   bytes,
@@ -15,12 +13,9 @@ import {
   uuid,
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
-import { freshMysql } from "../support/databases.ts";
-import { generatedClient } from "../support/generate-client.ts";
-import { askMysql, whyNoMysql } from "../support/mysql-server.ts";
-import { mysqlTables } from "../support/mysql-tables.ts";
+import { everyDatabase } from "../support/every-database.ts";
 import { propertyOptions } from "../support/properties.ts";
-import { ALL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
 import { amount } from "../support/suite.ts";
 
 const sample = entity("sample", {
@@ -37,22 +32,7 @@ const sample = entity("sample", {
   .rules({ create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] })
   .actions({ clone: cloneAction, export: exportAction, import: importAction });
 
-const noMysql = await whyNoMysql();
-
-async function openMariadb(isDirect: boolean): Promise<TestDatabase> {
-  const { url, drop } = await freshMysql();
-  await askMysql(url, mysqlTables(toPrismaSchema([sample], { provider: "mysql" })));
-  const Client = await generatedClient([sample], "mysql");
-  const adapter = new PrismaMariaDb(url);
-  return { driver: prisma(new Client({ adapter }), isDirect ? { adapter } : {}), url, drop };
-}
-
-const DATABASES: readonly (readonly [string, () => Promise<TestDatabase>])[] = [
-  ...ALL_DATABASES,
-  ...(noMysql === undefined
-    ? [["MariaDB", () => openMariadb(true)] as const, ["MariaDB through a client", () => openMariadb(false)] as const]
-    : []),
-];
+const DATABASES = everyDatabase([sample]);
 
 /** An exact decimal number as text, with up to so many digits. */
 const decimals = (whole: number, scale: number): fc.Arbitrary<string> =>

@@ -15,7 +15,7 @@ import {
 import { createTestApp } from "../../src/testing/index.ts";
 
 /** Orders are for their customer and for staff; what a customer is rated at, only staff may know. */
-const ownOrders = defineRule("shopOwnOrders", ({ user }) => ({ customer: { login: String(user?.id) } }));
+const ownOrders = defineRule("shopOwnOrders", ({ user }) => user !== null && { customer: { login: String(user.id) } });
 const staff = defineRule("shopStaff", ({ user }) => user?.role === "staff");
 const ownLines = defineRule("shopOwnLines", ({ user }) => ({ order: { customer: { login: String(user?.id) } } }));
 const mine = defineRule("shopMine", ({ user }) => ({ login: String(user?.id) }));

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everyDatabase } from "../support/every-database.ts";
 import { propertyOptions } from "../support/properties.ts";
-import { ALL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
-import { idsOf, openShop, type Shop } from "./shop.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
+import { idsOf, openShop, SHOP, type Shop } from "./shop.ts";
 
-describe.each(ALL_DATABASES)("_where, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP))("_where, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

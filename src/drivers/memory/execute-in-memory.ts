@@ -7,6 +7,7 @@ import {
   type Execute,
   type Find,
   type FindPairs,
+  Fold,
   idOfParts,
   isAlways,
   type Pair,
@@ -42,6 +43,11 @@ async function run(session: Session, statement: Statement): Promise<ResultOf<Sta
       return find(current, statement);
     case "count":
       return filterRows(current, ownEntity(current, statement.entity), statement.where).length;
+    case "aggregate": {
+      const fold = new Fold(statement);
+      for (const row of filterRows(current, ownEntity(current, statement.entity), statement.where)) fold.record(row);
+      return fold.rows();
+    }
     case "insert": {
       const { where, returning } = statement;
       const entity = ownEntity(current, statement.entity);

@@ -34,7 +34,12 @@ export function memoryDriver(seed: Seed = {}): Driver {
 
   return defineDriver({
     name: "memory",
-    capabilities: Object.freeze({ concurrentTransactions: false, durable: false, conditionalInserts: true }),
+    capabilities: Object.freeze({
+      concurrentTransactions: false,
+      durable: false,
+      conditionalInserts: true,
+      aggregates: true,
+    }),
     async connect({ model }) {
       const next = Store.empty(model);
       plant(next, state === undefined ? seed : seedOf(state, next));

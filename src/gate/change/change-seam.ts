@@ -2,7 +2,7 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import { describeError, type Hook, type Logger, runHooks } from "../../kernel/index.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Driver } from "../statement/driver.ts";
-import { entityOf } from "../statement/statement.ts";
+import { entityOf, isWrite } from "../statement/statement.ts";
 import { type Middleware, withMiddleware } from "../statement/with-middleware.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener, RecordChange } from "./record-change.ts";
 import { relationsToFollow } from "./relations-to-follow.ts";
@@ -110,8 +110,7 @@ class ChangeWatch {
   /** Statements outside a transaction: each write and its listeners share one transaction. */
   readonly middleware: Middleware = async (statement, next, driver) => {
     const entity = this.#entityOf(statement);
-    if (entity === undefined || statement.kind === "find" || statement.kind === "count" || statement.kind === "pairs")
-      return next(statement);
+    if (entity === undefined || !isWrite(statement)) return next(statement);
     let committed: RecordChange[] = [];
     const result = await driver.transaction((inside) => {
       committed = [];
@@ -124,8 +123,7 @@ class ChangeWatch {
   inTransaction(committed: RecordChange[]): Middleware {
     return async (statement, next, inside) => {
       const entity = this.#entityOf(statement);
-      if (entity === undefined || statement.kind === "find" || statement.kind === "count" || statement.kind === "pairs")
-        return next(statement);
+      if (entity === undefined || !isWrite(statement)) return next(statement);
       return new ReportedWrite(this.#parts, this.#scope, inside, committed).run(entity, statement);
     };
   }

@@ -1,10 +1,12 @@
 import type {
   ActionCalls,
+  AggregateOptions,
   AnyEntity,
   ClientList,
   DefinitionOf,
   InferCreateInput,
   InferEntityData,
+  InferGroup,
   InferInclude,
   InferRecord,
   InferSelect,
@@ -17,6 +19,7 @@ import type { Row, Where } from "../condition/condition.ts";
 import type { IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
+import { presentGroups } from "../record/present-groups.ts";
 import { presentSettled } from "../record/serialize.ts";
 import { versionIs } from "../run/take-precondition.ts";
 import type { SortKey } from "../statement/driver.ts";
@@ -58,6 +61,11 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
   ): Promise<InferRecord<E, never, never, THidden>>;
   delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;
   count(where?: InferWhere<E, THidden>): Promise<number>;
+  /**
+   * Computes with the records that match: `{ group: ["month(createdAt)"], count: true, sum: ["total"] }` gives
+   * `[{ "month(createdAt)": "2026-03-01", count: 2, sum: { total: "30.00" } }]`.
+   */
+  aggregate<const O extends AggregateOptions<E, THidden>>(options: O): Promise<InferGroup<E, O>[]>;
 }
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
@@ -104,7 +112,7 @@ export function compileClients(
 }
 
 /** Names that mean the same on every entity; no action takes their place. */
-export const CLIENT_METHODS = ["list", "get", "create", "update", "delete", "count"] as const;
+export const CLIENT_METHODS = ["list", "get", "create", "update", "delete", "count", "aggregate"] as const;
 
 function createEntityClient(entity: AnyEntity, within: WithinScope, actions: readonly Route[]): object {
   const calls = actions.map(({ action, call }) => [action, caller(within, call as NonNullable<Route["call"]>)]);
@@ -156,6 +164,16 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
         return (await scope.run({ kind: "count", entity, query: { where } })).total ?? 0;
       });
     },
+    async aggregate(options: AggregateOptions) {
+      checkOptions("aggregate", options, AGGREGATE_OPTIONS);
+      return await within(async (scope) => {
+        const { where, deleted, sort, ...rest } = options;
+        scope.state.shown?.noteCount(entity);
+        const query = { where, deleted, aggregate: { ...rest, sort: sort?.map(sortKey) } };
+        const { groups = [] } = await scope.run({ kind: "count", entity, query });
+        return presentGroups(entity, groups, false);
+      });
+    },
   });
 }
 
@@ -169,9 +187,12 @@ function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args
 
 const GET_OPTIONS = ["include", "select", "deleted"] as const;
 const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", ...GET_OPTIONS] as const;
+const AGGREGATE_OPTIONS = [
+  ...["where", "deleted", "group", "count", "sum", "avg", "min", "max", "having", "sort", "limit", "offset", "zone"],
+] as const;
 const WRITE_OPTIONS = ["ifVersion"] as const;
 const DELETE_OPTIONS = ["ifVersion", "deleted"] as const;
-const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select"]);
+const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select", "group", "sum", "avg", "min", "max"]);
 
 /** Refuses unknown options: `{ filter }` instead of `{ where }` would list every record. @throws BadRequestError */
 function checkOptions(method: string, options: unknown, known: readonly string[]): void {

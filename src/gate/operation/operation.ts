@@ -16,6 +16,28 @@ export interface IncludeTree {
   readonly [relation: string]: IncludeTree;
 }
 
+/** What is computed of the records that a count matches, by group. */
+export interface AggregateQuery {
+  /** Fields, or parts of the calendar: `"customerId"`, `"month(createdAt)"`. @default one group */
+  readonly group?: readonly string[] | undefined;
+  /** @default false */
+  readonly count?: boolean | undefined;
+  readonly sum?: readonly string[] | undefined;
+  readonly avg?: readonly string[] | undefined;
+  readonly min?: readonly string[] | undefined;
+  readonly max?: readonly string[] | undefined;
+  /** Tests of measures by name: `{ count: { gte: 2 }, "sum.total": { lt: "10.00" } }`. */
+  readonly having?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  /** Names of groups and measures: `{ field: "sum.total", direction: "desc" }`. @default the groups */
+  readonly sort?: readonly SortKey[] | undefined;
+  /** @default `limits.pageSize`, at most `limits.maxPageSize` */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+  /** IANA time zone of the calendar. @default "UTC" */
+  readonly zone?: string | undefined;
+}
+
 /** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */
 export interface OperationQuery {
   where?: Where | undefined;
@@ -30,6 +52,8 @@ export interface OperationQuery {
   select?: readonly string[] | undefined;
   /** Whether to count all matching records. @default false */
   total?: boolean | undefined;
+  /** What a count computes besides; its result is in `groups`. */
+  aggregate?: AggregateQuery | undefined;
   /** Softly deleted records: left out, included, or returned alone. @default left out */
   deleted?: "with" | "only" | undefined;
   /**
@@ -142,6 +166,8 @@ export interface Operation {
    * The number of matching records, for count and for lists that request it; the number of `ids` changed or deleted.
    */
   total?: number | undefined;
+  /** The groups of a count that computes something: keys and measures by name. */
+  groups?: readonly Row[] | undefined;
   /** Cursor of the next page, when there may be one. */
   nextCursor?: string | undefined;
 }

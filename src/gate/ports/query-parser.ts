@@ -6,9 +6,9 @@ import type { ParameterDescription } from "../operation/route-description.ts";
 
 /**
  * Groups of parameters of the list dialect; a surface says which of them it takes. "select" is "shape" without what adds
- * related records, and "deleted" is "filter" without conditions.
+ * related records, and "deleted" is "filter" without conditions; "aggregate" is what a count computes.
  */
-export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "deleted";
+export type QueryPart = "filter" | "sort" | "page" | "shape" | "select" | "deleted" | "aggregate";
 
 /**
  * Reads a raw query string (without `?`) as this caller's query on an entity.

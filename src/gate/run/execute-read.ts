@@ -13,6 +13,7 @@ import { ByteBudget, countedBytes, LARGE, mostBytes } from "../statement/byte-bu
 import type { SortKey } from "../statement/driver.ts";
 import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
 import type { Find } from "../statement/statement.ts";
+import { aggregate } from "./execute-aggregate.ts";
 
 /** One page, and with it the number of all matching records when requested. */
 export async function runList(operation: MutableOperation): Promise<void> {
@@ -123,7 +124,8 @@ export function includedBytes(operation: Operation): ByteBudget | undefined {
 export async function runCount(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope, requirements } = operation;
   const where = allPresent(query.where, decision.predicate, conditionUpTo(requirements, "denied"));
-  operation.total = await scope.store.count(entity, where);
+  if (query.aggregate === undefined) operation.total = await scope.store.count(entity, where);
+  else operation.groups = await aggregate(operation, query.aggregate, where);
 }
 
 /** One record by id. */

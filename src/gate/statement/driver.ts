@@ -64,6 +64,8 @@ export interface DriverCapabilities {
   readonly joins?: boolean | undefined;
   /** Whether an `insert` takes a condition (`where`); for others the gate checks before it stores. @default false */
   readonly conditionalInserts?: boolean | undefined;
+  /** Whether it runs `aggregate` statements; for others the gate reads the records. @default false */
+  readonly aggregates?: boolean | undefined;
   /** Whether transactions run concurrently. */
   readonly concurrentTransactions: boolean;
   /**

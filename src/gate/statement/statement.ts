@@ -1,5 +1,6 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
+import type { Aggregate } from "./aggregate.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 
@@ -113,7 +114,7 @@ export interface ChangePairs {
 }
 
 /** All statements of the driver port. */
-export type Statement = Find | Count | Insert | Update | Delete | FindPairs | ChangePairs;
+export type Statement = Find | Count | Aggregate | Insert | Update | Delete | FindPairs | ChangePairs;
 
 /** A pair of a manyToMany relation, as one side sees it. */
 export interface Pair {
@@ -130,7 +131,7 @@ export interface Written {
 }
 
 /** The result of a statement. */
-export type ResultOf<S extends Statement> = S extends Find
+export type ResultOf<S extends Statement> = S extends Find | Aggregate
   ? Row[]
   : S extends Count
     ? number
@@ -148,12 +149,18 @@ export function entityOf(statement: Statement): AnyEntity {
   return "entity" in statement ? statement.entity : statement.relation.source;
 }
 
+/** Whether a statement may change something. */
+export function isWrite(statement: Statement): statement is Insert | Update | Delete | ChangePairs {
+  return statement.kind !== "find" && !isRead(statement);
+}
+
 /** Whether a statement changes nothing and locks nothing. */
 export function isRead(statement: Statement): boolean {
   switch (statement.kind) {
     case "find":
       return (statement.lock ?? false) === false;
     case "count":
+    case "aggregate":
     case "pairs":
       return true;
     default:

@@ -10,6 +10,7 @@ import type {
   RouteContext,
   RouteHandler,
 } from "../../gate/index.ts";
+import { presentGroups } from "../../gate/index.ts";
 import { BadRequestError, EntityNotFoundError, Reply, routeSegment } from "../../kernel/index.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
@@ -52,6 +53,12 @@ export function addCrudRoutes(
     const operation = await scope.run({ kind: "list", entity, query, bounded: true });
     return new Reply(200, operation.records, listHeaders(context, segment, operation));
   };
+  const aggregated = parser.reads(["filter", "aggregate"]);
+  const aggregateRecords: RouteHandler = async ({ search, scope }) => {
+    const query = (): ReturnType<ParseQuery> => aggregated(search, entity, scope);
+    const { groups = [] } = await scope.run({ kind: "count", entity, query, bounded: true });
+    return new Reply(200, presentGroups(entity, groups));
+  };
   const readRecord: RouteHandler = async (context) => {
     const query = (): ReturnType<ParseQuery> => queryOfOne(context, entity, read.parse);
     const operation = await context.scope.run({ kind: "read", entity, id: idOf(context), query });
@@ -89,6 +96,15 @@ export function addCrudRoutes(
       handler: createRecord,
     });
   routes.add({ ...all, method: "GET", action: "list", access: "read", describe: describe.list, handler: listRecords });
+  routes.add({
+    ...all,
+    path: `${all.path}/aggregate`,
+    method: "GET",
+    action: "aggregate",
+    access: "read",
+    describe: describe.aggregate,
+    handler: aggregateRecords,
+  });
   routes.add({ ...one, method: "GET", action: "read", access: "read", describe: describe.read, handler: readRecord });
   if (entity.readOnly) return;
   routes.add({ ...update, method: "PUT", describe: describe.put });

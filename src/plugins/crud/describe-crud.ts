@@ -28,7 +28,7 @@ const UNCHANGED: AnswerDescription = Object.freeze({
 export function describeCrud(
   entity: AnyEntity,
   parser: QueryParser,
-): Readonly<Record<"create" | "list" | "read" | "update" | "put" | "delete", DescribeRoute>> {
+): Readonly<Record<"create" | "list" | "aggregate" | "read" | "update" | "put" | "delete", DescribeRoute>> {
   const { name } = entity;
   const tag = entity.versioned === undefined ? {} : TAG;
   /** A record, whole or with the fields that were selected. */
@@ -73,6 +73,10 @@ export function describeCrud(
       summary: `List ${entity.plural ?? pluralize(name)}`,
       answers: { 200: answer("A page of records.", { type: "array", items: shown(reader) }, LISTED) },
     })),
+    aggregate: described(["filter", "aggregate"], () => ({
+      summary: `Compute with ${entity.plural ?? pluralize(name)}`,
+      answers: { 200: answer("The groups, with what was computed of each.", GROUPS) },
+    })),
     read: described(["shape", "deleted"], (reader) => ({
       summary: `Read ${name}`,
       answers: {
@@ -91,6 +95,8 @@ export function describeCrud(
     })),
   };
 }
+
+const GROUPS: JsonSchema = Object.freeze({ type: "array", items: { type: "object" } });
 
 const DELETED_SCHEMA: JsonSchema = Object.freeze({
   type: "object",

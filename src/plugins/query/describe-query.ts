@@ -1,6 +1,7 @@
 import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
 import type { OperationScope, ParameterDescription, QueryPart } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
+import { describeAggregate } from "./aggregate-query.ts";
 import { DELETED, type Filter, includable, type QueryTable, type Subject, targetsOf } from "./query-table.ts";
 import { WHERE } from "./where-tree.ts";
 
@@ -29,6 +30,7 @@ export async function describeQuery(
   return [
     ...(parts.has("filter") ? await filters(asked) : []),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
+    ...(parts.has("aggregate") ? describeAggregate(scope) : []),
     ...(parts.has("sort") ? order(asked) : []),
     ...(parts.has("page") ? page(scope.app.limits) : []),
     ...(parts.has("shape") ? await included(asked) : []),

@@ -17,6 +17,7 @@ import {
   readParameters,
   shownName,
 } from "../../kernel/index.ts";
+import { AGGREGATE, readAggregate } from "./aggregate-query.ts";
 import { readConditions } from "./conditions.ts";
 import { describeQuery } from "./describe-query.ts";
 import {
@@ -45,6 +46,7 @@ const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
   shape: ["include", "_embed", "select"],
   select: ["select"],
   deleted: [DELETED],
+  aggregate: AGGREGATE,
 };
 
 /** Compiles the parameter names of all entities; done when the app starts. */
@@ -76,6 +78,7 @@ function createParse(
   const controls = new Set([...[...parts].flatMap((part) => CONTROLS[part]), ...others]);
   const withoutDeleted = new Set([...controls].filter((name) => name !== DELETED));
   const paged = parts.has("page");
+  const aggregates = parts.has("aggregate");
   const repeated = new RepeatedQueries();
 
   function build(
@@ -95,6 +98,11 @@ function createParse(
       problems: [],
     };
     const { where, ids } = readConditions(reading);
+    if (aggregates) {
+      const query: OperationQuery = { where, aggregate: readAggregate(reading), deleted: readDeleted(reading) };
+      throwProblems(reading);
+      return query;
+    }
     const query: OperationQuery = {
       where,
       sort: readSort(reading),
@@ -108,7 +116,7 @@ function createParse(
   }
 
   return (search, entity, scope) => {
-    if (search === "") return paged ? { limit: scope.app.limits.pageSize, total: true } : {};
+    if (search === "" && !aggregates) return paged ? { limit: scope.app.limits.pageSize, total: true } : {};
     const table = tables.get(entity);
     if (table === undefined) throw new EntityNotFoundError();
     const known = repeated.find(search, entity, scope);

@@ -1,4 +1,4 @@
-import type { DriverPort, Execute, ResultOf, Statement } from "../../../gate/index.ts";
+import { type DriverPort, type Execute, foldRecords, type ResultOf, type Statement } from "../../../gate/index.ts";
 import type { Path } from "../../sql/index.ts";
 import {
   type Client,
@@ -42,6 +42,8 @@ function clientExecutor(session: ClientSession, transaction: DriverPort["transac
         return find(statement);
       case "count":
         return countRows(session, statement);
+      case "aggregate":
+        return foldRecords(run as Execute, statement);
       case "insert":
         return insertRows(session, statement);
       case "update":

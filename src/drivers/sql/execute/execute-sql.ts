@@ -19,6 +19,7 @@ import { sharedWrites } from "../fast/shared-writes.ts";
 import type { Fast } from "../fast/switches.ts";
 import { linkQuery, linksQuery, unlinkQuery } from "../statement/link-queries.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
+import { aggregateRows } from "./aggregate-rows.ts";
 import { countRows, sqlFind } from "./sql-reads.ts";
 import { deleteRows, insertRow, insertRows, portionsOf, updateRow, updateRows } from "./sql-writes.ts";
 
@@ -55,6 +56,8 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
         return find(statement);
       case "count":
         return countRows(session, open.entityOf(statement.entity), statement.where);
+      case "aggregate":
+        return aggregateRows(session, run as Execute, statement);
       case "insert":
         return insert(statement);
       case "update":

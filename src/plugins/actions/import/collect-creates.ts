@@ -131,6 +131,7 @@ export function collectCreates(inner: Driver, { model, entity, owners }: Collect
       case "find":
         return find(statement);
       case "count":
+      case "aggregate":
         await settle(statement.entity, statement.where);
         return noting(inner.execute(statement));
       case "pairs":

@@ -38,6 +38,7 @@ export function encryptingDriver(inner: Driver, plan: EncryptionPlan): Driver {
       case "update":
         return update(plan, { ...statement, where: storedWhere(plan, statement.entity, statement.where) }, driver);
       case "count":
+      case "aggregate":
       case "delete":
         return next({ ...statement, where: storedWhere(plan, statement.entity, statement.where) });
       case "pairs":

@@ -1,0 +1,313 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { BadRequestError } from "../../kernel/index.ts";
+import type { Condition, Row } from "../condition/condition.ts";
+import type { SortKey } from "./driver.ts";
+
+/** Parts of the calendar that datetimes and dates are grouped by. Weeks begin on Monday (ISO 8601). */
+export const BUCKETS = ["year", "quarter", "month", "week", "day", "hour"] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+/** What records are grouped by: the value of a column, or the part of the calendar that it falls into. */
+export interface GroupKey {
+  /** Its name in the result and in `sort`. */
+  readonly name: string;
+  readonly column: ColumnDefinition;
+  /** The result is the beginning of the part, in the local time of `zone`: "2026-03-01", for hours "2026-03-01T05:00". */
+  readonly bucket?: Bucket | undefined;
+}
+
+/** What is computed of the records of a group. */
+export interface Measure {
+  /** Its name in the result, in `sort` and in `having`. */
+  readonly name: string;
+  /** `count` counts records; the others leave out records without a value. */
+  readonly of: "count" | "sum" | "avg" | "min" | "max";
+  /** Absent for `count`. */
+  readonly column?: ColumnDefinition | undefined;
+}
+
+/** A test that a group has to pass. */
+export interface GroupTest {
+  /** Of a measure. */
+  readonly name: string;
+  readonly test: "eq" | "ne" | "gt" | "gte" | "lt" | "lte";
+  /** A number, or for exact kinds its text. */
+  readonly value: number | bigint | string;
+}
+
+/**
+ * Computes measures of the records that match, by group. Each row of the result has the keys and the measures by name. Sums of
+ * decimals are decimals, and sums of 64-bit integers are such; averages are numbers, of decimals text with four more digits.
+ */
+export interface Aggregate {
+  readonly kind: "aggregate";
+  readonly entity: AnyEntity;
+  readonly where: Condition;
+  /** Without any, there is one group, also of no records. */
+  readonly groups: readonly GroupKey[];
+  readonly measures: readonly Measure[];
+  /** @default no tests */
+  readonly having?: readonly GroupTest[] | undefined;
+  /** Names of keys and measures. @default the keys, in their order */
+  readonly sort?: readonly SortKey[] | undefined;
+  /** @default all groups */
+  readonly limit?: number | undefined;
+  /** @default 0 */
+  readonly offset?: number | undefined;
+  /** Name of the IANA time zone of buckets. @default "UTC" */
+  readonly zone?: string | undefined;
+}
+
+/** Groups that are put together in memory, at most. */
+export const MOST_GROUPS = 100_000;
+
+/** Refuses more groups than can be put together in memory. @throws BadRequestError */
+export function assertGroups(count: number): void {
+  if (count > MOST_GROUPS)
+    throw new BadRequestError(`There are more than ${MOST_GROUPS} groups; group by less, or filter the records`);
+}
+
+/** What is known of the values of a measure in one group. */
+export interface Part {
+  /** How many values there are; for `count`, how many records. */
+  count: number;
+  /** Their sum; of decimals as a whole number of their last digit. */
+  sum: number | bigint;
+  /** The least or the greatest of them, for `min` and `max`. */
+  extreme: unknown;
+}
+
+type Sums = "exact" | "plain";
+
+/** Whether sums of a column are whole numbers of any size, in units of its last digit. */
+function sumsOf({ kind }: ColumnDefinition): Sums {
+  const { scalar } = kind.column;
+  return scalar === "Decimal" || scalar === "BigInt" ? "exact" : "plain";
+}
+
+/** A decimal as a whole number of its last digit. */
+export function toUnits(column: ColumnDefinition, value: unknown): bigint {
+  const { scale = 0 } = column.kind.column;
+  const [whole = "0", rest = ""] = String(value).split(".");
+  return BigInt(`${whole}${rest.padEnd(scale, "0").slice(0, scale)}`);
+}
+
+function fromUnits(units: bigint, scale: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, "0");
+  const text = scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  return units < 0n ? `-${text}` : text;
+}
+
+/** The sum of no values. */
+export function noSum(column: ColumnDefinition | undefined): number | bigint {
+  return column !== undefined && sumsOf(column) === "exact" ? 0n : 0;
+}
+
+/** What one record says of a measure. */
+function partOf({ of, column }: Measure, record: Row): Part | undefined {
+  if (column === undefined) return { count: 1, sum: 0, extreme: undefined };
+  const value = record[column.name] ?? undefined;
+  if (value === undefined) return undefined;
+  if (of === "min" || of === "max") return { count: 1, sum: noSum(column), extreme: value };
+  return { count: 1, sum: sumsOf(column) === "exact" ? toUnits(column, value) : Number(value), extreme: undefined };
+}
+
+/** Digits that averages of decimals have behind those of their column. */
+const MORE_DIGITS = 4;
+
+/** The result of a measure. */
+export function resultOf({ of, column }: Measure, part: Part): unknown {
+  if (column === undefined) return part.count;
+  if (part.count === 0) return null;
+  if (of === "min" || of === "max") return part.extreme;
+  const { scalar, scale = 0 } = column.kind.column;
+  if (of === "sum") return scalar === "Decimal" ? fromUnits(part.sum as bigint, scale) : part.sum;
+  if (scalar !== "Decimal") return Number(part.sum) / part.count;
+  const count = BigInt(part.count);
+  const scaled = (part.sum as bigint) * 10n ** BigInt(MORE_DIGITS) * 2n;
+  // Half of the last digit is rounded away from zero, as databases do.
+  return fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), scale + MORE_DIGITS);
+}
+
+/** A group while its records are being put together. */
+interface Group {
+  readonly keys: readonly unknown[];
+  readonly parts: readonly Part[];
+}
+
+/** Puts records, or parts of groups, together into groups. */
+export class Fold {
+  readonly #statement: Aggregate;
+  readonly #groups = new Map<string, Group>();
+
+  constructor(statement: Aggregate) {
+    this.#statement = statement;
+    if (statement.groups.length === 0) this.#groupOf([]);
+  }
+
+  /** Adds a record. */
+  record(record: Row): void {
+    const { groups, measures, zone } = this.#statement;
+    const keys = groups.map(({ column, bucket }) => {
+      const value = record[column.name] ?? null;
+      return bucket === undefined || value === null ? value : bucketOf(value as Date | string, bucket, zone);
+    });
+    this.part(
+      keys,
+      measures.map((measure) => partOf(measure, record)),
+    );
+  }
+
+  /** Adds what is known of some records of a group, by measure. */
+  part(keys: readonly unknown[], parts: readonly (Part | undefined)[]): void {
+    const { measures } = this.#statement;
+    const group = this.#groupOf(keys);
+    for (const [index, added] of parts.entries()) {
+      const part = group.parts[index] as Part;
+      if (added === undefined || added.count === 0) continue;
+      const { of, column } = measures[index] as Measure;
+      if (of === "min" || of === "max") {
+        const order = part.count === 0 ? 0 : (column?.kind.compare(added.extreme, part.extreme) ?? 0);
+        if (part.count === 0 || (of === "min" ? order < 0 : order > 0)) part.extreme = added.extreme;
+      } else part.sum = ((part.sum as bigint) + (added.sum as bigint)) as bigint;
+      part.count += added.count;
+    }
+  }
+
+  #groupOf(keys: readonly unknown[]): Group {
+    const text = JSON.stringify(keys, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+    const known = this.#groups.get(text);
+    if (known !== undefined) return known;
+    const parts = this.#statement.measures.map(({ column }) => ({ count: 0, sum: noSum(column), extreme: undefined }));
+    this.#groups.set(text, { keys, parts });
+    assertGroups(this.#groups.size);
+    return { keys, parts };
+  }
+
+  /** The rows of the result: tested, in order, and as many as are asked for. */
+  rows(): Row[] {
+    const { having = [], limit, offset = 0 } = this.#statement;
+    const tested = [...this.#groups.values()].filter((group) => having.every((test) => this.#passes(group, test)));
+    const ordered = tested.sort((a, b) => this.#compare(a, b));
+    return ordered.slice(offset, limit === undefined ? undefined : offset + limit).map((group) => this.#row(group));
+  }
+
+  #row({ keys, parts }: Group): Row {
+    const { groups, measures } = this.#statement;
+    const row: Row = {};
+    for (const [index, { name }] of groups.entries()) row[name] = keys[index];
+    for (const [index, measure] of measures.entries()) row[measure.name] = resultOf(measure, parts[index] as Part);
+    return row;
+  }
+
+  #passes({ parts }: Group, { name, test, value }: GroupTest): boolean {
+    const index = this.#statement.measures.findIndex((measure) => measure.name === name);
+    const result = resultOf(this.#statement.measures[index] as Measure, parts[index] as Part);
+    if (result === null) return test === "ne";
+    const order = compareNumbers(result, value);
+    return { eq: order === 0, ne: order !== 0, gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[test];
+  }
+
+  #compare(a: Group, b: Group): number {
+    for (const { field, direction } of orderOfGroups(this.#statement)) {
+      const order = this.#compareBy(field, a, b);
+      if (order !== 0) return direction === "asc" ? order : -order;
+    }
+    return 0;
+  }
+
+  #compareBy(name: string, a: Group, b: Group): number {
+    const { groups, measures } = this.#statement;
+    const index = groups.findIndex((key) => key.name === name);
+    const key = groups[index];
+    if (key !== undefined)
+      return compareNullable(a.keys[index], b.keys[index], (one, other) =>
+        key.bucket === undefined ? key.column.kind.compare(one, other) : compareNumbers(one, other),
+      );
+    const at = measures.findIndex((measure) => measure.name === name);
+    const measure = measures[at] as Measure;
+    const [one, other] = [a, b].map(({ parts }) => resultOf(measure, parts[at] as Part));
+    const isExtreme = measure.of === "min" || measure.of === "max";
+    return compareNullable(
+      one,
+      other,
+      (x, y) => (isExtreme ? measure.column?.kind.compare(x, y) : compareNumbers(x, y)) ?? 0,
+    );
+  }
+}
+
+/** The order of groups: what is asked for, and then the keys. */
+export function orderOfGroups({ sort = [], groups }: Aggregate): readonly SortKey[] {
+  const rest = groups.filter(({ name }) => !sort.some(({ field }) => field === name));
+  return [...sort, ...rest.map(({ name }): SortKey => ({ field: name, direction: "asc" }))];
+}
+
+/** `null` is the smallest value, as in lists. */
+function compareNullable(a: unknown, b: unknown, compare: (a: unknown, b: unknown) => number): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return compare(a, b);
+}
+
+const DECIMAL = /^-?\d+(?:\.\d+)?$/;
+
+/** Compares numbers, exact ones in any form; other texts by their letters. */
+function compareNumbers(a: unknown, b: unknown): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [one, other] = [String(a), String(b)];
+  if (!DECIMAL.test(one) || !DECIMAL.test(other)) {
+    if (Number.isNaN(Number(a)) || Number.isNaN(Number(b))) return one < other ? -1 : one > other ? 1 : 0;
+    return Number(a) - Number(b);
+  }
+  const scale = Math.max(...[one, other].map((text) => text.split(".")[1]?.length ?? 0));
+  const [x, y] = [one, other].map((text) => {
+    const [whole = "0", rest = ""] = text.split(".");
+    return BigInt(`${whole}${rest.padEnd(scale, "0")}`);
+  }) as [bigint, bigint];
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/;
+
+/** Whether a name is that of a time zone; old names count, and offsets do not. */
+export function isZone(name: string): boolean {
+  if (!ZONE.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en-US", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A moment in the local time of a zone, as if that were UTC. */
+function toLocal(moment: Date, zone: string): Date {
+  if (zone === "UTC") return moment;
+  let format = formats.get(zone);
+  if (format === undefined) {
+    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
+    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", era: "short", ...digits });
+    formats.set(zone, format);
+  }
+  const found: Record<string, string> = {};
+  for (const { type, value } of format.formatToParts(moment)) found[type] = value;
+  const { year, month, day, hour, minute, era } = found;
+  const local = new Date(0);
+  local.setUTCFullYear(era === "BC" ? 1 - Number(year) : Number(year), Number(month) - 1, Number(day));
+  local.setUTCHours(Number(hour), Number(minute));
+  return local;
+}
+
+/** The beginning of the part of the calendar that a datetime or a date falls into. */
+export function bucketOf(value: Date | string, bucket: Bucket, zone = "UTC"): string {
+  const isDate = typeof value === "string";
+  const local = new Date(isDate ? Date.parse(`${value}T00:00:00Z`) : toLocal(value, zone));
+  const month = local.getUTCMonth();
+  if (bucket === "hour") return `${local.toISOString().slice(0, 13)}:00`;
+  if (bucket === "week") local.setUTCDate(local.getUTCDate() - ((local.getUTCDay() + 6) % 7));
+  if (bucket === "year") local.setUTCMonth(0, 1);
+  if (bucket === "quarter") local.setUTCMonth(month - (month % 3), 1);
+  if (bucket === "month") local.setUTCDate(1);
+  return local.toISOString().slice(0, -14);
+}
