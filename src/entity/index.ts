@@ -65,6 +65,7 @@ export type {
 export type {
   AggregateOptions,
   ClientList,
+  IncludeOptions,
   InferGroup,
   InferInclude,
   InferRecord,

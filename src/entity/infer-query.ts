@@ -102,6 +102,50 @@ export type InferSelect<E> = Typed<E, keyof InferEntityData<E> & string>;
 /** A relation to include, or one of a related record: `"author"`, `"comments.author"`. */
 export type InferInclude<E> = RelationNames<E> | `${RelationNames<E>}.${string}`;
 
+type TargetOfRelation<E, K> =
+  Parts<E> extends { fields: infer F }
+    ? RelationParts<F[K & keyof F]> extends { target: infer G }
+      ? TargetOf<E, G>
+      : never
+    : never;
+
+/** Which related records are included, and how. */
+export interface IncludedOptions<E> {
+  readonly where?: InferWhere<E> | undefined;
+  /** `["-createdAt"]` */
+  readonly sort?: readonly InferSort<E>[] | undefined;
+  /** Records for each record that they belong to; to-many relations. @default as many as there are, at most 1000 in all */
+  readonly limit?: number | undefined;
+  readonly select?: readonly InferSelect<E>[] | undefined;
+  /** Adds how many there are, under `_count`; to-many relations. @default false */
+  readonly count?: boolean | undefined;
+  readonly include?: readonly InferInclude<E>[] | IncludeOptions<E> | undefined;
+}
+
+/** Relations to include, by name: `{ comments: { sort: ["-createdAt"], limit: 3, include: { author: true } } }`. */
+export type IncludeOptions<E> = TypedOptions<
+  E,
+  { readonly [K in RelationNames<E>]?: boolean | IncludedOptions<TargetOfRelation<E, K>> }
+>;
+
+type TypedOptions<E, T> =
+  Parts<E> extends { fields: infer F } ? (unknown extends F ? { readonly [name: string]: unknown } : T) : never;
+type SelectedBy<O> = O extends { readonly select: readonly (infer S extends string)[] } ? S : never;
+type FurtherBy<E, O> = O extends { readonly include: infer N }
+  ? N extends readonly (infer P extends string)[]
+    ? Joined<E, P, false>
+    : IncludedData<E, N>
+  : unknown;
+type IncludedRecord<E, O> = Picked<SeenData<E, false>, SelectedBy<O>> & FurtherBy<E, O>;
+type Counted<O> = { [K in keyof O]: O[K] extends { readonly count: true } ? K : never }[keyof O];
+
+/** The related records that options of an include add. */
+export type IncludedData<E, O> = {
+  [K in keyof O & RelationNames<E>]: RelatedData<E, K> extends readonly unknown[]
+    ? IncludedRecord<TargetOfRelation<E, K>, O[K]>[]
+    : IncludedRecord<TargetOfRelation<E, K>, O[K]> | null;
+} & ([Counted<O>] extends [never] ? unknown : { _count: { [K in Counted<O> & string]: number } });
+
 type Head<S extends string> = S extends `${infer H}.${string}` ? H : S;
 type Picked<D, S extends string> = [S] extends [never] ? D : Pick<D, (S | "id") & keyof D>;
 type Joined<E, I extends string, TSystem extends boolean> = [I] extends [never]
@@ -112,13 +156,17 @@ type Joined<E, I extends string, TSystem extends boolean> = [I] extends [never]
  * A record as a caller reads it, with the included relations and the selected fields (and always the id); all fields by
  * default. Fields with `.readable()` are optional: they are absent where the rules hide them.
  * @typeParam TSystem Whether the system reads it: all fields are always present
+ * @typeParam O Options of the include, where they are given as an object
  */
 export type InferRecord<
   E,
   I extends string = never,
   S extends string = never,
   TSystem extends boolean = false,
-> = Picked<SeenData<E, TSystem>, S> & Joined<E, I, TSystem>;
+  O = never,
+> = Picked<SeenData<E, TSystem>, S> &
+  Joined<E, I, TSystem> &
+  ([O] extends [readonly unknown[]] ? unknown : IncludedData<E, O>);
 
 /**
  * The options of a list, with the same names as in a query string.
@@ -131,6 +179,7 @@ export interface ListOptions<
   I extends string = string,
   S extends string = string,
   H extends boolean = false,
+  O = IncludeOptions<E>,
 > {
   readonly where?: InferWhere<E, H> | undefined;
   /** `["-createdAt", "title"]` */
@@ -141,7 +190,8 @@ export interface ListOptions<
   readonly after?: string | undefined;
   /** @default 100, at most 1000 */
   readonly limit?: number | undefined;
-  readonly include?: readonly I[] | undefined;
+  /** `["author", "comments.author"]`, or an object that says which related records, and how many. */
+  readonly include?: readonly I[] | O | undefined;
   /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
   /** Fields of the records; the id is always one of them. @default all */

@@ -10,6 +10,7 @@ export {
   type InProcessClient,
   type SystemClient,
 } from "./client/in-process-client.ts";
+export { addPath, includeTree } from "./client/include-tree.ts";
 export { allOf, compileWhere, logicOf, type Quantifier, quantifiersOf } from "./condition/compile-where.ts";
 export type { EntityRef, Row, Where } from "./condition/condition.ts";
 export {
@@ -56,12 +57,14 @@ export {
 export type {
   AggregateQuery,
   Decision,
+  Included,
   IncludeTree,
   Operation,
   OperationInput,
   OperationKind,
   OperationQuery,
 } from "./operation/operation.ts";
+export { INCLUDED } from "./operation/operation.ts";
 export {
   type OperationScope,
   RequestConditions,
@@ -108,7 +111,7 @@ export type {
 } from "./ports/remote-service.ts";
 export { WorkflowRunner } from "./ports/workflow-runner.ts";
 export { presentGroups } from "./record/present-groups.ts";
-export { markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
+export { COUNTS, markShown, present, presentSettled, satisfiesAlone } from "./record/serialize.ts";
 export { entityOfRecord, idOfParts, knownOf, taggingDriver, tagRecord } from "./record/tag-record.ts";
 export { explainRemote, seesRelation } from "./requirement/check-query.ts";
 export { asReader, storedRecord } from "./requirement/decisions.ts";
@@ -119,13 +122,9 @@ export { includedBytes } from "./run/execute-read.ts";
 export {
   type Aggregate,
   assertGroups,
-  BUCKETS,
-  type Bucket,
-  bucketOf,
   Fold,
   type GroupKey,
   type GroupTest,
-  isZone,
   type Measure,
   MOST_GROUPS,
   noSum,
@@ -135,6 +134,7 @@ export {
   toUnits,
 } from "./statement/aggregate.ts";
 export { ByteBudget, countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/byte-budget.ts";
+export { BUCKETS, type Bucket, bucketOf, isZone } from "./statement/calendar.ts";
 export { defineDriver, entityName } from "./statement/define-driver.ts";
 export type {
   Driver,

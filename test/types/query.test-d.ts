@@ -130,3 +130,49 @@ describe("a selection", () => {
     void posts.get("p1", { select: ["nope"] });
   });
 });
+
+describe("includes with options", () => {
+  const client = () => makeApp().as({ id: "u" });
+
+  it("add what their options say", () => {
+    const one = client().user.get("u1", {
+      include: { posts: { limit: 3, sort: ["-views"], select: ["title"], count: true, include: { tags: true } } },
+    });
+    expectTypeOf(one.then(({ posts }) => posts[0]?.title)).resolves.toEqualTypeOf<string | undefined>();
+    expectTypeOf(one.then(({ posts }) => posts[0]?.tags[0]?.name)).resolves.toEqualTypeOf<string | undefined>();
+    expectTypeOf(one.then(({ _count }) => _count.posts)).resolves.toEqualTypeOf<number>();
+    // @ts-expect-error not selected
+    void one.then(({ posts }) => posts[0]?.views);
+  });
+
+  it("refuse relations, fields and options that do not exist", () => {
+    // @ts-expect-error there is no such relation
+    void client().user.list({ include: { nope: true } });
+    // @ts-expect-error there is no such field
+    void client().user.list({ include: { posts: { select: ["nope"] } } });
+    // @ts-expect-error there is no such option
+    void client().user.list({ include: { posts: { size: 3 } } });
+  });
+});
+
+describe("aggregates", () => {
+  it("give the groups and measures that are asked for", () => {
+    const rows = makeApp()
+      .as({ id: "u" })
+      .post.aggregate({ group: ["authorId", "month(publishedAt)"], count: true, sum: ["views"], max: ["publishedAt"] });
+    type Row = Awaited<typeof rows>[number];
+    expectTypeOf<Row["authorId"]>().toEqualTypeOf<string>();
+    expectTypeOf<Row["month(publishedAt)"]>().toEqualTypeOf<string | null>();
+    expectTypeOf<Row["count"]>().toEqualTypeOf<number>();
+    expectTypeOf<Row["sum"]["views"]>().toEqualTypeOf<number | null>();
+    expectTypeOf<Row["max"]["publishedAt"]>().toEqualTypeOf<Date | null>();
+  });
+
+  it("refuse fields that do not exist", () => {
+    const { post: posts } = makeApp().as({ id: "u" });
+    // @ts-expect-error there is no such field
+    void posts.aggregate({ sum: ["nope"] });
+    // @ts-expect-error a number has no month
+    void posts.aggregate({ group: ["month(views)"] });
+  });
+});

@@ -94,14 +94,26 @@ function ownRelation(store: Store, { source, name }: ResolvedRelation): Resolved
   return store.model.relation(ownEntity(store, source), name) as ResolvedRelation;
 }
 
-function find(store: Store, { entity: given, where, select, sort, limit, offset = 0, bytes, counted }: Find): Row[] {
+function find(store: Store, statement: Find): Row[] {
+  const { entity: given, where, select, sort, limit, offset = 0, perParent, bytes, counted } = statement;
   const entity = ownEntity(store, given);
   const columns = selectedColumns(entity, select);
   const rows = sortRows(entity, filterRows(store, entity, where), sort);
-  const page = rows.slice(offset, limit === undefined ? undefined : offset + limit);
+  const kept = perParent === undefined ? rows : firstOfEach(rows, perParent);
+  const page = kept.slice(offset, limit === undefined ? undefined : offset + limit);
   const read = select === undefined ? counted : new Set(columns.filter((name) => counted?.has(name) !== false));
   const fitting = bytes === undefined ? page.length : bytes.take(page.map((row) => countedBytes(row, read)));
   return page.slice(0, fitting).map((row) => copyRow(row, columns));
+}
+
+/** The first rows for each value of a column. */
+function firstOfEach(rows: readonly Row[], { column, limit }: NonNullable<Find["perParent"]>): Row[] {
+  const counts = new Map<unknown, number>();
+  return rows.filter((row) => {
+    const count = (counts.get(row[column]) ?? 0) + 1;
+    counts.set(row[column], count);
+    return count <= limit;
+  });
 }
 
 function written(entity: AnyEntity, rows: readonly Row[], returning = false): { count: number; rows: Row[] } {

@@ -4,6 +4,7 @@ import type {
   AnyEntity,
   ClientList,
   DefinitionOf,
+  IncludeOptions,
   InferCreateInput,
   InferEntityData,
   InferGroup,
@@ -16,13 +17,13 @@ import type {
 } from "../../entity/index.ts";
 import { AuthorizationError, BadRequestError, didYouMean, Reply } from "../../kernel/index.ts";
 import type { Row, Where } from "../condition/condition.ts";
-import type { IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
+import type { Operation, OperationQuery } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
 import { presentGroups } from "../record/present-groups.ts";
 import { presentSettled } from "../record/serialize.ts";
 import { versionIs } from "../run/take-precondition.ts";
-import type { SortKey } from "../statement/driver.ts";
+import { includeTree, sortKey } from "./include-tree.ts";
 
 /** Options of calls that change a record of an entity with versions. */
 export interface IfVersion {
@@ -46,13 +47,13 @@ export type DeleteOptions<TSystem extends boolean = false> = IfVersion &
  * deleted records may be deleted for good, and fields with `.readable()` are always present
  */
 export interface EntityClient<E, TSystem = unknown, THidden extends boolean = false> {
-  list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
-    options?: ListOptions<E, I, S, THidden>,
-  ): Promise<ClientList<InferRecord<E, I, S, THidden>>>;
-  get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+  list<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
+    options?: ListOptions<E, never, S, THidden, I>,
+  ): Promise<ClientList<InferRecord<E, NamesOf<I>, S, THidden, I>>>;
+  get<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     id: string,
-    options?: Pick<ListOptions<E, I, S>, "include" | "select" | "deleted">,
-  ): Promise<InferRecord<E, I, S, THidden>>;
+    options?: Pick<ListOptions<E, never, S, false, I>, "include" | "select" | "deleted">,
+  ): Promise<InferRecord<E, NamesOf<I>, S, THidden, I>>;
   create(data: InferCreateInput<E> & TSystem): Promise<InferRecord<E, never, never, THidden>>;
   update(
     id: string,
@@ -67,6 +68,10 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
    */
   aggregate<const O extends AggregateOptions<E, THidden>>(options: O): Promise<InferGroup<E, O>[]>;
 }
+
+/** Names of relations, or relations with options. */
+type IncludeChoice<E> = readonly InferInclude<E>[] | IncludeOptions<E>;
+type NamesOf<I> = [I] extends [never] ? never : [I] extends [readonly (infer N extends string)[]] ? N : never;
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
 
@@ -192,7 +197,7 @@ const AGGREGATE_OPTIONS = [
 ] as const;
 const WRITE_OPTIONS = ["ifVersion"] as const;
 const DELETE_OPTIONS = ["ifVersion", "deleted"] as const;
-const LISTS: ReadonlySet<string> = new Set(["sort", "include", "select", "group", "sum", "avg", "min", "max"]);
+const LISTS: ReadonlySet<string> = new Set(["sort", "select", "group", "sum", "avg", "min", "max"]);
 
 /** Refuses unknown options: `{ filter }` instead of `{ where }` would list every record. @throws BadRequestError */
 function checkOptions(method: string, options: unknown, known: readonly string[]): void {
@@ -228,25 +233,6 @@ function listQuery(options: ListOptions, scope: OperationScope): OperationQuery 
     select: options.select,
     deleted: options.deleted,
   };
-}
-
-function sortKey(text: string): SortKey {
-  return text.startsWith("-") ? { field: text.slice(1), direction: "desc" } : { field: text, direction: "asc" };
-}
-
-/** `["author", "comments.author"]` as a tree. */
-export function includeTree(paths: readonly string[] | undefined): IncludeTree | undefined {
-  if (paths === undefined || paths.length === 0) return undefined;
-  // Without a prototype: a path is user input, and "__proto__" is a name like any other until it is refused.
-  const root: Record<string, IncludeTree> = Object.create(null);
-  for (const path of paths) {
-    let node = root;
-    for (const name of path.split(".")) {
-      node[name] ??= Object.create(null) as IncludeTree;
-      node = node[name] as Record<string, IncludeTree>;
-    }
-  }
-  return root;
 }
 
 /** @throws BadRequestError when an operation on one record has no id */

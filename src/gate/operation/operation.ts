@@ -3,7 +3,7 @@ import type { Principal } from "../../kernel/index.ts";
 import type { EntityRef, Row, Where } from "../condition/condition.ts";
 import type { ByteBudget } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
-import type { JoinedFind } from "../statement/statement.ts";
+import type { Find, JoinedFind } from "../statement/statement.ts";
 import type { Guard } from "./mask.ts";
 import type { Otherwise } from "./new-operation.ts";
 import type { OperationScope, Precondition } from "./operation-scope.ts";
@@ -11,9 +11,25 @@ import type { OperationScope, Precondition } from "./operation-scope.ts";
 /** The kinds of operations on records. */
 export type OperationKind = "create" | "list" | "read" | "count" | "update" | "delete";
 
+/** Key of what an include says about the related records. */
+export const INCLUDED: unique symbol = Symbol("included");
+
 /** Relations to include, nested: `{ director: {}, reviews: { author: {} } }`. */
 export interface IncludeTree {
   readonly [relation: string]: IncludeTree;
+  /** Which of the related records are included, and how. @default all, with all fields */
+  readonly [INCLUDED]?: Included | undefined;
+}
+
+/** Which related records are included, and how. */
+export interface Included {
+  readonly where?: Where | undefined;
+  readonly sort?: readonly SortKey[] | undefined;
+  /** Records for each record that they belong to. To-many relations. */
+  readonly limit?: number | undefined;
+  readonly select?: readonly string[] | undefined;
+  /** Adds how many related records there are, under `_count`. To-many relations. @default false */
+  readonly count?: boolean | undefined;
 }
 
 /** What is computed of the records that a count matches, by group. */
@@ -43,6 +59,8 @@ export interface OperationQuery {
   where?: Where | undefined;
   sort?: readonly SortKey[] | undefined;
   limit?: number | undefined;
+  /** At most so many records for each value of a field: the first ones. A driver may return more of them. */
+  perParent?: Find["perParent"];
   offset?: number | undefined;
   /** Position of the last record of the page before, as `encodeCursor` made it. */
   after?: string | undefined;

@@ -170,6 +170,9 @@ const shapes = new WeakMap<FieldMask, RecordShape>();
 let last: { readonly mask: FieldMask; readonly shape: RecordShape } | undefined;
 
 /** Columns and relations that a mask shows, in declared order; computed once per mask. */
+/** Under which key a record has the number of its related records, by relation. */
+export const COUNTS = "_count";
+
 function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
   if (last?.mask === mask && last.shape.entity === entity) return last.shape;
   let shape = shapes.get(mask);
@@ -182,12 +185,18 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
       columns,
       keys,
       furtherKeys: keys.map((key) => `,${key}`),
-      relations: Object.keys(entity.relations),
+      relations: namesOfRelated(entity),
     };
     shapes.set(mask, shape);
   }
   last = { mask, shape };
   return shape;
+}
+
+/** What a record may have besides its columns: related records, and how many there are. */
+function namesOfRelated({ relations }: AnyEntity): readonly string[] {
+  const isMany = ({ type }: (typeof relations)[string]): boolean => type === "hasMany" || type === "manyToMany";
+  return [...Object.keys(relations), ...(Object.values(relations).some(isMany) ? [COUNTS] : [])];
 }
 
 /** What a Keelson error says, with every record in it masked for the caller; undefined for any other error. */

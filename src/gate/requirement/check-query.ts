@@ -10,7 +10,14 @@ import {
 } from "../condition/compile-where.ts";
 import type { Condition, Where } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
-import type { Decision, IncludeTree, Operation, OperationQuery } from "../operation/operation.ts";
+import {
+  type Decision,
+  INCLUDED,
+  type Included,
+  type IncludeTree,
+  type Operation,
+  type OperationQuery,
+} from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
@@ -157,8 +164,22 @@ function checkInclude(scope: OperationScope, entity: AnyEntity, include: Include
       throw new BadRequestError(
         `${entity.name} has no relation "${name}".${didYouMean(name, Object.keys(entity.relations))}`,
       );
+    const asked = inner[INCLUDED];
+    if (asked !== undefined) checkIncluded(relation, asked, scope.app.limits);
     checkInclude(scope, relation.target, inner);
   }
+}
+
+/** What a list of the related records does not check by itself. */
+function checkIncluded({ name, many, remote }: ResolvedRelation, asked: Included, limits: Limits): void {
+  const { where, limit = 0, sort = [], count } = asked;
+  if (remote !== undefined) throw new BadRequestError(`include of "${name}" takes no options: it is remote`);
+  if (!many && (asked.limit !== undefined || sort.length > 0 || count))
+    throw new BadRequestError(`include of "${name}" takes no limit, no sort and no count: there is one record`);
+  if (limit > limits.includedRecords)
+    throw new BadRequestError(`include of "${name}" has at most ${limits.includedRecords} records`);
+  if (sort.length > limits.sortKeys) throw new BadRequestError(`A query takes at most ${limits.sortKeys} sort keys`);
+  checkWhereShape(where, mostParts(limits));
 }
 
 /** The relation of a name that is not a column; undefined when the name cannot be used here. */

@@ -4,16 +4,9 @@ import { compileWhere } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
 import type { AggregateQuery } from "../operation/operation.ts";
-import {
-  type Aggregate,
-  BUCKETS,
-  type Bucket,
-  type GroupKey,
-  type GroupTest,
-  isZone,
-  type Measure,
-} from "../statement/aggregate.ts";
+import type { Aggregate, GroupKey, GroupTest, Measure } from "../statement/aggregate.ts";
 import { mostBytes } from "../statement/byte-budget.ts";
+import { BUCKETS, type Bucket, isZone } from "../statement/calendar.ts";
 import { foldRecords } from "../statement/fold-records.ts";
 
 /** Measures of one query. */

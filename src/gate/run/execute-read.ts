@@ -32,6 +32,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
     sort: order,
     limit,
     offset: query.offset,
+    perParent: query.perParent,
     select: columnsToFetch(entity, query, order, mask),
     textMoments: query.textMoments,
     joins: joinsOf(operation, scope.store),

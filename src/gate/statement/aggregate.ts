@@ -1,11 +1,8 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
+import { type Bucket, bucketOf } from "./calendar.ts";
 import type { SortKey } from "./driver.ts";
-
-/** Parts of the calendar that datetimes and dates are grouped by. Weeks begin on Monday (ISO 8601). */
-export const BUCKETS = ["year", "quarter", "month", "week", "day", "hour"] as const;
-export type Bucket = (typeof BUCKETS)[number];
 
 /** What records are grouped by: the value of a column, or the part of the calendar that it falls into. */
 export interface GroupKey {
@@ -264,50 +261,4 @@ function compareNumbers(a: unknown, b: unknown): number {
     return BigInt(`${whole}${rest.padEnd(scale, "0")}`);
   }) as [bigint, bigint];
   return x < y ? -1 : x > y ? 1 : 0;
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/;
-
-/** Whether a name is that of a time zone; old names count, and offsets do not. */
-export function isZone(name: string): boolean {
-  if (!ZONE.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en-US", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A moment in the local time of a zone, as if that were UTC. */
-function toLocal(moment: Date, zone: string): Date {
-  if (zone === "UTC") return moment;
-  let format = formats.get(zone);
-  if (format === undefined) {
-    const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
-    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", era: "short", ...digits });
-    formats.set(zone, format);
-  }
-  const found: Record<string, string> = {};
-  for (const { type, value } of format.formatToParts(moment)) found[type] = value;
-  const { year, month, day, hour, minute, era } = found;
-  const local = new Date(0);
-  local.setUTCFullYear(era === "BC" ? 1 - Number(year) : Number(year), Number(month) - 1, Number(day));
-  local.setUTCHours(Number(hour), Number(minute));
-  return local;
-}
-
-/** The beginning of the part of the calendar that a datetime or a date falls into. */
-export function bucketOf(value: Date | string, bucket: Bucket, zone = "UTC"): string {
-  const isDate = typeof value === "string";
-  const local = new Date(isDate ? Date.parse(`${value}T00:00:00Z`) : toLocal(value, zone));
-  const month = local.getUTCMonth();
-  if (bucket === "hour") return `${local.toISOString().slice(0, 13)}:00`;
-  if (bucket === "week") local.setUTCDate(local.getUTCDate() - ((local.getUTCDay() + 6) % 7));
-  if (bucket === "year") local.setUTCMonth(0, 1);
-  if (bucket === "quarter") local.setUTCMonth(month - (month % 3), 1);
-  if (bucket === "month") local.setUTCDate(1);
-  return local.toISOString().slice(0, -14);
 }

@@ -18,6 +18,11 @@ export interface Find {
   /** @default 0 */
   readonly offset?: number | undefined;
   /**
+   * At most so many records for each value of a column, the first ones in the order. A driver may ignore it: what it reads
+   * besides is left out. @default any number
+   */
+  readonly perParent?: { readonly column: string; readonly limit: number } | undefined;
+  /**
    * Bytes that the records may have. Records that do not fit are not read: the driver asks `take` how many fit, which also
    * notes that some were left out. A driver that ignores it holds as many bytes in memory as the records have.
    * @default any number

@@ -8,7 +8,6 @@ import {
   type QueryParser,
   type QueryPart,
   type SortKey,
-  seesRelation,
 } from "../../gate/index.ts";
 import {
   didYouMean,
@@ -20,6 +19,7 @@ import {
 import { AGGREGATE, readAggregate } from "./aggregate-query.ts";
 import { readConditions } from "./conditions.ts";
 import { describeQuery } from "./describe-query.ts";
+import { isJsonInclude, readInclude, readJsonInclude } from "./include-query.ts";
 import {
   addProblem,
   compileQueryTable,
@@ -31,8 +31,6 @@ import {
   type QueryTable,
   type Reading,
   readableTargets,
-  type Subject,
-  seenRelations,
   single,
   throwProblems,
 } from "./query-table.ts";
@@ -81,38 +79,46 @@ function createParse(
   const aggregates = parts.has("aggregate");
   const repeated = new RepeatedQueries();
 
-  function build(
-    parameters: QueryParameters,
-    table: QueryTable,
-    scope: OperationScope,
-    targets: ReadonlyMap<string, Subject>,
-  ): OperationQuery {
-    const reading: Reading = {
+  function readingOf(parameters: QueryParameters, table: QueryTable, scope: OperationScope): Reading {
+    return {
       table,
       mask: scope.access.mask(table.entity),
       parameters,
       limits: scope.app.limits,
-      targets,
+      targets: new Map(),
       controls: table.entity.softDelete === undefined ? withoutDeleted : controls,
       filters: parts.has("filter"),
       problems: [],
     };
+  }
+
+  function build(reading: Reading, include: () => IncludeTree | undefined): OperationQuery {
     const { where, ids } = readConditions(reading);
-    if (aggregates) {
-      const query: OperationQuery = { where, aggregate: readAggregate(reading), deleted: readDeleted(reading) };
-      throwProblems(reading);
-      return query;
-    }
-    const query: OperationQuery = {
-      where,
-      sort: readSort(reading),
-      ...(paged ? readPage(reading, ids) : {}),
-      deleted: readDeleted(reading),
-      include: readInclude(reading, scope, tables),
-      select: readSelect(reading),
-    };
+    const deleted = readDeleted(reading);
+    const query: OperationQuery = aggregates
+      ? { where, aggregate: readAggregate(reading), deleted }
+      : {
+          where,
+          sort: readSort(reading),
+          ...(paged ? readPage(reading, ids) : {}),
+          deleted,
+          include: include(),
+          select: readSelect(reading),
+        };
     throwProblems(reading);
     return query;
+  }
+
+  async function buildOfRelated(
+    reading: Reading,
+    named: readonly Named[],
+    scope: OperationScope,
+  ): Promise<OperationQuery> {
+    const targets = await readableTargets(named, reading.table, scope, tables);
+    const all: Reading = { ...reading, targets };
+    if (!isJsonInclude(all)) return build(all, () => readInclude(all, scope, tables));
+    const include = await readJsonInclude(all, scope, tables);
+    return build(all, () => include);
   }
 
   return (search, entity, scope) => {
@@ -122,9 +128,15 @@ function createParse(
     const known = repeated.find(search, entity, scope);
     if (known !== undefined) return known;
     const parameters = readParameters(search, scope.app.limits.parameters);
-    const named = parts.has("filter") ? conditionsNamed(parameters) : [];
-    if (named.length === 0) return repeated.keep(search, entity, scope, build(parameters, table, scope, new Map()));
-    return readableTargets(named, table, scope, tables).then((targets) => build(parameters, table, scope, targets));
+    const reading = readingOf(parameters, table, scope);
+    const named = reading.filters ? conditionsNamed(parameters) : [];
+    if (named.length > 0 || isJsonInclude(reading)) return buildOfRelated(reading, named, scope);
+    return repeated.keep(
+      search,
+      entity,
+      scope,
+      build(reading, () => readInclude(reading, scope, tables)),
+    );
   };
 }
 
@@ -245,57 +257,6 @@ function readDeleted(reading: Reading): OperationQuery["deleted"] {
   if (word === undefined || word === "with" || word === "only") return word;
   addProblem(reading, DELETED, `"${DELETED}" takes the values with and only.`);
   return undefined;
-}
-
-/** Reads `include=author,comments.author` (and `_embed`, its name in json-server) as a tree. */
-function readInclude(
-  reading: Reading,
-  scope: OperationScope,
-  tables: ReadonlyMap<AnyEntity, QueryTable>,
-): IncludeTree | undefined {
-  const paths = [...items(reading, "include"), ...items(reading, "_embed")];
-  if (paths.length === 0) return undefined;
-  const { includes, includeDepth } = reading.limits;
-  const root = emptyNode();
-  let count = 0;
-  for (const path of paths) {
-    const names = path.split(".");
-    if (names.length > includeDepth) {
-      addProblem(reading, "include", `"include" goes at most ${includeDepth} levels deep.`);
-      continue;
-    }
-    let node = root;
-    let table: QueryTable | undefined = reading.table;
-    for (const name of names) {
-      const relation = table?.relations.get(name);
-      if (relation === undefined || !seesRelation(scope, relation)) {
-        const seen = seenRelations(table, scope).map((one) => one.name);
-        addProblem(
-          reading,
-          "include",
-          `There is no relation "${shownName(name)}" to include.${didYouMean(name, seen)}`,
-        );
-        break;
-      }
-      if (node[name] === undefined) {
-        node[name] = emptyNode();
-        count++;
-      }
-      node = node[name];
-      table = tables.get(relation.target);
-    }
-  }
-  if (count > includes) addProblem(reading, "include", `"include" takes at most ${includes} relations.`);
-  return root;
-}
-
-interface Node {
-  [relation: string]: Node;
-}
-
-/** Without a prototype, so that a relation may be called `toString`. */
-function emptyNode(): Node {
-  return Object.create(null) as Node;
 }
 
 /** Reads `select=id,title`. */

@@ -31,50 +31,65 @@ export function readTree(reading: Reading, counted: () => void): Where | undefin
   const text = single(reading, WHERE);
   if (text === undefined) return undefined;
   const tree = parseTree(text);
-  if (tree !== undefined) return readObject({ reading, counted }, reading, tree, 1);
-  refuse(reading, 'must be a JSON object, such as {"or":[{"a":1},{"b":{"gt":2}}]}');
+  const context: Context = { reading, parameter: WHERE, counted };
+  if (tree !== undefined) return readObject(context, reading, tree, 1);
+  refuse(context, 'must be a JSON object, such as {"or":[{"a":1},{"b":{"gt":2}}]}');
   return undefined;
+}
+
+/**
+ * Reads the conditions that another parameter has as JSON.
+ * @param subject what they are about
+ */
+export function readConditionsOf(
+  reading: Reading,
+  parameter: string,
+  subject: Subject,
+  tree: Where,
+  counted: () => void,
+): Where {
+  return readObject({ reading, parameter, counted }, subject, tree, 1);
 }
 
 interface Context {
   readonly reading: Reading;
+  readonly parameter: string;
   readonly counted: () => void;
 }
 
-function refuse(reading: Reading, problem: string, suggestion = ""): void {
-  addProblem(reading, WHERE, `"${WHERE}" ${problem}.${suggestion}`);
+function refuse({ reading, parameter }: Context, problem: string, suggestion = ""): void {
+  addProblem(reading, parameter, `"${parameter}" ${problem}.${suggestion}`);
 }
 
 function readObject(context: Context, subject: Subject, value: unknown, level: number): Where {
   const where: Record<string, unknown> = Object.create(null);
-  const { reading } = context;
-  if (level > MOST_LEVELS) refuse(reading, `is nested more than ${MOST_LEVELS} levels deep`);
-  else if (!isObject(value)) refuse(reading, "takes objects as conditions");
+  if (level > MOST_LEVELS) refuse(context, `is nested more than ${MOST_LEVELS} levels deep`);
+  else if (!isObject(value)) refuse(context, "takes objects as conditions");
   else
     for (const [name, inner] of Object.entries(value)) where[name] = readMember(context, subject, name, inner, level);
   return where;
 }
 
 function readMember(context: Context, subject: Subject, name: string, value: unknown, level: number): unknown {
-  const { reading, counted } = context;
+  const { counted } = context;
   const { table, mask, targets } = subject;
   const logic = logicOf(table.entity, name);
   if (logic !== undefined) {
     counted();
     if (Array.isArray(value)) return value.map((part) => readObject(context, subject, part, level + 1));
     if (logic === "NOT") return readObject(context, subject, value, level + 1);
-    refuse(reading, `takes a list of conditions for "${shownName(name)}"`);
+    refuse(context, `takes a list of conditions for "${shownName(name)}"`);
     return [];
   }
   if (mask.filterable.has(name)) {
     counted();
-    return readColumn(reading, table.entity.columns[name] as ColumnDefinition, value);
+    return readColumn(context, table.entity.columns[name] as ColumnDefinition, value);
   }
   const target = targets.get(name);
   const relation = table.relations.get(name);
   if (target === undefined || relation === undefined) {
     refuse(
-      reading,
+      context,
       `has no field "${shownName(name)}" here`,
       didYouMean(name, [...mask.filterable, ...targets.keys()]),
     );
@@ -91,51 +106,51 @@ function readMember(context: Context, subject: Subject, name: string, value: unk
   );
 }
 
-function readColumn(reading: Reading, column: ColumnDefinition, value: unknown): unknown {
-  if (!isObject(value)) return readOperand(reading, column, Array.isArray(value) ? "in" : "eq", value);
+function readColumn(context: Context, column: ColumnDefinition, value: unknown): unknown {
+  if (!isObject(value)) return readOperand(context, column, Array.isArray(value) ? "in" : "eq", value);
   const entries = Object.entries(value);
-  if (entries.length === 0) refuse(reading, `has an empty condition on "${column.name}"`);
+  if (entries.length === 0) refuse(context, `has an empty condition on "${column.name}"`);
   return Object.fromEntries(
-    entries.map(([operator, operand]) => [operator, readOperand(reading, column, operator, operand)]),
+    entries.map(([operator, operand]) => [operator, readOperand(context, column, operator, operand)]),
   );
 }
 
-function readOperand(reading: Reading, column: ColumnDefinition, name: string, operand: unknown): unknown {
+function readOperand(context: Context, column: ColumnDefinition, name: string, operand: unknown): unknown {
   const { kind } = column;
   const operator = name as Operator;
   if (operand === null && (operator === "eq" || operator === "ne")) return null;
   if (!kind.operators.has(operator)) {
     const known = [...kind.operators];
-    refuse(reading, `does not take "${shownName(name)}" on "${column.name}"; its operators are ${known.join(" ")}`);
+    refuse(context, `does not take "${shownName(name)}" on "${column.name}"; its operators are ${known.join(" ")}`);
     return null;
   }
-  if (operator === "null") return typeof operand === "boolean" ? operand : wrong(reading, column);
-  if (operator === "in" || operator === "nin") return readList(reading, column, operand);
+  if (operator === "null") return typeof operand === "boolean" ? operand : wrong(context, column);
+  if (operator === "in" || operator === "nin") return readList(context, column, operand);
   if (operator === "like" || operator === "starts" || operator === "ends")
-    return typeof operand === "string" ? operand : wrong(reading, column);
-  return readValue(reading, column, operand);
+    return typeof operand === "string" ? operand : wrong(context, column);
+  return readValue(context, column, operand);
 }
 
-function readList(reading: Reading, column: ColumnDefinition, operand: unknown): unknown {
-  const { maxPageSize, inValues } = reading.limits;
+function readList(context: Context, column: ColumnDefinition, operand: unknown): unknown {
+  const { maxPageSize, inValues } = context.reading.limits;
   const most = column.role === "id" ? maxPageSize : inValues;
-  if (!Array.isArray(operand)) return wrong(reading, column);
+  if (!Array.isArray(operand)) return wrong(context, column);
   if (operand.length > most) {
-    refuse(reading, `takes at most ${most} values for "${column.name}"`);
+    refuse(context, `takes at most ${most} values for "${column.name}"`);
     return [];
   }
-  return operand.map((item) => (item === null ? null : readValue(reading, column, item)));
+  return operand.map((item) => (item === null ? null : readValue(context, column, item)));
 }
 
 /** A value as JSON has it: as in a body, or as text where a query string would have it. */
-function readValue(reading: Reading, column: ColumnDefinition, value: unknown): unknown {
+function readValue(context: Context, column: ColumnDefinition, value: unknown): unknown {
   const { kind } = column;
   if (kind.accepts(value)) return value;
   const read = typeof value === "string" ? kind.parse(value) : kind.convert?.(value);
-  return read?.ok === true ? read.value : wrong(reading, column, read?.message);
+  return read?.ok === true ? read.value : wrong(context, column, read?.message);
 }
 
-function wrong(reading: Reading, { name }: ColumnDefinition, message = "cannot be compared with this value"): null {
-  refuse(reading, `on "${name}" ${message}`);
+function wrong(context: Context, { name }: ColumnDefinition, message = "cannot be compared with this value"): null {
+  refuse(context, `on "${name}" ${message}`);
   return null;
 }

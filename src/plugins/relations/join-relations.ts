@@ -1,7 +1,11 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import {
+  allOf,
+  COUNTS,
   compileWhere,
   type HookFunction,
+  INCLUDED,
+  type Included,
   type IncludeTree,
   includedBytes,
   type JoinedFind,
@@ -31,7 +35,8 @@ async function chooseJoins(operation: Operation, include: IncludeTree): Promise<
   const joins: JoinedFind[] = [];
   for (const [name, inner] of Object.entries(include)) {
     const relation = scope.app.model.relation(entity, name);
-    if (relation === undefined || Object.keys(inner).length > 0 || !isJoinable(scope, relation)) continue;
+    const isPlain = Object.keys(inner).length === 0 && inner[INCLUDED] === undefined;
+    if (relation === undefined || !isPlain || !isJoinable(scope, relation)) continue;
     // A statement repeats the related record for each record that refers to it, and counts no bytes of it.
     if (mostRowBytes(relation.target) * limit > pageBytes / 2) continue;
     const { allowed, guard, predicate } = await scope.access.readDecision(relation.target);
@@ -61,6 +66,8 @@ interface Join {
   readonly relation: ResolvedRelation;
   /** What to include in the related records in turn. */
   readonly inner: IncludeTree;
+  /** Which of the related records. */
+  readonly asked: Included;
 }
 
 /** What a record gets under the relation's name. */
@@ -86,8 +93,12 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
       const isRead = operation.joins?.some((join) => join.relation === relation) === true;
       const others = isRead ? records.filter((record) => record[name] === undefined) : records;
       if (others.length === 0) return;
-      const related = await findRelated({ operation, records: others, relation, inner });
-      for (const record of others) record[name] = related(record);
+      const join = { operation, records: others, relation, inner, asked: inner[INCLUDED] ?? {} };
+      const [related, count] = await Promise.all([findRelated(join), countRelated(join)]);
+      for (const record of others) {
+        record[name] = related(record);
+        if (count !== undefined) record[COUNTS] = { ...(record[COUNTS] as object), [name]: count(record) };
+      }
     }),
   );
 }
@@ -118,10 +129,12 @@ async function belongsTo(join: Join, key: string): Promise<Related> {
 async function pointingHere(join: Join, key: string): Promise<Related> {
   const { records, relation } = join;
   const groups = new Map<unknown, Row[]>();
-  for (const row of await listTargets(join, key, records.map(idOf))) {
+  const { limit, select } = join.asked;
+  for (const row of await listTargets(join, key, records.map(idOf), limit)) {
     const group = groups.get(row[key]);
     if (group === undefined) groups.set(row[key], [row]);
-    else group.push(row);
+    else if (limit === undefined || group.length < limit) group.push(row);
+    if (select?.includes(key) === false) delete row[key];
   }
   return (record) => {
     const group = groups.get(record.id) ?? [];
@@ -142,25 +155,73 @@ async function manyToMany(join: Join): Promise<Related> {
   const links = await scope.driver.links(entity, relation.name, records.map(idOf), { where, limit: most + 1 });
   if (links.length > most) throw tooMuch(join, `${most} records`);
   const ids = links.map(({ target }) => target);
-  const byId = indexById(await listTargets(join, "id", ids));
+  const rows = await listTargets(join, "id", ids);
   const groups = new Map<unknown, Row[]>(operation.records.map((record) => [record.id, []]));
-  for (const { source, target } of links) {
-    const row = byId.get(target);
-    if (row !== undefined) groups.get(source)?.push(row);
+  const sources = new Map<unknown, string[]>();
+  for (const { source, target } of links) sources.set(target, [...(sources.get(target) ?? []), source]);
+  // In the order of the records, which is that of their ids unless another one is asked for.
+  for (const row of rows) for (const source of sources.get(row.id) ?? []) groups.get(source)?.push(row);
+  return (record) => groups.get(record.id)?.slice(0, join.asked.limit) ?? [];
+}
+
+/** How many related records each record has, of those that the caller may read; undefined where it is not asked for. */
+async function countRelated(join: Join): Promise<((record: Row) => number) | undefined> {
+  const { operation, relation, records, asked } = join;
+  if (!asked.count) return undefined;
+  const { scope, entity } = operation;
+  const ids = records.map(idOf);
+  const counts = new Map<unknown, number>();
+  const readable = seesRelation(scope, relation) && (await scope.access.readDecision(relation.target)).allowed;
+  if (readable && relation.type === "manyToMany") {
+    const links = await scope.driver.links(entity, relation.name, ids, { limit: scope.app.limits.includedRecords + 1 });
+    if (links.length > scope.app.limits.includedRecords)
+      throw tooMuch(join, `${scope.app.limits.includedRecords} records`);
+    const query = { where: allOf({ id: { in: links.map(({ target }) => target) } }, asked.where), select: ["id"] };
+    const limit = links.length;
+    const { records: shown } = await scope.run({
+      kind: "list",
+      entity: relation.target,
+      query: { ...query, limit },
+      bounded: true,
+    });
+    const visible = new Set(shown.map(({ id }) => id));
+    for (const { source, target } of links) if (visible.has(target)) counts.set(source, (counts.get(source) ?? 0) + 1);
+  } else if (readable) {
+    const key = relation.foreignKey as string;
+    const { maxPageSize: limit } = scope.app.limits;
+    for (let start = 0; start < ids.length; start += limit) {
+      const where = allOf({ [key]: { in: ids.slice(start, start + limit) } }, asked.where);
+      const query = { where, aggregate: { group: [key], count: true, limit } };
+      const { groups = [] } = await scope.run({ kind: "count", entity: relation.target, query, bounded: true });
+      for (const group of groups) counts.set(group[key], group.count as number);
+    }
   }
-  return (record) => groups.get(record.id) ?? [];
+  return (record) => counts.get(record.id) ?? 0;
 }
 
 /** Related records the caller may read, as many as one include may bring. */
-async function listTargets(join: Join, column: string, values: readonly string[]): Promise<readonly Row[]> {
-  const { operation, relation, inner } = join;
+async function listTargets(
+  join: Join,
+  column: string,
+  values: readonly string[],
+  each?: number,
+): Promise<readonly Row[]> {
+  const { operation, relation, inner, asked } = join;
   const distinct = [...new Set(values)];
   if (distinct.length === 0) return [];
   const { scope } = operation;
   const most = scope.app.limits.includedRecords;
   const include = Object.keys(inner).length === 0 ? undefined : inner;
   const { textMoments } = operation.query;
-  const query = { where: { [column]: { in: distinct } }, limit: most + 1, include, textMoments };
+  const query = {
+    where: allOf({ [column]: { in: distinct } }, asked.where),
+    sort: asked.sort,
+    limit: most + 1,
+    perParent: each === undefined ? undefined : { column, limit: each },
+    select: asked.select && [...new Set([...asked.select, column])],
+    include,
+    textMoments,
+  };
   const bytes = includedBytes(operation);
   const { records } = await scope.run({ kind: "list", entity: relation.target, query, bounded: true, bytes });
   if (records.length > most) throw tooMuch(join, `${most} records`);

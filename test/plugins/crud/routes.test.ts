@@ -92,6 +92,7 @@ describe("the routes of an entity", () => {
     expect(own.map(({ method, path, action }) => `${method} ${path} ${action}`)).toEqual([
       "POST /api/order-items create",
       "GET /api/order-items list",
+      "GET /api/order-items/aggregate aggregate",
       "GET /api/order-items/:id read",
       "PUT /api/order-items/:id update",
       "PATCH /api/order-items/:id update",

@@ -16,6 +16,7 @@ import {
 } from "../statement/select-query.ts";
 import type { SqlSession } from "../statement/sql-connection.ts";
 import { type Encoded, updateQuery } from "../statement/write-queries.ts";
+import { isComposite } from "../tables/names.ts";
 
 /** Reads records in a session. */
 export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promise<Row[]> {
@@ -35,7 +36,9 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     if (limit === 0) return [];
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
-    const statement = selectQuery(open, entity, selection, { condition, along, order, limit, offset, inline });
+    const perParent = isComposite(entity) ? undefined : find.perParent;
+    const wanted = { condition, along, order, limit, offset, perParent, inline };
+    const statement = selectQuery(open, entity, selection, wanted);
     return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
       if (inline !== undefined) {

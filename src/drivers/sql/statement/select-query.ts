@@ -1,4 +1,4 @@
-import type { CompiledQuery, RawBuilder, SelectQueryBuilder } from "kysely";
+import type { CompiledQuery, Expression, RawBuilder, SelectQueryBuilder, SqlBool } from "kysely";
 import type { AnyEntity, ColumnDefinition, Provider } from "../../../entity/index.ts";
 import {
   ALWAYS,
@@ -57,6 +57,8 @@ export interface RowsWanted {
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  /** Only the first rows for each value of a column. */
+  readonly perParent?: Find["perParent"];
   /** What is read of long values. @default all of them */
   readonly inline?: Inline | undefined;
   /** Whether the rows are locked until the transaction is over. @default false */
@@ -100,7 +102,7 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, along, order = [], limit, offset = 0, inline, lock = false } = wanted;
+  const { condition, along, order = [], limit, offset = 0, perParent, inline, lock = false } = wanted;
   const values: unknown[] = [];
   const alongShape = along?.shape(builder.provider, values) ?? "";
   const where = conditionShape(condition, builder.provider, values);
@@ -109,7 +111,7 @@ export function selectQuery(
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -117,7 +119,7 @@ function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, along, order = [], limit, offset = 0, inline, lock = false }: RowsWanted,
+  { condition, along, order = [], limit, offset = 0, perParent, inline, lock = false }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
@@ -133,18 +135,12 @@ function writeSelect(
     );
   if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
-  query = query.where(conditions.build(condition, entity.name));
-  const keys = order.flatMap(({ field, direction }) => {
-    const { parts } = entity.columns[field] as ColumnDefinition;
-    return parts === undefined ? [{ field, direction }] : parts.map(({ name }) => ({ field: name, direction }));
-  });
-  for (const { field, direction } of keys)
-    query = query.orderBy(sql.id(entity.name, storedName(entity, field)), (by) => {
-      const directed = direction === "asc" ? by.asc() : by.desc();
-      // Elsewhere null is the smallest value by nature.
-      if (provider !== "postgresql" || entity.columns[field]?.optional !== true) return directed;
-      return direction === "asc" ? directed.nullsFirst() : directed.nullsLast();
-    });
+  const matching = conditions.build(condition, entity.name);
+  const ordered = orderBy(builder, entity, order);
+  query = query.where(
+    perParent === undefined ? matching : firstOfEach(builder, entity, { matching, ordered, perParent }),
+  );
+  for (const key of ordered) query = query.orderBy(key);
   if (limit !== undefined) query = query.limit(sql<number>`${slots.next(WHOLE_NUMBER)}`);
   // No offset without a limit there.
   else if (offset > 0 && provider !== "postgresql")
@@ -153,6 +149,45 @@ function writeSelect(
   if (lock)
     query = query.modifyEnd(provider === "postgresql" && lock === true ? sql`for no key update` : sql`for update`);
   return query.compile();
+}
+
+/** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
+function orderBy({ sql, provider }: SqlBuilder, entity: AnyEntity, order: readonly SortKey[]): RawBuilder<unknown>[] {
+  const keys = order.flatMap(({ field, direction }) => {
+    const { parts } = entity.columns[field] as ColumnDefinition;
+    return parts === undefined ? [{ field, direction }] : parts.map(({ name }) => ({ field: name, direction }));
+  });
+  return keys.map(({ field, direction }) => {
+    const isNullable = provider === "postgresql" && entity.columns[field]?.optional === true;
+    const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
+    return sql`${sql.id(entity.name, storedName(entity, field))} ${sql.raw(direction + nulls)}`;
+  });
+}
+
+/** The condition that a row is among the first ones that match, of those with its value in a column. */
+function firstOfEach(
+  { db, sql }: SqlBuilder,
+  entity: AnyEntity,
+  {
+    matching,
+    ordered,
+    perParent: { column, limit },
+  }: {
+    readonly matching: Expression<SqlBool>;
+    readonly ordered: readonly RawBuilder<unknown>[];
+    readonly perParent: NonNullable<Find["perParent"]>;
+  },
+): RawBuilder<boolean> {
+  const id = sql.id(entity.name, storedName(entity, "id"));
+  const parent = sql.id(entity.name, storedName(entity, column));
+  const numbered = db
+    .selectFrom(sourceOf(entity))
+    .select([
+      sql`${id}`.as("id"),
+      sql<number>`row_number() over (partition by ${parent} order by ${sql.join(ordered)})`.as("number"),
+    ])
+    .where(matching);
+  return sql<boolean>`${id} in (select ${sql.id("first", "id")} from ${numbered} as ${sql.id("first")} where ${sql.id("first", "number")} <= ${sql.lit(limit)})`;
 }
 
 /** The text of an id that consists of other columns; see `composeId`. */
