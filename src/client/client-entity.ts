@@ -1,16 +1,19 @@
 import type {
   ActionTypes,
+  AggregateOptions,
   BuiltAction,
   ClientList,
   DefinitionOf,
+  IncludeChoice,
   InferCreateInput,
-  InferInclude,
+  InferGroup,
   InferRecord,
   InferSelect,
   InferUpdateInput,
   InferWhere,
   IsVersioned,
   ListOptions,
+  NamesOf,
   RelationNames,
 } from "../entity/index.ts";
 import type { CallOptions } from "./client-options.ts";
@@ -36,30 +39,30 @@ type Changes<D> = Sendable<D> | undefined;
 /** Typed access to one entity over HTTP: the calls of `api.as(user)`, with datetimes as text. Errors are thrown. */
 export interface ClientEntity<E> {
   /** A page of records. */
-  list<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+  list<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     query?: ClientQuery<E, I, S>,
     options?: CallOptions,
-  ): Promise<ClientList<OverTheWire<InferRecord<E, I, S>>>>;
+  ): Promise<ClientList<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>>>;
   /**
    * All records, one after the other, in requests of `limit` each. It continues by cursor, so records that are created
    * or deleted meanwhile do not shift the rest.
    * @throws KeelsonClientError, TypeError as `list` does, in the step that makes the request
    * @example for await (const post of client.post.all({ where: { published: true } })) show(post)
    */
-  all<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+  all<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     query?: Omit<ClientQuery<E, I, S>, "page">,
     options?: CallOptions,
-  ): AsyncGenerator<OverTheWire<InferRecord<E, I, S>>, void>;
+  ): AsyncGenerator<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>, void>;
   /** The same, a page at a time. */
-  pages<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+  pages<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     query?: Omit<ClientQuery<E, I, S>, "page">,
     options?: CallOptions,
-  ): AsyncGenerator<OverTheWire<InferRecord<E, I, S>>[], void>;
-  get<const I extends InferInclude<E> = never, const S extends InferSelect<E> = never>(
+  ): AsyncGenerator<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>[], void>;
+  get<const I extends IncludeChoice<E> = never, const S extends InferSelect<E> = never>(
     id: string,
     query?: Pick<ClientQuery<E, I, S>, "include" | "select" | "deleted">,
     options?: CallOptions,
-  ): Promise<OverTheWire<InferRecord<E, I, S>>>;
+  ): Promise<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>>;
   create(data: Sendable<InferCreateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** Changes the given fields, and leaves the rest. */
   update(id: string, data: Sendable<InferUpdateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
@@ -67,6 +70,8 @@ export interface ClientEntity<E> {
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;
   count(where?: ClientWhere<E>, options?: CallOptions): Promise<number>;
+  /** Computes with the records that match, by group: see `aggregate` in the process. */
+  aggregate<const O extends Aggregated<E>>(query: O, options?: CallOptions): Promise<OverTheWire<InferGroup<E, O>>[]>;
 }
 
 /** Work that may go on after the response: its report is `client.$runs.get(runId)`. */
@@ -126,9 +131,12 @@ type ClientWhere<E> =
     ? { readonly [K in keyof W]?: Operand<K extends RelationNames<E> ? NonNullable<W[K]> : W[K]> }
     : never;
 
+/** What to compute, as in the process. */
+type Aggregated<E> = Omit<AggregateOptions<E>, "where"> & { readonly where?: ClientWhere<E> | undefined };
+
 /** The query of a list, as in the process, and `q`. */
-export interface ClientQuery<E, I extends InferInclude<E> = InferInclude<E>, S extends InferSelect<E> = InferSelect<E>>
-  extends Omit<ListOptions<E, I, S>, "where"> {
+export interface ClientQuery<E, I = IncludeChoice<E>, S extends InferSelect<E> = InferSelect<E>>
+  extends Omit<ListOptions<E, never, S, false, I>, "where"> {
   readonly where?: ClientWhere<E> | undefined;
   /** Text to find in any readable text field. */
   readonly q?: string | undefined;

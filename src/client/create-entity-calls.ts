@@ -3,7 +3,13 @@ import type { CallOptions } from "./client-options.ts";
 import { badCall, segmentOf } from "./client-routes.ts";
 import { type Answer, expectJson, type Outgoing, type Send, unexpectedAnswer } from "./create-sender.ts";
 import { KeelsonClientError } from "./keelson-client-error.ts";
-import { type ListQuery, type ListWhere, serializeListQuery } from "./serialize-list-query.ts";
+import {
+  type AggregateRequest,
+  type ListQuery,
+  type ListWhere,
+  serializeAggregate,
+  serializeListQuery,
+} from "./serialize-list-query.ts";
 
 /** Records per request of `pages` and `all`; sent each time, so that a full page differs from the last one. */
 const DEFAULT_LIMIT = 100;
@@ -62,6 +68,9 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
       modify({ get, update }, id, change, options),
     async delete(id: string, options?: CallOptions): Promise<void> {
       await write({ method: "DELETE", path: collection + segmentOf(id), options });
+    },
+    async aggregate(query: AggregateRequest, options?: CallOptions): Promise<unknown> {
+      return await ask({ method: "GET", path: `${collection}/aggregate`, search: serializeAggregate(query), options });
     },
     /** A list of one record, because `GET /count` is an action that the entity may not have. */
     async count(where?: ListWhere, options?: CallOptions): Promise<number> {

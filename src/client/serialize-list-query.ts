@@ -42,8 +42,8 @@ export interface ListQuery {
   readonly offset?: number | undefined;
   /** The cursor of the page before, instead of `page`. */
   readonly after?: string | undefined;
-  /** `["author", "comments.author"]` */
-  readonly include?: readonly string[] | undefined;
+  /** `["author", "comments.author"]`, or `{ comments: { sort: ["-createdAt"], limit: 3, include: { author: true } } }` */
+  readonly include?: readonly string[] | object | undefined;
   readonly select?: readonly string[] | undefined;
   /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
@@ -52,6 +52,23 @@ export interface ListQuery {
 }
 
 const LOGIC = new Set(["and", "or", "not", "AND", "OR", "NOT"]);
+
+/** What to compute of the records that match, named as in the query string. */
+export interface AggregateRequest {
+  readonly where?: ListWhere | undefined;
+  readonly deleted?: "with" | "only" | undefined;
+  readonly group?: readonly string[] | undefined;
+  readonly count?: boolean | undefined;
+  readonly sum?: readonly string[] | undefined;
+  readonly avg?: readonly string[] | undefined;
+  readonly min?: readonly string[] | undefined;
+  readonly max?: readonly string[] | undefined;
+  readonly having?: Readonly<Record<string, unknown>> | undefined;
+  readonly sort?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly zone?: string | undefined;
+}
 
 type Pair = readonly [name: string, value: string];
 
@@ -82,10 +99,38 @@ export function serializeListQuery(query: ListQuery): string {
   add("_start", offset);
   add("_limit", limit);
   add("_after", after);
-  add("include", include?.join(","));
+  add("include", Array.isArray(include) ? include.join(",") : include && JSON.stringify(tree(include, "include")));
   add("select", select?.join(","));
   add("_deleted", deleted);
   if (total === false) add("_total", "none");
+  return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+}
+
+/** The query string of an aggregate. Conditions are sent as JSON: parameters have other meanings there. */
+export function serializeAggregate({
+  where,
+  deleted,
+  count,
+  having,
+  sort,
+  limit,
+  offset,
+  zone,
+  ...lists
+}: AggregateRequest): string {
+  const pairs: Pair[] = [];
+  const add = (name: string, value: string | number | undefined): void => {
+    if (value !== undefined && value !== "") pairs.push([name, String(value)]);
+  };
+  for (const [name, list] of Object.entries(lists)) add(name, list?.join(","));
+  if (count) add("count", "true");
+  add("having", having && JSON.stringify(tree(having, "having")));
+  add("_where", where && JSON.stringify(tree(where)));
+  add("_sort", sort?.join(","));
+  add("_limit", limit);
+  add("_start", offset);
+  add("_zone", zone);
+  add("_deleted", deleted);
   return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 

@@ -65,6 +65,7 @@ export type {
 export type {
   AggregateOptions,
   ClientList,
+  IncludeChoice,
   IncludeOptions,
   InferGroup,
   InferInclude,
@@ -73,6 +74,7 @@ export type {
   InferSort,
   InferWhere,
   ListOptions,
+  NamesOf,
 } from "./infer-query.ts";
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";

@@ -128,6 +128,11 @@ export type IncludeOptions<E> = TypedOptions<
   { readonly [K in RelationNames<E>]?: boolean | IncludedOptions<TargetOfRelation<E, K>> }
 >;
 
+/** Names of relations, or relations with options. */
+export type IncludeChoice<E> = readonly InferInclude<E>[] | IncludeOptions<E>;
+/** The names that an include has, where it is a list of them. */
+export type NamesOf<I> = [I] extends [never] ? never : [I] extends [readonly (infer N extends string)[]] ? N : never;
+
 type TypedOptions<E, T> =
   Parts<E> extends { fields: infer F } ? (unknown extends F ? { readonly [name: string]: unknown } : T) : never;
 type SelectedBy<O> = O extends { readonly select: readonly (infer S extends string)[] } ? S : never;

@@ -30,6 +30,23 @@ describe.each([
   });
   const items = () => shop.clientOf("ann").orderItem;
 
+  it("asks for related records with options, and for conditions and aggregates", async () => {
+    const { person } = shop.clientOf("ann");
+    const { data } = await person.list({ include: { items: { sort: ["-title"], limit: 1, count: true } }, sort: ["id"] });
+    const all = await items().list({ where: { or: [{ ownerId: "ann" }, { ownerId: "bob" }] }, limit: 1_000 });
+    for (const one of data) {
+      const own = all.data.filter(({ ownerId }) => ownerId === one.id).map(({ title }) => title);
+      expect([one._count.items, one.items.map(({ title }) => title)]).toEqual([
+        own.length,
+        own.sort().reverse().slice(0, 1),
+      ]);
+    }
+    const groups = await items().aggregate({ group: ["ownerId"], count: true, where: { title: { ne: "none" } } });
+    for (const { ownerId, count } of groups)
+      expect(count).toBe(all.data.filter((one) => one.ownerId === ownerId).length);
+    expect(groups.length).toBeGreaterThan(0);
+  });
+
   it("creates, reads, changes and deletes a record, with moments as text", async () => {
     const dueAt = new Date("2026-05-06T07:08:09.010Z");
     const made = await items().create({ title: "Screw", dueAt, ownerId: "ann" });

@@ -4,16 +4,16 @@ import type {
   AnyEntity,
   ClientList,
   DefinitionOf,
-  IncludeOptions,
+  IncludeChoice,
   InferCreateInput,
   InferEntityData,
   InferGroup,
-  InferInclude,
   InferRecord,
   InferSelect,
   InferUpdateInput,
   InferWhere,
   ListOptions,
+  NamesOf,
 } from "../../entity/index.ts";
 import { AuthorizationError, BadRequestError, didYouMean, Reply } from "../../kernel/index.ts";
 import type { Row, Where } from "../condition/condition.ts";
@@ -68,10 +68,6 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
    */
   aggregate<const O extends AggregateOptions<E, THidden>>(options: O): Promise<InferGroup<E, O>[]>;
 }
-
-/** Names of relations, or relations with options. */
-type IncludeChoice<E> = readonly InferInclude<E>[] | IncludeOptions<E>;
-type NamesOf<I> = [I] extends [never] ? never : [I] extends [readonly (infer N extends string)[]] ? N : never;
 
 type NameOf<E> = DefinitionOf<E> extends { readonly name: infer N extends string } ? N : never;
 
