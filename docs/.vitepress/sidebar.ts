@@ -38,6 +38,7 @@ const groups: readonly {
       "existing-database",
       "identifiers",
       "kinds",
+      "queries",
       "adapters",
       "client",
       "openapi",

@@ -32,7 +32,10 @@ describe.each([
 
   it("asks for related records with options, and for conditions and aggregates", async () => {
     const { person } = shop.clientOf("ann");
-    const { data } = await person.list({ include: { items: { sort: ["-title"], limit: 1, count: true } }, sort: ["id"] });
+    const { data } = await person.list({
+      include: { items: { sort: ["-title"], limit: 1, count: true } },
+      sort: ["id"],
+    });
     const all = await items().list({ where: { or: [{ ownerId: "ann" }, { ownerId: "bob" }] }, limit: 1_000 });
     for (const one of data) {
       const own = all.data.filter(({ ownerId }) => ownerId === one.id).map(({ title }) => title);

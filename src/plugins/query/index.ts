@@ -1,4 +1,4 @@
-// query: the dialect of query strings that lists, counts, exports and bulk actions take (docs/reference/http-contract.md).
+// query: the dialect of query strings that lists, counts, exports and bulk actions take (docs/reference/http.md).
 import { createPlugin, type Plugin, QueryParser } from "../../gate/index.ts";
 import { createQueryParser } from "./parse-query.ts";
 
