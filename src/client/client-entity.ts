@@ -5,10 +5,11 @@ import type {
   ClientList,
   DefinitionOf,
   IncludeChoice,
-  InferCreateInput,
+  InferCreate,
   InferGroup,
   InferRecord,
   InferSelect,
+  InferUpdate,
   InferUpdateInput,
   InferWhere,
   IsVersioned,
@@ -63,9 +64,9 @@ export interface ClientEntity<E> {
     query?: Pick<ClientQuery<E, I, S>, "include" | "select" | "deleted">,
     options?: CallOptions,
   ): Promise<OverTheWire<InferRecord<E, NamesOf<I>, S, false, I>>>;
-  create(data: Sendable<InferCreateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
+  create(data: Sendable<InferCreate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** Changes the given fields, and leaves the rest. */
-  update(id: string, data: Sendable<InferUpdateInput<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
+  update(id: string, data: Sendable<InferUpdate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** On entities with versions: see {@link ModifyCall}. */
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;

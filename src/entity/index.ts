@@ -62,6 +62,7 @@ export type {
   RelatedData,
   RelationNames,
 } from "./infer.ts";
+export type { InferCreate, InferUpdate } from "./infer-nested.ts";
 export type {
   AggregateOptions,
   ClientList,

@@ -18,7 +18,7 @@ export type RelationParts<V> =
 type Has<F extends FieldFlag | RelationFlag, X extends string> = X extends F ? true : false;
 type Nullable<T, F extends FieldFlag | RelationFlag> = Has<F, "optional"> extends true ? T | null : T;
 
-type ForeignKey<K extends string, V> =
+export type ForeignKey<K extends string, V> =
   RelationParts<V> extends { type: "belongsTo"; key: infer FK }
     ? [FK] extends [never]
       ? `${K}Id`

@@ -54,6 +54,7 @@ export {
   type RowAccess,
   ShownRecords,
 } from "./operation/mask.ts";
+export { isNestedWrite } from "./operation/nested-write.ts";
 export type {
   AggregateQuery,
   Decision,

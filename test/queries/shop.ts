@@ -10,6 +10,7 @@ import {
   hasOne,
   int,
   manyToMany,
+  type SystemClient,
   string,
 } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
@@ -67,7 +68,19 @@ export const SHOP = [customer, profile, order, line, tag] as const;
 export async function openShop(driver: Driver) {
   const app = createTestApp({ entities: SHOP, driver });
   await app.api.ready;
-  const system = app.api.asSystem();
+  await fillShop(app.api.asSystem());
+  const as = (id: string, role = "customer") => app.as({ id, role });
+  return { app, ann: as("ann"), bob: as("bob"), staff: as("eve", "staff"), anonymous: app.as(null), as };
+}
+
+/** The same records again, whatever a test did to them. */
+export async function refillShop({ app: { api } }: Shop): Promise<void> {
+  for (const { name } of [line, order, profile, tag, customer].map((entity) => entity.build()))
+    await api.driver.deleteMany(name, { id: { null: false } });
+  await fillShop(api.asSystem());
+}
+
+async function fillShop(system: SystemClient<typeof SHOP>): Promise<void> {
   for (const [index, login] of ["ann", "bob", "cem"].entries())
     await system.customer.create({
       id: login,
@@ -93,8 +106,6 @@ export async function openShop(driver: Driver) {
     for (let number = 0; number < index % 4; number++)
       await system.line.create({ sku: `s${number}`, quantity: number + 1, orderId: id });
   }
-  const as = (id: string, role = "customer") => app.as({ id, role });
-  return { app, ann: as("ann"), bob: as("bob"), staff: as("eve", "staff"), anonymous: app.as(null), as };
 }
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;

@@ -6,8 +6,10 @@ import type {
   EntityNamesOf,
   EntityOf,
   InferAll,
+  InferCreate,
   InferCreateInput,
   InferEntityData,
+  InferUpdate,
   InferUpdateInput,
 } from "../../src/entity/index.ts";
 import { keelson } from "../../src/keelson.ts";
@@ -47,8 +49,8 @@ describe("the client of an instance", () => {
     const client = makeApp().as({ id: "u1" });
     expectTypeOf(client.post.get("p1")).resolves.toExtend<Post>();
     expectTypeOf(client.post.list()).resolves.toExtend<ClientList<Post>>();
-    expectTypeOf(client.post.create).parameter(0).toExtend<InferCreateInput<typeof post>>();
-    expectTypeOf(client.post.update).parameter(1).toEqualTypeOf<InferUpdateInput<typeof post>>();
+    expectTypeOf(client.post.create).parameter(0).toExtend<InferCreate<typeof post>>();
+    expectTypeOf(client.post.update).parameter(1).toEqualTypeOf<InferUpdate<typeof post>>();
     expectTypeOf(client.post.delete("p1")).resolves.toEqualTypeOf<void>();
     // @ts-expect-error there is no such entity
     client.nope;
@@ -56,6 +58,21 @@ describe("the client of an instance", () => {
     void client.post.create({ views: 1 });
     // @ts-expect-error readonly fields are not for callers
     void client.post.update("p1", { slug: "a" });
+  });
+
+  it("writes related records along", () => {
+    const client = makeApp().as({ id: "u1" });
+    void client.user.create({ name: "n", email: "e@x.yz", posts: { create: [{ title: "a" }] } } as never);
+    void client.post.update("p1", {
+      tags: { connect: ["t1"], create: { name: "x" } },
+      author: { update: { name: "n" } },
+    });
+    // @ts-expect-error a tag has a name
+    void client.post.update("p1", { tags: { create: [{ nope: 1 }] } });
+    // @ts-expect-error there is one author
+    void client.post.update("p1", { author: { connect: ["u1"] } });
+    // @ts-expect-error there is no such verb
+    void client.post.update("p1", { tags: { remove: ["t1"] } });
   });
 
   it("of the system also takes ids, timestamps and readonly fields", () => {

@@ -5,12 +5,12 @@ import type {
   ClientList,
   DefinitionOf,
   IncludeChoice,
-  InferCreateInput,
+  InferCreate,
   InferEntityData,
   InferGroup,
   InferRecord,
   InferSelect,
-  InferUpdateInput,
+  InferUpdate,
   InferWhere,
   ListOptions,
   NamesOf,
@@ -54,10 +54,10 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
     id: string,
     options?: Pick<ListOptions<E, never, S, false, I>, "include" | "select" | "deleted">,
   ): Promise<InferRecord<E, NamesOf<I>, S, THidden, I>>;
-  create(data: InferCreateInput<E> & TSystem): Promise<InferRecord<E, never, never, THidden>>;
+  create(data: InferCreate<E> & TSystem): Promise<InferRecord<E, never, never, THidden>>;
   update(
     id: string,
-    data: InferUpdateInput<E> & TSystem,
+    data: InferUpdate<E> & TSystem,
     options?: IfVersion,
   ): Promise<InferRecord<E, never, never, THidden>>;
   delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;

@@ -22,6 +22,7 @@ export type MutableOperation = Omit<Operation, "scope" | "query"> & {
   query: OperationQuery;
   precondition: Precondition | undefined;
   readonly requirements: Requirement[];
+  readonly begunListeners: readonly (() => void | Promise<void>)[];
   readonly heldListeners: readonly ((record: Row) => void | Promise<void>)[];
   readonly writtenListeners: readonly (() => void | Promise<void>)[];
   readonly ifFound: boolean;
@@ -58,6 +59,7 @@ class GateOperation implements MutableOperation {
   data = NO_DATA;
   precondition: Precondition | undefined;
   readonly requirements: Requirement[] = [];
+  readonly begunListeners: (() => void | Promise<void>)[] = [];
   readonly heldListeners: ((record: Row) => void | Promise<void>)[] = [];
   readonly writtenListeners: (() => void | Promise<void>)[] = [];
   readonly ifFound: boolean;
@@ -108,6 +110,9 @@ class GateOperation implements MutableOperation {
         'A requirement of create says "missing", "denied" or "changed"; throw an error of its own in `operation:validate`',
       );
     this.requirements.push({ test, otherwise });
+  }
+  whenBegun(listener: () => void | Promise<void>): void {
+    this.begunListeners.push(listener);
   }
   whenHeld(listener: (record: Row) => void | Promise<void>): void {
     this.heldListeners.push(listener);

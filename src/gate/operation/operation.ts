@@ -150,6 +150,11 @@ export interface Operation {
   /** The same for what a condition cannot express, such as JSON: the record is locked until the statement has run. */
   require(test: (record: Row) => boolean, otherwise: "changed"): void;
   /**
+   * Calls back in the operation's transaction, before its data is validated: for records that it refers to, whose ids the
+   * listener puts into `data`. Repeated on further attempts. Create and update of one record.
+   */
+  whenBegun(listener: () => void | Promise<void>): void;
+  /**
    * Calls back just before the statement, in its transaction when `transactional` is set as well: with the stored
    * record, which is locked from then on, or with the new one, which is not stored yet. Repeated on further attempts.
    * Create, update, delete.

@@ -111,10 +111,11 @@ async function validateAndExecute(
   const { readable } = operation.scope.access.mask(operation.entity);
   const required = operation.requirements.length;
   const ignored = operation.ignored.length;
-  for (let attempt = 1; ; attempt++) {
+  const validate = async (): Promise<void> => {
     operation.data = { ...submitted };
     operation.requirements.length = required;
     operation.ignored.length = ignored;
+    for (const listener of operation.begunListeners) await listener();
     try {
       if (plan.validate.length > 0) await runHooks(plan.validate, operation);
     } finally {
@@ -122,9 +123,14 @@ async function validateAndExecute(
       if (set !== undefined) await refuseDropped(operation, set);
     }
     if (plan.protect.length > 0) await runHooks(plan.protect, operation);
+  };
+  const isBegun = operation.begunListeners.length > 0;
+  for (let attempt = 1; ; attempt++) {
+    if (!isBegun) await validate();
     try {
       if (!operation.transactional && !isOneWithAnswer) return await execute(plan, operation, { submitted, readable });
       return await inTransaction(operation, async () => {
+        if (isBegun) await validate();
         await execute(plan, operation, { submitted, readable });
         if (isOneWithAnswer) await complete(plan, operation);
       });

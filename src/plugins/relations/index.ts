@@ -1,12 +1,13 @@
 // relations: included records (batched, through the target's own rules) and manyToMany writes (spec 2.3, 4.1).
 import { createPlugin, type Plugin } from "../../gate/index.ts";
 import { canJoin, givesRelations, joinInStatement, joinRelations } from "./join-relations.ts";
+import { addNestedHooks } from "./nested-writes.ts";
 import { addLinkHooks } from "./write-links.ts";
 
-// Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links).
+// Hooks: operation:plan and operation:join (included relations), operation:normalize and operation:validate (links, nested writes).
 // No routes and no options.
 
-/** Reads related records along with those asked for, and stores links. Whatever plugin makes the routes, an app has both. */
+/** Reads related records along with those asked for, and writes them: links, and nested writes. Whatever plugin makes the routes, an app has both. */
 export function relations(): Plugin {
   return createPlugin({
     id: "relations",
@@ -15,7 +16,7 @@ export function relations(): Plugin {
       // Statements like the operation's own: the request's time limit counts, not the one for hooks.
       hooks.on("operation:plan", joinInStatement, { appliesTo: canJoin, timeout: 0 });
       hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
-      addLinkHooks(hooks, entities);
+      addLinkHooks(hooks, entities, addNestedHooks(hooks, entities));
     },
   });
 }

@@ -17,11 +17,17 @@ import {
 import { AuthorizationError, InternalError, ValidationFailedError } from "../../kernel/index.ts";
 
 /** A manyToMany relation as callers write it: all its ids at once, under `<relation>Ids`. */
-interface Links {
+export interface Links {
   readonly relation: ResolvedRelation;
+  /** Where the input has them. */
   readonly key: string;
-  readonly ids: readonly string[];
+  /** Whether they are all pairs that there should be, or some to add or to remove. */
+  readonly mode: "set" | "add" | "remove";
+  readonly ids: readonly unknown[];
 }
+
+/** The same with ids as they are in code. */
+type ReadLinks = Omit<Links, "ids"> & { readonly ids: readonly string[] };
 
 /** What a write adds to the pairs of one relation, and what it removes. */
 interface Changes {
@@ -38,31 +44,37 @@ const PORTION = 500;
  * of the record, all rights are decided before anything is stored, so that a record cannot grant the right to its own pairs;
  * then the record is stored, and its pairs after it.
  */
-export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel): void {
+export function addLinkHooks(
+  hooks: PluginContext["hooks"],
+  model: EntityModel,
+  nested: (operation: Operation) => readonly Links[],
+): void {
   const keys = new Map<AnyEntity, ReadonlyMap<string, ResolvedRelation>>(
     model.entities.map((entity) => [entity, linkKeys(model, entity)]),
   );
-  const waiting = new WeakMap<Operation, readonly Links[]>();
+  const waiting = new WeakMap<Operation, () => readonly ReadLinks[]>();
   const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
     (kind === "create" || kind === "update") && (keys.get(entity)?.size ?? 0) > 0;
 
   const take: HookFunction<"operation:normalize"> = (operation) => {
-    const taken: Links[] = [];
+    const taken: Links[] = [...nested(operation)];
     for (const [key, relation] of keys.get(operation.entity) ?? []) {
       const value = operation.data[key];
       delete operation.data[key];
-      if (value !== undefined) taken.push({ relation, key, ids: idsOf(key, value, relation.target, operation.scope) });
+      if (value !== undefined) taken.push({ relation, key, mode: "set", ids: listOf(key, value) });
     }
     if (taken.length === 0) return;
+    const read = (): ReadLinks[] => taken.map((links) => ({ ...links, ids: idsOf(links, operation.scope) }));
+    read(); // what is wrong with them is said before anything is stored
     if (operation.ids !== undefined) {
       operation.apart = true;
       return;
     }
-    waiting.set(operation, taken);
+    waiting.set(operation, read);
     operation.transactional = true;
     let changes: readonly Changes[] | undefined;
     operation.whenHeld(async (record) => {
-      changes = await decideChanges(operation, record, taken);
+      changes = await decideChanges(operation, record, read());
     });
     operation.whenWritten(() => {
       if (changes === undefined) throw new InternalError("Pairs are stored only after the right to them is decided");
@@ -70,8 +82,8 @@ export function addLinkHooks(hooks: PluginContext["hooks"], model: EntityModel):
     });
   };
   const check: HookFunction<"operation:validate"> = (operation) => {
-    const taken = waiting.get(operation);
-    return taken === undefined ? undefined : checkTargets(operation.scope, taken);
+    const read = waiting.get(operation);
+    return read === undefined ? undefined : checkTargets(operation.scope, read());
   };
 
   hooks.on("operation:normalize", take, { appliesTo });
@@ -86,16 +98,16 @@ function linkKeys(model: EntityModel, entity: AnyEntity): ReadonlyMap<string, Re
   return new Map(relations.map((relation) => [`${relation.name}Ids`, relation]));
 }
 
-function idsOf(
-  key: string,
-  given: unknown,
-  { columns }: AnyEntity,
-  { app: { limits } }: OperationScope,
-): readonly string[] {
+function listOf(key: string, given: unknown): readonly unknown[] {
+  if (!Array.isArray(given)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
+  return given;
+}
+
+function idsOf({ key, ids: given, relation }: Links, { app: { limits } }: OperationScope): readonly string[] {
   const isId = (id: unknown): id is string => typeof id === "string" && id !== "" && id.length <= limits.idLength;
-  const value: unknown = Array.isArray(given) ? given.map((id) => textOf(columns.id as ColumnDefinition, id)) : given;
-  if (!Array.isArray(value) || !value.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
-  const ids = [...new Set(value)];
+  const read = given.map((id) => textOf(relation.target.columns.id as ColumnDefinition, id));
+  if (!read.every(isId)) throw new ValidationFailedError({ [key]: "must be a list of ids" });
+  const ids = [...new Set(read)];
   if (ids.length > limits.maxPageSize)
     throw new ValidationFailedError({ [key]: `must be at most ${limits.maxPageSize} ids` });
   return ids;
@@ -108,9 +120,10 @@ function textOf({ kind }: ColumnDefinition, id: unknown): unknown {
 }
 
 /** A target the caller may not read is refused in the same words as a missing one. */
-async function checkTargets(scope: OperationScope, taken: readonly Links[]): Promise<void> {
+async function checkTargets(scope: OperationScope, taken: readonly ReadLinks[]): Promise<void> {
   const errors: Record<string, string> = {};
-  for (const { relation, key, ids } of taken) {
+  for (const { relation, key, mode, ids } of taken) {
+    if (mode === "remove") continue;
     const visible = await visibleIds(scope, relation.target, ids);
     const missing = ids.find((id) => !visible.has(id));
     if (missing !== undefined) errors[key] = `${relation.target.name} "${missing}" does not exist`;
@@ -119,8 +132,8 @@ async function checkTargets(scope: OperationScope, taken: readonly Links[]): Pro
 }
 
 /** Relations whose targets may have become invisible while the write waited for a lock. */
-async function seenOnConditions(scope: OperationScope, taken: readonly Links[]): Promise<readonly Links[]> {
-  const found: Links[] = [];
+async function seenOnConditions(scope: OperationScope, taken: readonly ReadLinks[]): Promise<readonly ReadLinks[]> {
+  const found: ReadLinks[] = [];
   for (const links of taken) {
     const { predicate, guard } = await scope.access.readDecision(links.relation.target);
     if (predicate !== undefined || guard !== undefined) found.push(links);
@@ -145,7 +158,11 @@ async function visibleIds(
 }
 
 /** @param record the stored record, which is locked, or the new one, which is not stored yet */
-async function decideChanges(operation: Operation, record: Row, taken: readonly Links[]): Promise<readonly Changes[]> {
+async function decideChanges(
+  operation: Operation,
+  record: Row,
+  taken: readonly ReadLinks[],
+): Promise<readonly Changes[]> {
   const { entity, scope, kind } = operation;
   const id = String(record.id);
   // The answer tells which pairs are stored.
@@ -164,17 +181,19 @@ async function decideChanges(operation: Operation, record: Row, taken: readonly 
   return changes;
 }
 
-async function changesOf({ entity, kind, scope }: Operation, id: string, { relation, ids }: Links): Promise<Changes> {
+async function changesOf({ entity, kind, scope }: Operation, id: string, links: ReadLinks): Promise<Changes> {
+  const { relation, mode, ids } = links;
   const before =
     kind === "create" ? [] : (await scope.driver.links(entity, relation.name, [id])).map(({ target }) => target);
   const wanted = new Set(ids);
   const stored = new Set(before);
-  const dropped = before.filter((target) => !wanted.has(target));
+  const isDropped = (target: string): boolean => (mode === "remove" ? wanted.has(target) : !wanted.has(target));
+  const dropped = mode === "add" ? [] : before.filter(isDropped);
   // A caller who writes back the list they were shown must not remove what was hidden from them.
   const visible = await visibleIds(scope, relation.target, dropped);
   return {
     relation,
-    added: ids.filter((target) => !stored.has(target)),
+    added: mode === "remove" ? [] : ids.filter((target) => !stored.has(target)),
     removed: dropped.filter((target) => visible.has(target)),
   };
 }

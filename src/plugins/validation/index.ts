@@ -2,6 +2,7 @@
 // Specification sections 2.2, 2.3 and 4.1.
 import type { AnyEntity } from "../../entity/index.ts";
 import { createPlugin, FieldChecks, type Operation, type OperationKind, type Plugin } from "../../gate/index.ts";
+import { ValidationFailedError } from "../../kernel/index.ts";
 import { checkReferences, referencesToCheck } from "./check-references.ts";
 import { checkValues, fieldChecks } from "./check-values.ts";
 import { checkCrossFields } from "./cross-fields.ts";
@@ -36,6 +37,7 @@ function isWrite(kind: OperationKind): kind is "create" | "update" {
 
 /** Values first; what needs the database, or waiting, only when they are right. */
 function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
+  refuseNested(plan, operation);
   checkValues(plan, operation);
   const references = referencesToCheck(plan.references, operation);
   const validators = plan.validators[operation.kind as "create" | "update"];
@@ -46,6 +48,12 @@ function validate(plan: InputPlan, operation: Operation): void | Promise<void> {
     return;
   }
   return validateFurther(references, validators, operation);
+}
+
+/** Refuses nested writes that no plugin has taken. @throws ValidationFailedError */
+function refuseNested({ relations }: InputPlan, { data }: Operation): void {
+  for (const name of relations)
+    if (data[name] !== undefined) throw new ValidationFailedError({ [name]: "is a relation and cannot be written" });
 }
 
 async function validateFurther(

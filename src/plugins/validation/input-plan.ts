@@ -6,7 +6,7 @@ import {
   idParts,
   type RelationDefinition,
 } from "../../entity/index.ts";
-import type { FieldMask, Operation } from "../../gate/index.ts";
+import { type FieldMask, isNestedWrite, type Operation } from "../../gate/index.ts";
 import { BadRequestError, nearest, ValidationFailedError, type ValidationIssue } from "../../kernel/index.ts";
 import { type Reference, referencesOf } from "./check-references.ts";
 import { type CheckedColumns, compileColumn, type InputColumn, MAX_UNKNOWN } from "./check-values.ts";
@@ -19,7 +19,12 @@ type InputKey =
   | { readonly kind: "id" }
   /** A column the framework keeps; the system may say what is in it on create. */
   | { readonly kind: "kept" }
-  | { readonly kind: "relation"; readonly type: RelationDefinition["type"]; readonly foreignKey: string | undefined }
+  | {
+      readonly kind: "relation";
+      readonly type: RelationDefinition["type"];
+      readonly foreignKey: string | undefined;
+      readonly isRemote: boolean;
+    }
   /** `<relation>Ids` of a manyToMany relation: passed on untouched, and checked by the code that writes links. */
   | { readonly kind: "links" };
 
@@ -27,6 +32,8 @@ type InputKey =
 export interface InputPlan extends CheckedColumns {
   readonly keys: ReadonlyMap<string, InputKey>;
   readonly references: readonly Reference[];
+  /** Names under which data has nested writes until a plugin takes them. */
+  readonly relations: readonly string[];
   readonly validators: Readonly<Record<"create" | "update", readonly CrossFieldValidator[]>>;
 }
 
@@ -52,6 +59,7 @@ export function compileInputPlan(
     columns,
     byName: new Map([...columns, ...kept].map((column) => [column.name, column])),
     references: referencesOf(model, entity),
+    relations: Object.keys(entity.relations),
     validators: {
       create: entity.validators.filter(({ operations }) => operations.includes("create")),
       update: entity.validators.filter(({ operations }) => operations.includes("update")),
@@ -61,9 +69,9 @@ export function compileInputPlan(
 
 function keysOf(entity: AnyEntity): ReadonlyMap<string, InputKey> {
   const keys = new Map<string, InputKey>();
-  for (const [name, { type }] of Object.entries(entity.relations)) {
+  for (const [name, { type, remote }] of Object.entries(entity.relations)) {
     const foreignKey = Object.values(entity.columns).find(({ relation }) => relation === name)?.name;
-    keys.set(name, { kind: "relation", type, foreignKey });
+    keys.set(name, { kind: "relation", type, foreignKey, isRemote: remote !== undefined });
     if (type === "manyToMany") keys.set(`${name}Ids`, { kind: "links" });
   }
   for (const column of Object.values(entity.columns))
@@ -142,7 +150,8 @@ export function normalizeInput(plan: InputPlan, operation: Operation): void {
         if (isSystem && operation.kind === "create") kept[name] = value;
         break;
       case "relation":
-        checkRelation(key, name, value, data, issues);
+        if (!key.isRemote && isNestedWrite(value)) kept[name] = value;
+        else checkRelation(key, name, value, data, issues);
         break;
       case undefined:
         if (issues.length < MAX_UNKNOWN) issues.push(unknownKey(plan, name, writable));

@@ -111,7 +111,7 @@ class Context implements ActionContext {
     return <E extends EntityRef>(entity: E) => {
       const found = this.#plugin.clientFor(this.scope)[entityName(entity)];
       if (found === undefined) throw new EntityNotFoundError(`There is no entity "${entityName(entity)}"`);
-      return found as EntityClient<E extends string ? AnyEntity : E>;
+      return found as unknown as EntityClient<E extends string ? AnyEntity : E>;
     };
   }
   get resolve(): <T = unknown>(service: ServiceName<T>) => T {

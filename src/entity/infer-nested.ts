@@ -1,0 +1,82 @@
+import type {
+  ForeignKey,
+  InferCreateInput,
+  InferUpdateInput,
+  Parts,
+  RelationNames,
+  RelationParts,
+  TargetOf,
+} from "./infer.ts";
+
+// What writes of related records look like: `{ lines: { create: [{ sku: "a" }] }, customer: { connect: "c1" } }`.
+
+type FieldsOf<E> = Parts<E> extends { fields: infer F } ? F : never;
+type BelongsTo<E> = {
+  [K in RelationNames<E>]: RelationParts<FieldsOf<E>[K & keyof FieldsOf<E>]> extends { type: "belongsTo" } ? K : never;
+}[RelationNames<E>];
+type KeysOf<E> = { [K in BelongsTo<E>]: ForeignKey<K, FieldsOf<E>[K & keyof FieldsOf<E>]> }[BelongsTo<E>];
+type OptionalKeys<D, K extends PropertyKey> = Omit<D, K> & Partial<Pick<D, K & keyof D>>;
+
+/** A record that is created along with another one: the keys of records around it are filled in. */
+type Along<E> = OptionalKeys<InferCreateInput<E>, KeysOf<E>> & NestedInput<E>;
+type Changes<E> = InferUpdateInput<E> & NestedInput<E>;
+type OneOrMore<T> = T | readonly T[];
+
+interface ToOne<E> {
+  readonly create?: Along<E>;
+  readonly connect?: string;
+  readonly disconnect?: true;
+  readonly update?: Changes<E>;
+}
+
+interface Pairs<E> {
+  readonly create?: OneOrMore<Along<E>>;
+  readonly connect?: OneOrMore<string>;
+  readonly disconnect?: OneOrMore<string>;
+  readonly set?: readonly string[];
+}
+
+interface ToMany<E> extends Pairs<E> {
+  readonly update?: OneOrMore<Changes<E> & { readonly id: string }>;
+  readonly delete?: OneOrMore<string>;
+  readonly upsert?: OneOrMore<{
+    /** What finds the record, among those of the record around it. */
+    readonly where: Readonly<Record<string, unknown>>;
+    readonly create: Along<E>;
+    readonly update: Changes<E>;
+  }>;
+}
+
+type NestedOf<E, V> =
+  RelationParts<V> extends { type: infer T; target: infer G; flags: infer L }
+    ? "remote" extends L
+      ? never
+      : T extends "hasMany"
+        ? ToMany<TargetOf<E, G>>
+        : T extends "manyToMany"
+          ? Pairs<TargetOf<E, G>>
+          : T extends "hasOne"
+            ? ToOne<TargetOf<E, G>> & { readonly delete?: true }
+            : ToOne<TargetOf<E, G>>
+    : never;
+
+/** Writes of related records, by relation. */
+export type NestedInput<E> =
+  Parts<E> extends { fields: infer F }
+    ? unknown extends F
+      ? unknown
+      : { readonly [K in RelationNames<E> & keyof F]?: NestedOf<E, F[K]> }
+    : unknown;
+
+/** The same with some record that it refers to written along: its key is not given then. */
+type Referring<E, N = NestedInput<E>> = {
+  [K in BelongsTo<E> & keyof N]: { readonly [P in K]-?: NonNullable<N[P]> };
+}[BelongsTo<E> & keyof N];
+
+/** What create takes, related records included. */
+export type InferCreate<E> =
+  | (InferCreateInput<E> & NestedInput<E>)
+  | (OptionalKeys<InferCreateInput<E>, KeysOf<E>> & NestedInput<E> & Referring<E>);
+
+/** What update takes, related records included. */
+export type InferUpdate<E> = InferUpdateInput<E> & NestedInput<E>;

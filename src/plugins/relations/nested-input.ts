@@ -1,0 +1,104 @@
+import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import type { Limits } from "../../kernel/index.ts";
+import { BadRequestError, ValidationFailedError } from "../../kernel/index.ts";
+
+/** What a nested write does to related records. */
+export type Verb = "create" | "connect" | "disconnect" | "set" | "update" | "upsert" | "delete";
+
+const VERBS: Readonly<Record<ResolvedRelation["type"], readonly Verb[]>> = {
+  belongsTo: ["create", "connect", "disconnect", "update"],
+  hasOne: ["create", "connect", "disconnect", "update", "delete"],
+  hasMany: ["create", "connect", "disconnect", "set", "update", "upsert", "delete"],
+  manyToMany: ["create", "connect", "disconnect", "set"],
+};
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** One thing that is done to the records of a relation. */
+export interface NestedWrite {
+  readonly relation: ResolvedRelation;
+  readonly verb: Verb;
+  /** What is created or changed, or ids, or conditions; one for a to-one relation. */
+  readonly items: readonly unknown[];
+}
+
+/** Which writes of related records a value asks for. @throws ValidationFailedError with the path of what is wrong */
+export function nestedWritesOf(relation: ResolvedRelation, value: unknown): readonly NestedWrite[] {
+  const { name, type, many } = relation;
+  const verbs = VERBS[type];
+  return Object.entries(value as Data).map(([word, given]) => {
+    const verb = word as Verb;
+    if (!verbs.includes(verb)) throw wrong([name, word], `is not one of ${verbs.join(", ")}`);
+    const items = Array.isArray(given) ? given : [given];
+    if (Array.isArray(given) && !many) throw wrong([name, verb], "takes one value: there is one record");
+    for (const [index, item] of items.entries()) checkItem(verb, many, item, many ? [name, verb, index] : [name, verb]);
+    return { relation, verb, items };
+  });
+}
+
+function checkItem(verb: Verb, many: boolean, item: unknown, path: readonly (string | number)[]): void {
+  switch (verb) {
+    case "create":
+      if (!isData(item)) throw wrong(path, "takes a record to create");
+      return;
+    case "update":
+      if (!isData(item)) throw wrong(path, "takes changes of a record");
+      if (many && !isId(item.id)) throw wrong([...path, "id"], "must be the id of the record to change");
+      return;
+    case "upsert":
+      if (!isData(item) || !isData(item.where) || !isData(item.create) || !isData(item.update))
+        throw wrong(path, "takes { where, create, update }");
+      return;
+    case "disconnect":
+    case "delete":
+      if (many ? !isId(item) : item !== true) throw wrong(path, many ? "takes ids" : "takes true");
+      return;
+    default:
+      if (!isId(item)) throw wrong(path, many ? "takes ids" : "takes an id");
+  }
+}
+
+function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is string | number | bigint {
+  return (typeof value === "string" && value !== "") || typeof value === "number" || typeof value === "bigint";
+}
+
+/** The error about one place of the input. */
+export function wrong(path: readonly (string | number)[], message: string): ValidationFailedError {
+  return new ValidationFailedError([{ path: [...path], code: "custom", message }]);
+}
+
+/**
+ * Holds the writes of one input to the limits, with all that is nested in them, before any of them runs.
+ * @throws BadRequestError
+ */
+export function checkNested(model: EntityModel, writes: readonly NestedWrite[], limits: Limits): void {
+  let count = 0;
+  const visit = (some: readonly NestedWrite[], level: number): void => {
+    if (level > limits.includeDepth)
+      throw new BadRequestError(`Related records are written at most ${limits.includeDepth} levels deep`);
+    for (const { relation, items } of some) {
+      count += items.length;
+      if (count > limits.bulk) throw new BadRequestError(`At most ${limits.bulk} related records are written at once`);
+      for (const item of items) if (isData(item)) visitData(relation.target, item, level);
+    }
+  };
+  const visitData = (entity: AnyEntity, data: Data, level: number): void => {
+    for (const part of [data, data.create, data.update].filter(isData)) {
+      for (const [name, value] of Object.entries(part)) {
+        const relation = Object.hasOwn(entity.relations, name) ? model.relation(entity, name) : undefined;
+        if (relation === undefined || !isData(value)) continue;
+        const inner = Object.entries(value).map(([verb, given]) => ({
+          relation,
+          verb: verb as Verb,
+          items: Array.isArray(given) ? given : [given],
+        }));
+        visit(inner, level + 1);
+      }
+    }
+  };
+  visit(writes, 1);
+}

@@ -1,0 +1,277 @@
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type EntityModel,
+  isKeelsonError,
+  type KeelsonError,
+  type ResolvedRelation,
+} from "../../entity/index.ts";
+import {
+  allOf,
+  type HookFunction,
+  isNestedWrite,
+  type Operation,
+  type OperationInput,
+  type OperationKind,
+  type OperationScope,
+  type PluginContext,
+  seesRelation,
+} from "../../gate/index.ts";
+import {
+  AuthorizationError,
+  ConflictError,
+  EntityNotFoundError,
+  InternalError,
+  ValidationFailedError,
+} from "../../kernel/index.ts";
+import { checkNested, type NestedWrite, nestedWritesOf, wrong } from "./nested-input.ts";
+import type { Links } from "./write-links.ts";
+
+type Path = readonly (string | number)[];
+type Data = Readonly<Record<string, unknown>>;
+
+/**
+ * Writes related records along with a record: each is an operation of its own entity, with its rules, validation and hooks, in
+ * the transaction of the record. Records that it refers to are written before it, those that refer to it after it.
+ * @returns the pairs that a write asks for in this form
+ */
+export function addNestedHooks(
+  hooks: PluginContext["hooks"],
+  model: EntityModel,
+): (operation: Operation) => readonly Links[] {
+  const pairs = new WeakMap<Operation, readonly Links[]>();
+  const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
+    (kind === "create" || kind === "update") && Object.keys(entity.relations).length > 0;
+
+  const take: HookFunction<"operation:normalize"> = (operation) => {
+    const { entity, data, scope } = operation;
+    const writes = Object.keys(entity.relations).flatMap((name) => {
+      if (!isNestedWrite(data[name])) return [];
+      const value = data[name];
+      delete data[name];
+      return nestedWritesOf(writable(scope, model, entity, name), value);
+    });
+    if (writes.length === 0) return;
+    if (operation.ids !== undefined) {
+      operation.apart = true;
+      return;
+    }
+    checkNested(model, writes, scope.app.limits);
+    operation.transactional = true;
+    pairs.set(operation, planPairs(operation, writes));
+    planReferences(operation, writes);
+    const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
+    if (after.length > 0) operation.whenWritten(() => writeAfter(operation, after));
+  };
+  hooks.on("operation:normalize", take, { appliesTo });
+  return (operation) => pairs.get(operation) ?? [];
+}
+
+/** A relation whose records this caller may write along. One that they may not know of is an unknown name. */
+function writable(scope: OperationScope, model: EntityModel, entity: AnyEntity, name: string): ResolvedRelation {
+  const relation = model.relation(entity, name);
+  if (relation === undefined || relation.remote !== undefined) throw wrong([name], "is not a field");
+  if (scope.principal.kind === "system" || relation.foreignKey === undefined) return relation;
+  const keeper = scope.access.mask(relation.type === "belongsTo" ? entity : relation.target);
+  if (!seesRelation(scope, relation) || keeper.readablePerRow?.has(relation.foreignKey))
+    throw wrong([name], "is not a field");
+  return relation;
+}
+
+function isAfter({ type }: ResolvedRelation, verb: NestedWrite["verb"]): boolean {
+  return type === "hasMany" || type === "hasOne" || (type === "belongsTo" && verb === "update");
+}
+
+/** Records that this one refers to: those that are created are stored before it, in its transaction. */
+function planReferences(operation: Operation, writes: readonly NestedWrite[]): void {
+  const own = writes.filter(({ relation, verb }) => relation.type === "belongsTo" && verb !== "update");
+  for (const { relation, verb, items } of own) {
+    const { name } = relation;
+    const key = relation.foreignKey as string;
+    if (operation.principal.kind !== "system" && !operation.scope.access.mask(operation.entity).writable.has(key))
+      throw new AuthorizationError(`${name}.${verb}: "${key}" may not be written`);
+    if (operation.data[key] !== undefined || own.filter((one) => one.relation === relation).length > 1)
+      throw wrong([name], `is said more than once, with ${key} or another verb`);
+    const [item] = items;
+    if (verb === "create")
+      operation.whenBegun(async () => {
+        const made = await run(operation, [name, verb], {
+          kind: "create",
+          entity: relation.target,
+          data: item as Data,
+        });
+        operation.data[key] = idOf(made);
+      });
+    operation.data[key] = verb === "connect" ? item : null;
+  }
+}
+
+/** Pairs: records that are created for them are stored before the record, in its transaction. */
+function planPairs(operation: Operation, writes: readonly NestedWrite[]): readonly Links[] {
+  return writes
+    .filter(({ relation }) => relation.type === "manyToMany")
+    .map(({ relation, verb, items }): Links => {
+      const key = `${relation.name}.${verb}`;
+      const mode = verb === "set" ? "set" : verb === "disconnect" ? "remove" : "add";
+      if (verb !== "create") return { relation, key, mode, ids: items };
+      const ids: string[] = [];
+      operation.whenBegun(async () => {
+        ids.length = 0;
+        for (const [index, item] of items.entries()) {
+          const path = [relation.name, verb, index];
+          ids.push(idOf(await run(operation, path, { kind: "create", entity: relation.target, data: item as Data })));
+        }
+      });
+      return { relation, key, mode, ids };
+    });
+}
+
+/** Writes records that refer to this one, which is stored now, and changes those that it refers to. */
+async function writeAfter(operation: Operation, writes: readonly NestedWrite[]): Promise<void> {
+  const [record] = operation.records;
+  if (record === undefined) throw new InternalError("Related records are written after the record");
+  for (const { relation, verb, items } of writes) {
+    const { name, many, type, target } = relation;
+    const key = relation.foreignKey as string;
+    if (type === "belongsTo") {
+      if (typeof record[key] !== "string") throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);
+      await run(operation, [name, verb], { kind: "update", entity: target, id: record[key], data: items[0] as Data });
+      continue;
+    }
+    const children = new Children(operation, relation, String(record.id));
+    if (verb === "set") await children.set(items);
+    else
+      for (const [index, item] of items.entries())
+        await children.write(verb, item, many ? [name, verb, index] : [name, verb]);
+  }
+}
+
+/** The records of one relation that refer to one record. */
+class Children {
+  readonly #operation: Operation;
+  readonly #relation: ResolvedRelation;
+  readonly #key: string;
+  readonly #parent: string;
+
+  constructor(operation: Operation, relation: ResolvedRelation, parent: string) {
+    this.#operation = operation;
+    this.#relation = relation;
+    this.#key = relation.foreignKey as string;
+    this.#parent = parent;
+  }
+
+  async write(verb: NestedWrite["verb"], item: unknown, path: Path): Promise<void> {
+    const { many } = this.#relation;
+    switch (verb) {
+      case "create":
+        return this.#create(item as Data, path);
+      case "connect":
+        return this.#connect(item, path);
+      case "upsert":
+        return this.#upsert(item as { readonly where: Data; readonly create: Data; readonly update: Data }, path);
+      default: {
+        const { id: given, ...changes } =
+          many && verb === "update" ? (item as Data) : { ...(item as object), id: item };
+        const id = many ? idText(this.#relation.target, given) : await this.#only(path);
+        if (verb === "delete") return this.#own({ kind: "delete", id }, path);
+        const data = verb === "disconnect" ? { [this.#key]: null } : many ? changes : (item as Data);
+        return this.#own({ kind: "update", id, data }, path);
+      }
+    }
+  }
+
+  async set(items: readonly unknown[]): Promise<void> {
+    const { name, target } = this.#relation;
+    const wanted = new Set(items.map((item) => idText(target, item)));
+    const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
+    for (const id of present)
+      if (!wanted.has(id)) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
+    for (const [index, id] of [...wanted].entries())
+      if (!present.has(id)) await this.#connect(id, [name, "set", index]);
+  }
+
+  async #create(data: Data, path: Path): Promise<void> {
+    this.#refuseKey(data, path);
+    await this.#run({ kind: "create", data: { ...data, [this.#key]: this.#parent } }, path);
+  }
+
+  async #connect(item: unknown, path: Path): Promise<void> {
+    const id = idText(this.#relation.target, item);
+    await this.#run({ kind: "update", id, data: { [this.#key]: this.#parent } }, path);
+  }
+
+  async #upsert({ where, create, update }: { where: Data; create: Data; update: Data }, path: Path): Promise<void> {
+    const found = await this.#find(where, 1, [...path, "where"]);
+    const [id] = found;
+    if (id === undefined) return this.#create(create, [...path, "create"]);
+    return this.#own({ kind: "update", id, data: update }, [...path, "update"]);
+  }
+
+  /** Ids of those that the caller may read. */
+  async #find(where: Data, most: number, path: Path): Promise<readonly string[]> {
+    const query = { where: allOf({ [this.#key]: this.#parent }, where), select: ["id"], limit: most + 1 };
+    const { records } = await run(this.#operation, path, { kind: "list", entity: this.#relation.target, query });
+    if (records.length > most) throw at(path, new ConflictError(`There are more than ${most} such records`));
+    return records.map(({ id }) => String(id));
+  }
+
+  /** The one record of a hasOne relation. */
+  async #only(path: Path): Promise<string> {
+    const [id] = await this.#find({}, 1, path);
+    if (id === undefined) throw at(path, new EntityNotFoundError());
+    return id;
+  }
+
+  /** Changes a record only where it refers to this one. */
+  async #own(input: Omit<OperationInput, "entity">, path: Path): Promise<void> {
+    if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);
+    const { applied } = await this.#run({ ...input, when: { [this.#key]: this.#parent } }, path);
+    if (!applied) throw at(path, new EntityNotFoundError());
+  }
+
+  #refuseKey(data: Data, path: Path): void {
+    if (Object.hasOwn(data, this.#key) && data[this.#key] !== null)
+      throw wrong([...path, this.#key], "is the id of the record around it");
+  }
+
+  async #run(input: Omit<OperationInput, "entity">, path: Path): Promise<Operation> {
+    const done = await run(this.#operation, path, { ...input, entity: this.#relation.target });
+    if (input.data !== undefined && Object.hasOwn(input.data, this.#key) && done.ignored.includes(this.#key))
+      throw at(path, new AuthorizationError(`"${this.#key}" may not be written`));
+    return done;
+  }
+}
+
+/** Runs a nested operation; errors name their path, and so do fields that the caller may not write. */
+async function run(operation: Operation, path: Path, input: OperationInput): Promise<Operation> {
+  try {
+    const done = await operation.scope.run(input);
+    for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
+    return done;
+  } catch (error) {
+    throw isKeelsonError(error) ? at(path, error) : error;
+  }
+}
+
+/** The error with the path to what it is about. */
+function at(path: Path, error: KeelsonError): KeelsonError {
+  if ("issues" in error) {
+    const { issues } = error as ValidationFailedError;
+    return new ValidationFailedError(
+      issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })),
+      error.message,
+    );
+  }
+  if (error.status < 500) error.message = `${path.join(".")}: ${error.message}`;
+  return error;
+}
+
+function idOf({ records }: Operation): string {
+  return String(records[0]?.id);
+}
+
+/** An id as it is in code: those of whole numbers are texts. */
+function idText({ columns }: AnyEntity, given: unknown): string {
+  const converted = (columns.id as ColumnDefinition).kind.convert?.(given);
+  return String(converted?.ok === true ? converted.value : given);
+}
