@@ -39,6 +39,7 @@ import {
   type User,
 } from "./kernel/index.ts";
 import { actions } from "./plugins/actions/index.ts";
+import { batch } from "./plugins/batch/index.ts";
 import { crud } from "./plugins/crud/index.ts";
 import {
   type AppEncryption,
@@ -78,6 +79,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     versions(),
     query(),
     relations(),
+    batch(),
     crud(),
     actions(),
     workflows(options.workflows),

@@ -23,6 +23,7 @@ import type { Route } from "../operation/route.ts";
 import { presentGroups } from "../record/present-groups.ts";
 import { presentSettled } from "../record/serialize.ts";
 import { versionIs } from "../run/take-precondition.ts";
+import { upsert } from "../run/upsert.ts";
 import { includeTree, sortKey } from "./include-tree.ts";
 
 /** Options of calls that change a record of an entity with versions. */
@@ -59,6 +60,14 @@ export interface EntityClient<E, TSystem = unknown, THidden extends boolean = fa
     id: string,
     data: InferUpdate<E> & TSystem,
     options?: IfVersion,
+  ): Promise<InferRecord<E, never, never, THidden>>;
+  /**
+   * Changes the record that has the values of a unique key, or creates it, under the rules of what it does.
+   * @param on a unique field, or the fields of a unique combination
+   */
+  upsert(
+    data: InferCreate<E> & TSystem,
+    options: { readonly on: string | readonly string[] },
   ): Promise<InferRecord<E, never, never, THidden>>;
   delete(id: string, options?: DeleteOptions<THidden>): Promise<void>;
   count(where?: InferWhere<E, THidden>): Promise<number>;
@@ -113,7 +122,7 @@ export function compileClients(
 }
 
 /** Names that mean the same on every entity; no action takes their place. */
-export const CLIENT_METHODS = ["list", "get", "create", "update", "delete", "count", "aggregate"] as const;
+export const CLIENT_METHODS = ["list", "get", "create", "update", "upsert", "delete", "count", "aggregate"] as const;
 
 function createEntityClient(entity: AnyEntity, within: WithinScope, actions: readonly Route[]): object {
   const calls = actions.map(({ action, call }) => [action, caller(within, call as NonNullable<Route["call"]>)]);
@@ -146,6 +155,11 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
       checkOptions("update", options, WRITE_OPTIONS);
       const precondition = versionIs(entity, id, options.ifVersion);
       return await within(async (scope) => one(await scope.run({ kind: "update", entity, id, data, precondition })));
+    },
+    async upsert(data: Row, options: { readonly on?: string | readonly string[] | undefined } = {}) {
+      checkOptions("upsert", options, ["on"]);
+      const { on = [] } = options;
+      return await within(async (scope) => one(await upsert(scope, { entity, on: [on].flat(), data })));
     },
     async delete(id: string, options: DeleteOptions<true> = {}) {
       assertId(id);

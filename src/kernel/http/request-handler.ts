@@ -126,7 +126,7 @@ export class RequestHandler {
 
   /** The route's response, with the layers of plugins. */
   async #around(
-    { request, requestId }: Exchange,
+    { request, requestId }: Pick<Exchange, "request" | "requestId">,
     route: KernelRoute,
     params: Readonly<Record<string, string>>,
     search: string,
@@ -143,6 +143,7 @@ export class RequestHandler {
       root: request.base ?? apiPrefix,
       scope,
       body: () => (body ??= readJsonBody(request, limits)),
+      dispatch: (inner, of, check) => this.#dispatch({ request: inner, requestId }, of, check),
     };
     const hooks = registry.list("route:around");
     if (hooks.length === 0) return this.#respond(context);
@@ -150,6 +151,22 @@ export class RequestHandler {
     const call: KernelRouteCall = { ...context, respond };
     await runHooks(hooks, call);
     return call.respond(scope);
+  }
+
+  /** Answers a request within the scope of another one. */
+  async #dispatch(
+    inner: Pick<Exchange, "request" | "requestId">,
+    scope: Scope,
+    check?: (route: never) => void,
+  ): Promise<KernelResponse> {
+    const { routes, limits } = this.#options;
+    const { request } = inner;
+    const { path, search } = canonicalize(request.url, limits.urlBytes);
+    const match = routes.find(request.method, path, request.base);
+    if (match === undefined) throw new EntityNotFoundError();
+    if (!("route" in match)) throw new MethodNotAllowedError(match.allow);
+    check?.(match.route as never);
+    return this.#around(inner, match.route, decodeParams(match.params), search, scope);
   }
 
   /** The handler's result, if the caller may use the route. */

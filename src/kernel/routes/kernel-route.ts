@@ -1,5 +1,5 @@
 import { InternalError } from "../errors/errors.ts";
-import type { KernelRequest } from "../request/messages.ts";
+import type { KernelRequest, KernelResponse } from "../request/messages.ts";
 import type { Scope } from "../request/scope.ts";
 
 /** What the routes below the API prefix are about. */
@@ -23,6 +23,13 @@ export interface KernelRouteContext {
   readonly scope: Scope;
   /** The request's JSON body, read and checked on first call. @throws 400, 413, 415 */
   body(): Promise<unknown>;
+  /**
+   * Answers another request of the same caller within a scope, such as that of a transaction: by its route, with the rules of
+   * that route and the layers of plugins.
+   * @param check refuses routes by throwing
+   * @throws what the route throws; 404 and 405 where there is no such route
+   */
+  dispatch(request: KernelRequest, scope: Scope, check?: (route: never) => void): Promise<KernelResponse>;
 }
 
 /** A response with a status and headers. Any other return value is sent with 200, or as 204 for undefined. */

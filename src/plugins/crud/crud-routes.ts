@@ -10,7 +10,7 @@ import type {
   RouteContext,
   RouteHandler,
 } from "../../gate/index.ts";
-import { presentGroups } from "../../gate/index.ts";
+import { presentGroups, upsert } from "../../gate/index.ts";
 import { BadRequestError, EntityNotFoundError, Reply, routeSegment } from "../../kernel/index.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
@@ -45,6 +45,19 @@ export function addCrudRoutes(
     const record = operation.records[0];
     const location = `${root}/${segment}/${encodeURIComponent(String(record?.id))}`;
     return written.answer(context, new Reply(201, record, { location, ...ignoredHeader(operation) }), operation);
+  };
+  const upserted = answersWithRecord(entity, parser.reads(["shape"], ["_on"]), conditions);
+  const upsertRecord: RouteHandler = async (context) => {
+    const { search, scope, root } = context;
+    const on = (new URLSearchParams(search).get("_on") ?? "").split(",").filter((name) => name !== "");
+    if (on.length === 0) throw new BadRequestError('"_on" names the unique field by which the record is found');
+    const query = await upserted.parse(search, entity, scope);
+    const operation = await upsert(scope, { entity, on, data: await bodyObject(context), query });
+    const record = operation.records[0];
+    const isNew = operation.kind === "create";
+    const location = isNew ? { location: `${root}/${segment}/${encodeURIComponent(String(record?.id))}` } : {};
+    const reply = new Reply(isNew ? 201 : 200, record, { ...location, ...ignoredHeader(operation) });
+    return upserted.answer(context, reply, operation);
   };
   const listRecords: RouteHandler = async (context) => {
     const { search, scope } = context;
@@ -94,6 +107,15 @@ export function addCrudRoutes(
       access: "create",
       describe: describe.create,
       handler: createRecord,
+    });
+  if (!entity.readOnly)
+    routes.add({
+      ...all,
+      method: "PUT",
+      action: "upsert",
+      access: "create",
+      describe: describe.upsert,
+      handler: upsertRecord,
     });
   routes.add({ ...all, method: "GET", action: "list", access: "read", describe: describe.list, handler: listRecords });
   routes.add({

@@ -28,7 +28,7 @@ const UNCHANGED: AnswerDescription = Object.freeze({
 export function describeCrud(
   entity: AnyEntity,
   parser: QueryParser,
-): Readonly<Record<"create" | "list" | "aggregate" | "read" | "update" | "put" | "delete", DescribeRoute>> {
+): Readonly<Record<"create" | "upsert" | "list" | "aggregate" | "read" | "update" | "put" | "delete", DescribeRoute>> {
   const { name } = entity;
   const tag = entity.versioned === undefined ? {} : TAG;
   /** A record, whole or with the fields that were selected. */
@@ -68,6 +68,25 @@ export function describeCrud(
       },
       errors: [403, 409],
     })),
+    upsert: (async (reader) => ({
+      summary: `Create or change ${name}`,
+      description: "Changes the record that has the values of a unique key, or creates it.",
+      parameters: [
+        {
+          name: "_on",
+          required: true,
+          schema: { type: "string" },
+          description: "The unique field, or fields, by which the record is found.",
+        },
+        ...(await parser.describe(["shape"], entity, reader.scope)),
+      ],
+      body: written(reader, "create"),
+      answers: {
+        200: answer("The record as it is now.", shown(reader), { ...IGNORED, ...tag }),
+        201: answer("The record that was created.", shown(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
+      },
+      errors: [403, 409],
+    })) satisfies DescribeRoute,
     list: described(["filter", "sort", "page", "shape"], (reader) => ({
       operationId: `list${pascalCase(entity.plural ?? pluralize(name))}`,
       summary: `List ${entity.plural ?? pluralize(name)}`,

@@ -1,0 +1,80 @@
+import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedError } from "../../kernel/index.ts";
+import type { Where } from "../condition/condition.ts";
+import type { Operation, OperationQuery } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
+
+/** Attempts while others create and delete the record between looking and writing. */
+const ATTEMPTS = 3;
+
+/** What is created or changed, and by which fields it is found. */
+export interface UpsertInput {
+  readonly entity: AnyEntity;
+  /** A unique field, or the fields of a unique combination; their values are in the data. */
+  readonly on: readonly string[];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly query?: OperationQuery | undefined;
+}
+
+/**
+ * Changes the record that has the values of a unique key, or creates it where the caller sees no such record: under the rules
+ * of what it does.
+ * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ConflictError where a
+ *   record that the caller may not read has the key
+ */
+export async function upsert(scope: OperationScope, { entity, on, data, query }: UpsertInput): Promise<Operation> {
+  const where = whereOf(entity, keyOf(scope, entity, on), data);
+  for (let attempt = 1; ; attempt++) {
+    const found = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
+    const id = found.records[0]?.id as string | undefined;
+    try {
+      if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
+      return await scope.run({ kind: "update", entity, id, data, query });
+    } catch (error) {
+      const isOvertaken = id === undefined ? isAbout(error, on) : error instanceof EntityNotFoundError;
+      // In a transaction the failed statement may have ended it.
+      if (!isOvertaken || attempt === ATTEMPTS || scope.isTransaction) throw error;
+    }
+  }
+}
+
+/** Whether an error says that a record with such a key exists. */
+function isAbout(error: unknown, on: readonly string[]): boolean {
+  return error instanceof ConflictError && on.some((name) => error.fields.includes(name));
+}
+
+function keyOf(scope: OperationScope, entity: AnyEntity, on: readonly string[]): readonly ColumnDefinition[] {
+  const { filterable, readable, readablePerRow } = scope.access.mask(entity);
+  const isSystem = scope.principal.kind === "system";
+  const columns = on.map((name) => (Object.hasOwn(entity.columns, name) ? entity.columns[name] : undefined));
+  const isKnown = on.every(
+    (name) => isSystem || (filterable.has(name) && readable.has(name) && readablePerRow?.has(name) !== true),
+  );
+  const isOne =
+    on.length === 1 && (columns[0]?.field?.unique === true || (on[0] === "id" && entity.idsFrom === "caller"));
+  const isUnique =
+    isOne || entity.uniques.some((names) => names.length === on.length && names.every((name) => on.includes(name)));
+  if (!isKnown || !isUnique || columns.includes(undefined))
+    throw new BadRequestError(
+      `${entity.name} has no unique field, and no unique combination of fields, "${on.join(",")}"`,
+    );
+  return columns as readonly ColumnDefinition[];
+}
+
+/** @throws ValidationFailedError for a key without a value */
+function whereOf(entity: AnyEntity, key: readonly ColumnDefinition[], data: UpsertInput["data"]): Where {
+  const where: Record<string, unknown> = {};
+  for (const { name, kind } of key) {
+    const value = data[name];
+    if (value === undefined || value === null)
+      throw new ValidationFailedError({ [name]: `is needed: it finds the ${entity.name}` });
+    const read = kind.accepts(value)
+      ? undefined
+      : typeof value === "string"
+        ? kind.parse(value)
+        : kind.convert?.(value);
+    if (read?.ok === false) throw new ValidationFailedError({ [name]: read.message });
+    where[name] = { eq: read === undefined ? value : read.value };
+  }
+  return where;
+}

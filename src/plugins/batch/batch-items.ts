@@ -1,0 +1,72 @@
+import { BadRequestError } from "../../kernel/index.ts";
+
+/** One change of a batch. */
+export interface BatchItem {
+  readonly method: string;
+  /** Below the API's root, with a query string if need be. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+const MEMBERS: ReadonlySet<string> = new Set(["method", "path", "body", "headers"]);
+
+/** The items of a body. @throws BadRequestError naming the first one that is wrong */
+export function readItems(body: unknown, most: number): readonly BatchItem[] {
+  if (!Array.isArray(body)) throw new BadRequestError("A batch is a list of items, such as [{ method, path, body }]");
+  if (body.length > most) throw new BadRequestError(`A batch has at most ${most} items`);
+  return body.map((item: unknown, index) => {
+    const wrong = problemOf(item);
+    if (wrong !== undefined) throw new BadRequestError(`Item ${index}: ${wrong}`);
+    return item as BatchItem;
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function problemOf(item: unknown): string | undefined {
+  if (!isObject(item)) return "an item is an object with method and path";
+  const unknown = Object.keys(item).find((name) => !MEMBERS.has(name));
+  if (unknown !== undefined) return `an item has no "${unknown.slice(0, 40)}"`;
+  const { method, path, headers = {} } = item;
+  if (typeof method !== "string" || !METHODS.has(method)) return `the method is one of ${[...METHODS].join(", ")}`;
+  if (typeof path !== "string" || !path.startsWith("/")) return 'the path begins with "/", such as "/orders"';
+  if (!isObject(headers) || Object.values(headers).some((value) => typeof value !== "string"))
+    return "the headers are texts by name";
+  return undefined;
+}
+
+const REFERENCE = /^\$(\d{1,4})\.(\w+(?:\.\w+)*)$/;
+const IN_PATH = /\$(\d{1,4})\.(\w+)/g;
+
+/**
+ * An item with what it takes from the answers before it: `"$0.id"` is the id in the answer of item 0. A text that begins with
+ * `$$` stands for itself, without the first of them.
+ * @throws BadRequestError for an answer, or a member of it, that is not there
+ */
+export function resolveItem(item: BatchItem, answers: readonly unknown[]): BatchItem {
+  const find = (index: string, path: string): unknown => {
+    let value = answers[Number(index)];
+    for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    if (value === undefined || isObject(value) || Array.isArray(value))
+      throw new BadRequestError(`"$${index}.${path}" is no value in the answer of an item before this one`);
+    return value;
+  };
+  const resolve = (value: unknown): unknown => {
+    if (typeof value === "string") {
+      if (value.startsWith("$$")) return value.slice(1);
+      const [, index, path] = REFERENCE.exec(value) ?? [];
+      return index === undefined || path === undefined ? value : find(index, path);
+    }
+    if (Array.isArray(value)) return value.map(resolve);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]));
+  };
+  const path = item.path.replace(IN_PATH, (_, index: string, name: string) =>
+    encodeURIComponent(String(find(index, name))),
+  );
+  return { ...item, path, body: resolve(item.body) };
+}

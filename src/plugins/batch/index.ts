@@ -1,0 +1,153 @@
+// batch: several changes in one request, all or nothing.
+import { isKeelsonError } from "../../entity/index.ts";
+import {
+  createPlugin,
+  type OperationScope,
+  type Plugin,
+  type Route,
+  type RouteContext,
+  type RouteDescription,
+} from "../../gate/index.ts";
+import { BadRequestError, type KernelRequest, type KernelResponse, unknownKeys } from "../../kernel/index.ts";
+import { type BatchItem, readItems, resolveItem } from "./batch-items.ts";
+
+// Route: POST /batch. No hooks, no services.
+
+/** Options of `batch`. */
+export interface BatchOptions {
+  /** Items of one batch. @default 100 */
+  readonly items?: number | undefined;
+}
+
+const ITEMS = 100;
+
+/**
+ * `POST /batch`: changes in one transaction. Each item is a request to a route of an entity, with its rules, validation and
+ * preconditions; when one fails, nothing is stored.
+ */
+export function batch(options: BatchOptions = {}): Plugin {
+  const most = options.items ?? ITEMS;
+  return createPlugin({
+    id: "batch",
+    version: "1.0.0",
+    requires: ["rules"],
+    setup({ problem, routes }) {
+      for (const sentence of unknownKeys(options, ["items"])) problem(`batch: ${sentence}`);
+      if (!Number.isInteger(most) || most < 1) problem("batch: items must be a whole number from 1");
+      routes.add({
+        method: "POST",
+        path: "/batch",
+        action: "batch",
+        rules: ["everyone"],
+        describe: () => DESCRIPTION,
+        handler: async (context) => {
+          const items = readItems(await context.body(), most);
+          return await context.scope.transaction((scope) => runAll(context, scope, items));
+        },
+      });
+    },
+  });
+}
+
+/** What an item was answered with. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+async function runAll(context: RouteContext, scope: OperationScope, items: readonly BatchItem[]): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  let left = scope.app.limits.pageBytes;
+  for (const [index, item] of items.entries()) {
+    try {
+      const resolved = resolveItem(
+        item,
+        answers.map(({ body }) => body),
+      );
+      scope.state.precondition = undefined; // each item says what it expects
+      const response = await context.dispatch(requestOf(context, resolved), scope, assertChange);
+      left -= typeof response.body === "string" ? Buffer.byteLength(response.body) : 0;
+      if (left < 0)
+        throw new BadRequestError(
+          `The answers would have more than ${scope.app.limits.pageBytes} bytes; send fewer items`,
+        );
+      answers.push(answerOf(response));
+    } catch (error) {
+      if (isKeelsonError(error) && error.status < 500) error.message = `Item ${index}: ${error.message}`;
+      throw error;
+    }
+  }
+  return answers;
+}
+
+/** @throws BadRequestError for routes that are not about changing records, or that do not fit into a transaction */
+function assertChange({ method, entity, readsBody, transactional, action }: Route): void {
+  if (entity === undefined || method === "GET" || readsBody === "raw" || transactional === false)
+    throw new BadRequestError(`"${action}" cannot be part of a batch`);
+}
+
+/** Headers of an item that mean something to its route; the caller is that of the batch. */
+const OWN = ["if-match", "if-none-match", "if-unmodified-since"];
+/** Headers of the batch that are about the batch itself. */
+const OUTER = [...OWN, "idempotency-key", "content-length", "content-encoding", "transfer-encoding", "prefer"];
+
+function requestOf({ request, root }: RouteContext, { method, path, body, headers = {} }: BatchItem): KernelRequest {
+  const kept = Object.entries(request.headers).filter(([name]) => !OUTER.includes(name));
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const unknown = own.find(([name]) => !OWN.includes(name));
+  if (unknown !== undefined)
+    throw new BadRequestError(`An item takes the headers ${OWN.join(", ")}, and not "${unknown[0]}"`);
+  return {
+    ...request,
+    method,
+    url: request.base === undefined ? root + path : path,
+    headers: { ...Object.fromEntries(kept), "content-type": "application/json", ...Object.fromEntries(own) },
+    body: body === undefined ? undefined : { kind: "parsed", value: body },
+  };
+}
+
+const SHOWN = ["etag", "location", "x-ignored-fields"];
+
+function answerOf({ status, headers, body }: KernelResponse): Answer {
+  if (body !== null && typeof body !== "string")
+    throw new BadRequestError("An answer that is not JSON cannot be part of a batch");
+  const shown = Object.entries(headers).filter(([name]) => SHOWN.includes(name));
+  return {
+    status,
+    headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
+    body: body === null ? null : JSON.parse(body),
+  };
+}
+
+const ITEM = {
+  type: "object",
+  required: ["method", "path"],
+  properties: {
+    method: { enum: ["POST", "PUT", "PATCH", "DELETE"] },
+    path: {
+      type: "string",
+      description: "Below the API, such as `/orders/o1`; `$0.id` is the id in the answer of item 0.",
+    },
+    body: { type: "object" },
+    headers: { type: "object", additionalProperties: { type: "string" } },
+  },
+};
+const ANSWER = {
+  type: "object",
+  required: ["status", "headers", "body"],
+  properties: { status: { type: "integer" }, headers: { type: "object" }, body: {} },
+};
+
+const DESCRIPTION: RouteDescription = {
+  operationId: "batch",
+  summary: "Make several changes, all or nothing",
+  body: { required: true, content: { "application/json": { type: "array", items: ITEM } } },
+  answers: {
+    200: {
+      description: "What each item was answered with.",
+      content: { "application/json": { type: "array", items: ANSWER } },
+    },
+  },
+  errors: ["4XX"],
+};

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { everyDatabase } from "../support/every-database.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
+import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
+
+const PLACED = "2026-05-01T00:00:00.000Z";
+
+describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
+  let database: TestDatabase;
+  let shop: Shop;
+  beforeAll(async () => {
+    database = await open();
+    shop = await openShop(database.driver);
+  });
+  afterEach(() => refillShop(shop));
+  afterAll(async () => {
+    await shop?.app.close();
+    await database?.drop();
+  });
+
+  const send = async (items: unknown, caller = shop.staff, headers = {}) => {
+    const { status, body } = await caller.request("POST", "/batch", items, headers);
+    return { status, body: body as Record<string, unknown> & { status: number; body: Record<string, unknown> }[] };
+  };
+  const order = { number: "b1", placedAt: PLACED, customerId: "ann" };
+  const counts = async () => {
+    const { order: orders, line, tag } = shop.app.api.asSystem();
+    return [await orders.count(), await line.count(), await tag.count()];
+  };
+
+  it("makes several changes, each with an answer of its own", async () => {
+    const { status, body } = await send([
+      { method: "POST", path: "/orders", body: order },
+      { method: "POST", path: "/lines", body: { sku: "a", quantity: 2, orderId: "$0.id" } },
+      { method: "PATCH", path: "/orders/$0.id?include=lines", body: { state: "paid" } },
+      { method: "PUT", path: "/tags?_on=word", body: { word: "$$0.id" } },
+      { method: "DELETE", path: "/lines/$1.id" },
+    ]);
+    expect([status, body.map((answer) => answer.status)]).toEqual([200, [201, 201, 200, 201, 200]]);
+    const [made, line, changed, tag] = body;
+    expect(made).toMatchObject({ headers: { location: `/api/orders/${made?.body.id}` } });
+    expect(changed?.body).toMatchObject({ state: "paid", lines: [{ id: line?.body.id, orderId: made?.body.id }] });
+    expect(tag?.body.word).toBe("$0.id");
+    expect(await counts()).toEqual([13, 18, 3]);
+  });
+
+  it("stores nothing where one item fails, and says which one", async () => {
+    const before = await counts();
+    const failing: readonly [Record<string, unknown>, number][] = [
+      [{ method: "POST", path: "/lines", body: { sku: "a", quantity: 0, orderId: "$0.id" } }, 400],
+      [{ method: "POST", path: "/tags", body: { word: "gift" } }, 409],
+      [{ method: "PATCH", path: "/orders/none", body: {} }, 404],
+      [{ method: "POST", path: "/nothing", body: {} }, 404],
+      [{ method: "PUT", path: "/nothing/else", body: {} }, 404],
+    ];
+    for (const [item, expected] of failing) {
+      const { status, body } = await send([{ method: "POST", path: "/orders", body: order }, item]);
+      expect([status, body.message]).toEqual([expected, expect.stringMatching(/^Item 1: /)]);
+    }
+    expect(await counts()).toEqual(before);
+  });
+
+  it("gives no right that single requests would not", async () => {
+    const before = await counts();
+    const mine = { method: "PATCH", path: "/orders/o00", body: { state: "paid" } };
+    const theirs = { method: "PATCH", path: "/orders/o01", body: { state: "paid" } };
+    expect((await send([mine, theirs], shop.ann)).status).toBe(403);
+    expect((await send([{ method: "DELETE", path: "/orders/o00" }], shop.ann)).status).toBe(403);
+    expect((await send([{ method: "POST", path: "/tags", body: { word: "x" } }], shop.anonymous)).status).toBe(401);
+    expect(await counts()).toEqual(before);
+    expect((await shop.app.api.asSystem().order.get("o00")).state).toBe("open");
+  });
+
+  it.each<[unknown, string]>([
+    [{}, "a list of items"],
+    [[1], "Item 0: an item is an object"],
+    [[{ method: "GET", path: "/orders" }], "Item 0: the method is one of"],
+    [[{ method: "POST", path: "orders" }], 'Item 0: the path begins with "/"'],
+    [[{ method: "POST", path: "/orders", data: {} }], 'Item 0: an item has no "data"'],
+    [
+      [{ method: "POST", path: "/orders", body: { number: "$0.id" } }],
+      '"$0.id" is no value in the answer of an item before',
+    ],
+    [[{ method: "POST", path: "/orders", headers: { cookie: "a" } }], 'not "cookie"'],
+    [[{ method: "POST", path: "/../batch", body: [] }], "Item 0: "],
+    [Array.from({ length: 101 }, () => ({ method: "POST", path: "/tags", body: {} })), "at most 100 items"],
+  ])("refuses %j with a sentence", async (items, sentence) => {
+    const { status, body } = await send(items);
+    expect([status >= 400 && status < 500, body.message]).toEqual([true, expect.stringContaining(sentence)]);
+  });
+
+  it("of concurrent callers that change the same records in any order ends without a deadlock", async () => {
+    const ids = ["o00", "o01", "o02", "o03"];
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        const order = index % 2 === 0 ? ids : ids.toReversed();
+        return send(order.map((id) => ({ method: "PATCH", path: `/orders/${id}`, body: { total: `${index}.00` } })));
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { data } = await shop.app.api.asSystem().order.list({ where: { id: ids } });
+    expect(new Set(data.map(({ total }) => total)).size).toBe(1);
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { everyDatabase } from "../support/every-database.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
+import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
+
+const PLACED = "2026-05-01T00:00:00.000Z";
+
+describe.each(everyDatabase(SHOP))("an upsert, on %s", (_name, open) => {
+  let database: TestDatabase;
+  let shop: Shop;
+  beforeAll(async () => {
+    database = await open();
+    shop = await openShop(database.driver);
+  });
+  afterEach(() => refillShop(shop));
+  afterAll(async () => {
+    await shop?.app.close();
+    await database?.drop();
+  });
+
+  const put = (path: string, body: unknown, caller = shop.staff) => caller.request("PUT", `/api/${path}`, body);
+
+  it("changes the record that has the key, and creates it where there is none", async () => {
+    const made = await put("tags?_on=word", { word: "fresh" });
+    expect([made.status, made.headers.get("location")]).toEqual([201, `/api/tags/${(made.body as { id: string }).id}`]);
+    expect((await put("tags?_on=word", { word: "fresh" })).status).toBe(200);
+    const changed = await put("orders?_on=number&select=state", { number: "1000", state: "sent" });
+    expect([changed.status, changed.body]).toEqual([200, { id: "o00", state: "sent" }]);
+  });
+
+  it("is under the rules of what it does", async () => {
+    // Ann sees no order of Bob's, so it would be a new one, whose number is taken.
+    const theirs = { number: "1001", placedAt: PLACED, customerId: "ann" };
+    expect((await put("orders?_on=number", theirs, shop.ann)).status).toBe(409);
+    expect((await put("orders?_on=number", { ...theirs, number: "x", customerId: "bob" }, shop.ann)).status).toBe(403);
+    expect((await put("customers?_on=login", { login: "bob", name: "B" }, shop.ann)).status).toBe(403);
+    expect((await put("customers?_on=login", { login: "ann", name: "Ann" }, shop.ann)).status).toBe(200);
+    expect((await put("tags?_on=word", { word: "gift" }, shop.anonymous)).status).toBe(401);
+  });
+
+  it.each([
+    ["tags", "_on"],
+    ["tags?_on=", "_on"],
+    ["tags?_on=id", 'no unique field, and no unique combination of fields, "id"'],
+    ["orders?_on=state", 'no unique field, and no unique combination of fields, "state"'],
+    ["customers?_on=card", 'no unique field, and no unique combination of fields, "card"'],
+    ["customers?_on=nothing", 'no unique field, and no unique combination of fields, "nothing"'],
+    ["orders?_on=number,state", 'no unique field, and no unique combination of fields, "number,state"'],
+    ["tags?_on=word", "word: is needed"],
+  ])("refuses %s with a sentence", async (path, sentence) => {
+    const { status, body } = await put(path, { name: "x" });
+    const { message, errors = {} } = body as { message: string; errors?: Record<string, string> };
+    const said = [message, ...Object.entries(errors).map(([name, text]) => `${name}: ${text}`)].join("\n");
+    expect([status, said]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+
+  it("is one record where many ask for it at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => put("tags?_on=word", { word: "raced" })));
+    expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([201]);
+    expect(await shop.app.api.asSystem().tag.count({ word: "raced" })).toBe(1);
+  });
+
+  it("is the same in the process", async () => {
+    const client = shop.app.api.as({ id: "eve", role: "staff" });
+    const one = await client.tag.upsert({ word: "mine" }, { on: "word" });
+    expect(await client.tag.upsert({ word: "mine" }, { on: ["word"] })).toEqual(one);
+  });
+});
