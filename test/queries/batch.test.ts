@@ -92,7 +92,7 @@ describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
   it("of concurrent callers that change the same records in any order ends without a deadlock", async () => {
     const ids = ["o00", "o01", "o02", "o03"];
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => {
+      Array.from({ length: 30 }, (_, index) => {
         const order = index % 2 === 0 ? ids : ids.toReversed();
         return send(order.map((id) => ({ method: "PATCH", path: `/orders/${id}`, body: { total: `${index}.00` } })));
       }),

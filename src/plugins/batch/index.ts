@@ -10,6 +10,7 @@ import {
 } from "../../gate/index.ts";
 import { BadRequestError, type KernelRequest, type KernelResponse, unknownKeys } from "../../kernel/index.ts";
 import { type BatchItem, readItems, resolveItem } from "./batch-items.ts";
+import { KeyedTurns } from "./keyed-turns.ts";
 
 // Route: POST /batch. No hooks, no services.
 
@@ -34,6 +35,7 @@ export function batch(options: BatchOptions = {}): Plugin {
     setup({ problem, routes }) {
       for (const sentence of unknownKeys(options, ["items"])) problem(`batch: ${sentence}`);
       if (!Number.isInteger(most) || most < 1) problem("batch: items must be a whole number from 1");
+      const turns = new KeyedTurns();
       routes.add({
         method: "POST",
         path: "/batch",
@@ -42,7 +44,9 @@ export function batch(options: BatchOptions = {}): Plugin {
         describe: () => DESCRIPTION,
         handler: async (context) => {
           const items = readItems(await context.body(), most);
-          return await context.scope.transaction((scope) => runAll(context, scope, items));
+          const paths = items.map(({ path }) => path.split("?", 1)[0] as string);
+          const changed = paths.filter((path) => path.lastIndexOf("/") > 0);
+          return await turns.run(changed, () => context.scope.transaction((scope) => runAll(context, scope, items)));
         },
       });
     },

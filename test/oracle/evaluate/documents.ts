@@ -66,6 +66,8 @@ function routesOf(entity: EntityModel, { uses, shows, writes, reports }: Rights)
   const [updates, deletes] = [uses("update"), uses("delete")];
   const routes: readonly (readonly [string, boolean])[] = [
     ["GET ", uses("read", "list")],
+    ["GET /aggregate", uses("read", "list")],
+    ["PUT ", uses("create")],
     ["GET /{id}", uses("read")],
     ["POST ", uses("create")],
     ["PATCH /{id}", updates],
