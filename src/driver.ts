@@ -7,6 +7,7 @@ export {
   type ResolvedRelation,
 } from "./entity/index.ts";
 export {
+  type Aggregate,
   askedOfStored,
   type Condition,
   type Driver,
@@ -18,6 +19,7 @@ export {
   entityOf,
   type Find,
   type FindPairs,
+  Fold,
   type Insert,
   isRead,
   type Middleware,

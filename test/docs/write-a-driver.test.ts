@@ -35,6 +35,7 @@ describe("docs/guides/write-a-driver.md", () => {
     const kinds: Readonly<Record<string, string>> = {
       find: "Find",
       count: "Count",
+      aggregate: "Aggregate",
       insert: "Insert",
       update: "Update",
       delete: "Delete",
@@ -45,7 +46,8 @@ describe("docs/guides/write-a-driver.md", () => {
     expect(rows.map(([kind]) => namesIn(kind)[0])).toEqual(Object.keys(kinds));
     for (const [kind, members] of rows) {
       const [name = ""] = namesIn(kind);
-      const declared = membersOf("src/gate/statement/statement.ts", kinds[name] ?? "");
+      const file = name === "aggregate" ? "aggregate" : "statement";
+      const declared = membersOf(`src/gate/statement/${file}.ts`, kinds[name] ?? "");
       expect(["kind", ...namesIn(members)].sort(), name).toEqual(declared.sort());
     }
   });

@@ -60,7 +60,12 @@ describe("the memory driver", () => {
   it("says what it can do", async () => {
     const driver = await connected(memoryDriver());
     expect(driver.name).toBe("memory");
-    expect(driver.capabilities).toEqual({ concurrentTransactions: false, durable: false, conditionalInserts: true });
+    expect(driver.capabilities).toEqual({
+      aggregates: true,
+      concurrentTransactions: false,
+      conditionalInserts: true,
+      durable: false,
+    });
     expect(driver.schema).toBeUndefined();
   });
 

@@ -25,13 +25,13 @@ describe("size", () => {
     sourceFiles(folder, typescript).reduce((total, { text }) => total + codeLines(withoutImports(text)), 0);
 
   // What the two are: docs/adr/0052.
-  it("keeps the kernel under 2,750 lines of code", () => {
+  it("keeps the kernel under 2,800 lines of code", () => {
     expect(linesIn("src/kernel")).toBeGreaterThan(1_000);
-    expect(linesIn("src/kernel")).toBeLessThan(2_750);
+    expect(linesIn("src/kernel")).toBeLessThan(2_800);
   });
 
-  it("keeps kernel and gate under 7,400 lines of code", () => {
-    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(7_400);
+  it("keeps kernel and gate under 8,200 lines of code", () => {
+    expect(linesIn("src/kernel") + linesIn("src/gate")).toBeLessThan(8_200);
   });
 
   it("keeps each file of an adapter within 90 lines of code: adapters translate, the kernel works", () => {

@@ -63,7 +63,13 @@ async function documentOf(headers: Readonly<Record<string, string>>) {
 describe("the document of an app with another engine for rules", () => {
   it("has what callers without a name may use", async () => {
     const { routes, paths } = await documentOf({});
-    expect(routes).toEqual(["get /api/notes", "get /api/notes/{id}", "get /open"]);
+    expect(routes).toEqual([
+      "get /api/notes",
+      "get /api/notes/aggregate",
+      "get /api/notes/{id}",
+      "get /open",
+      "post /batch",
+    ]);
     expect(paths["/api/notes"]?.get?.security).toEqual([{}, { bearer: [] }]);
   });
 
@@ -72,12 +78,15 @@ describe("the document of an app with another engine for rules", () => {
     expect(routes).toEqual([
       "delete /api/notes/{id}",
       "get /api/notes",
+      "get /api/notes/aggregate",
       "get /api/notes/{id}",
       "get /open",
       "get /secret",
       "patch /api/notes/{id}",
       "post /api/notes",
       "post /api/notes/stamp",
+      "post /batch",
+      "put /api/notes",
       "put /api/notes/{id}",
     ]);
     expect(paths["/api/notes"]?.post?.security).toEqual([{ bearer: [] }]);

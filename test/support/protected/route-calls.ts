@@ -27,6 +27,9 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   "crud create": createCalls,
   "crud update": updateCalls,
   "crud delete": deleteCalls,
+  "crud aggregate": aggregateCalls,
+  "crud upsert": upsertCalls,
+  "batch batch": batchCalls,
   "health live": plainCall,
   "health ready": plainCall,
   "openapi document": plainCall,
@@ -87,6 +90,43 @@ function* listCalls(route: RouteListing, world: World): Iterable<RouteCall> {
       for (const name of [field, `${field}_like`, `${field}Bidx`])
         yield get(`${path === "" ? "" : `${path}.`}${name}=${canary?.text}`);
     }
+  }
+}
+
+/** Whatever can be computed of a field, and conditions on it in every form. */
+function* aggregateCalls(route: RouteListing, world: World): Iterable<RouteCall> {
+  const entity = entityOf(route, world);
+  const get = (query: string): RouteCall => ({ method: "GET", path: `${route.path}?${query}` });
+  yield get("count");
+  for (const name of [...Object.keys(entity.columns), ...Object.keys(entity.relations)]) {
+    for (const measure of ["sum", "avg", "min", "max"]) yield get(`${measure}=${name}`);
+    for (const group of [name, `month(${name})`]) yield get(`count&group=${group}`);
+    const having = encodeURIComponent(JSON.stringify({ [`max.${name}`]: { gte: 0 } }));
+    yield get(`max=${name}&having=${having}&_sort=-max.${name}`);
+  }
+  for (const field of protectedFields(entity)) {
+    const canary = world.canaries.all.find((one) => one.entity === entity.name && one.field === field);
+    yield get(`count&_where=${encodeURIComponent(JSON.stringify({ or: [{ [field]: canary?.text }] }))}`);
+  }
+}
+
+async function* upsertCalls(route: RouteListing, world: World): AsyncIterable<RouteCall> {
+  const entity = entityOf(route, world);
+  const { data } = await newRecord(entity, world);
+  for (const name of ["", ...Object.keys(entity.columns)])
+    yield { method: "PUT", path: `${route.path}?_on=${name}`, body: data };
+}
+
+async function* batchCalls(route: RouteListing, world: World): AsyncIterable<RouteCall> {
+  for (const entity of Object.values(world.app.api.entities) as AnyEntity[]) {
+    const path = world.app.api.routes.find((one) => one.entity === entity.name && one.action === "list")?.path;
+    if (path === undefined) continue;
+    const { data } = await newRecord(entity, world);
+    const create = { method: "POST", path: path.slice("/api".length), body: data };
+    yield { method: "POST", path: route.path, body: [create] };
+    yield { method: "POST", path: route.path, body: [create, { ...create, body: { ...data, unknown: "$0.id" } }] };
+    for (const field of protectedFields(entity))
+      yield { method: "POST", path: route.path, body: [create, { ...create, path: `${create.path}/$0.${field}` }] };
   }
 }
 
