@@ -82,7 +82,11 @@ describe("the documentation page", () => {
     await openDocs();
     expect(await page.title()).toBe("Notes");
     expect(await page.locator(".info .title").textContent()).toContain("Notes");
-    expect(await summaries()).toEqual(["GET /api/notes List notes", "GET /api/notes/{id} Read note"]);
+    expect(await summaries()).toEqual([
+      "GET /api/notes List notes",
+      "GET /api/notes/aggregate Compute with notes",
+      "GET /api/notes/{id} Read note",
+    ]);
   });
 
   it("executes a list, and shows the answer", async () => {
@@ -101,7 +105,7 @@ describe("the documentation page", () => {
         .locator("tr[data-param-name]")
         .evaluateAll((rows) => rows.map((row) => row.getAttribute("data-param-name")));
     const first = await names();
-    expect(first.slice(0, 2)).toEqual(["q", "_sort"]);
+    expect(first.slice(0, 3)).toEqual(["q", "_where", "_sort"]);
     expect(first).toEqual(expect.arrayContaining(["_page", "select", "title", "stars", "createdAt"]));
     expect(first.filter((name) => /_(gte|like|null)$/.test(name ?? ""))).toEqual([]);
     await block.getByRole("button", { name: /Show \d+ more filters/ }).click();
@@ -116,7 +120,7 @@ describe("the documentation page", () => {
     await authorize("ann");
     const create = page.locator("#operations-Notes-createNote");
     await create.waitFor();
-    expect(await summaries()).toHaveLength(3);
+    expect(await summaries()).toHaveLength(5);
     await tryOut("createNote");
     const body = create.locator("textarea.body-param__text");
     await body.fill('{ "title": "x", "stars": 9 }');

@@ -94,6 +94,7 @@ export function describeCrud(
     })),
     aggregate: described(["filter", "aggregate"], () => ({
       summary: `Compute with ${entity.plural ?? pluralize(name)}`,
+      description: "Takes the conditions of the list, too.",
       answers: { 200: answer("The groups, with what was computed of each.", GROUPS) },
     })),
     read: described(["shape", "deleted"], (reader) => ({

@@ -28,7 +28,8 @@ export async function describeQuery(
   const asked: Asked = { table, mask: scope.access.mask(table.entity), targets: new Map(), scope, tables };
   const takesDeleted = parts.has("filter") || parts.has("deleted");
   return [
-    ...(parts.has("filter") ? await filters(asked) : []),
+    // Those of the list by name, where they are described.
+    ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [WHERE_PARAMETER] : await filters(asked)),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
     ...(parts.has("sort") ? order(asked) : []),
@@ -66,12 +67,12 @@ async function filters({ table, mask, scope, tables }: Asked): Promise<Parameter
   const targets = await targetsOf(table.relations.keys(), table, scope, tables);
   const searchable = table.searchable.filter((name) => mask.filterable.has(name));
   return [
-    WHERE_PARAMETER,
     ...describeConditions({ table, mask }, "", scope.app.limits),
     ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.app.limits)),
     ...(searchable.length === 0
       ? []
       : [{ name: "q", schema: TEXT, description: `Text that ${searchable.join(" or ")} contains.` }]),
+    WHERE_PARAMETER,
   ];
 }
 
