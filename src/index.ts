@@ -157,6 +157,7 @@ export {
   toggleAction,
   unarchiveAction,
 } from "./plugins/actions/index.ts";
+export { batch } from "./plugins/batch/index.ts";
 export {
   type AppEncryption,
   clearEncryptionKeys,

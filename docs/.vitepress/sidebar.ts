@@ -39,6 +39,7 @@ const groups: readonly {
       "identifiers",
       "kinds",
       "queries",
+      "writing",
       "adapters",
       "client",
       "openapi",

@@ -20,6 +20,7 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   versions: "works",
   query: 'requires "query"',
   relations: 'requires "relations"',
+  batch: "works",
   crud: "works",
   actions: "works",
   workflows: "works",

@@ -15,7 +15,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     KeelsonError MethodNotAllowedError PayloadTooLargeError PluginError PluginList PreconditionFailedError
     PreconditionRequiredError RateLimitedError ReferencedError Reply ScopedContainer ServiceContainer UnavailableError
     UnsupportedMediaTypeError ValidationFailedError WorkflowBuilder WorkflowFailedError action admin all archiveAction
-    authenticated belongsTo bigint bool boolean bulkDeleteAction bulkUpdateAction bytes camelCase capitalize clearEncryptionKeys
+    authenticated batch belongsTo bigint bool boolean bulkDeleteAction bulkUpdateAction bytes camelCase capitalize clearEncryptionKeys
     clearGlobalContainer cloneAction conflictError consoleLogger countAction countValuesPerKey createEnhancedDriver
     createEntityStep createPlugin createPluginFactory createPrefixedLogger createRemoteJoiner createScope
     createService date datetime decimal decryptValue defaultPlugins defineConfig defineRule deleteEntityStep detectPluginType email
@@ -43,7 +43,7 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   `),
   "keelson/driver": words(`
     BadRequestError ConfigurationError ConflictError DatabaseError DatabaseUnavailableError EntityNotFoundError
-    ReferencedError UnavailableError ValidationFailedError askedOfStored canHold createSerialQueue defineDriver
+    Fold ReferencedError UnavailableError ValidationFailedError askedOfStored canHold createSerialQueue defineDriver
     entityOf isRead matches rowBytes totalOrder withDeadline withMiddleware
   `),
   "keelson/express": words(`
