@@ -144,7 +144,7 @@ describe("docs/reference/http.md: routes", () => {
     expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"]);
     const patch = await send("PATCH", "/posts");
     expect([patch.status, patch.json.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
-    expect(patch.headers.get("allow")).toBe("GET, POST, HEAD, OPTIONS");
+    expect(patch.headers.get("allow")).toBe("GET, POST, PUT, HEAD, OPTIONS");
     expect((await send("GET", "/nothing")).json.code).toBe("NOT_FOUND");
     expect((await send("GET", "/post")).json.message).toBe("Not found. Did you mean /api/posts?");
     expect([(await send("GET", "/posts/")).status, (await send("GET", "//posts")).status]).toEqual([200, 400]);

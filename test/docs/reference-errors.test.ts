@@ -117,7 +117,7 @@ const causes: Readonly<Record<string, () => Promise<JsonResponse>>> = {
   UNAUTHENTICATED: () => send("POST", "/posts", { body: { title: "Keels" } }),
   FORBIDDEN: () => send("DELETE", `/posts/${id}`, { token: "bob", headers: { "if-match": "*" } }),
   NOT_FOUND: () => send("GET", "/posts/nowhere"),
-  METHOD_NOT_ALLOWED: () => send("PUT", "/posts", { ...ann, body: {} }),
+  METHOD_NOT_ALLOWED: () => send("PATCH", "/posts", { ...ann, body: {} }),
   CONFLICT: () => send("POST", "/authors", { ...ann, body: { name: "Ann", email: "ann@mail.example" } }),
   REFERENCED: () => send("DELETE", "/authors/ann", ann),
   IDEMPOTENCY_KEY_REQUIRED: () => send("POST", "/posts/hold", ann),

@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { rateLimit } from "../../src/plugins/rate-limit/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
@@ -100,5 +102,20 @@ describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const { data } = await shop.app.api.asSystem().order.list({ where: { id: ids } });
     expect(new Set(data.map(({ total }) => total)).size).toBe(1);
+  });
+});
+
+describe("a batch under limits", () => {
+  it("counts each of its items for the quota of what it does", async () => {
+    const policies = [{ name: "tags", limit: 3, window: 60, by: "address" as const, for: { entity: "tag" } }];
+    const app = createTestApp({ entities: SHOP, plugins: [rateLimit({ policies })] });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const caller = app.as({ id: "eve", role: "staff" });
+    const items = ["a", "b", "c", "d"].map((word) => ({ method: "POST", path: "/tags", body: { word } }));
+    expect((await caller.request("POST", "/batch", items.slice(0, 2))).status).toBe(200);
+    const { status, body } = await caller.request("POST", "/batch", items.slice(2));
+    expect([status, (body as { message: string }).message]).toEqual([429, expect.stringMatching(/^Item 1: /)]);
+    expect(await app.api.asSystem().tag.count()).toBe(2);
   });
 });

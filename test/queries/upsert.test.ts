@@ -20,7 +20,7 @@ describe.each(everyDatabase(SHOP))("an upsert, on %s", (_name, open) => {
 
   const put = (path: string, body: unknown, caller = shop.staff) => caller.request("PUT", `/api/${path}`, body);
 
-  it("changes the record that has the key, and creates it where there is none", async () => {
+  it("changes the record that has the key, and creates it where there is no such record", async () => {
     const made = await put("tags?_on=word", { word: "fresh" });
     expect([made.status, made.headers.get("location")]).toEqual([201, `/api/tags/${(made.body as { id: string }).id}`]);
     expect((await put("tags?_on=word", { word: "fresh" })).status).toBe(200);

@@ -85,8 +85,8 @@ describe("references", () => {
     const people = (await app().stored("person")).length;
     for (const nested of [
       { attachments: [{ name: "nested" }] },
-      { attachments: { create: [{ name: "nested" }] } },
-      { author: { create: { name: "nested" } } },
+      { attachments: { createMany: { data: [{ name: "nested" }] } } },
+      { author: { create: { name: "nested" } } }, // which she may not create on its own either
       { author: { connectOrCreate: { where: { id: "x" }, create: { name: "nested" } } } },
       { attachmentsIds: ["attachment-bob"] },
     ]) {

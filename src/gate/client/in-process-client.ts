@@ -159,7 +159,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     async upsert(data: Row, options: { readonly on?: string | readonly string[] | undefined } = {}) {
       checkOptions("upsert", options, ["on"]);
       const { on = [] } = options;
-      return await within(async (scope) => one(await upsert(scope, { entity, on: [on].flat(), data })));
+      return await within(async (scope) => one(await upsert(scope, entity, { on: [on].flat(), data })));
     },
     async delete(id: string, options: DeleteOptions<true> = {}) {
       assertId(id);

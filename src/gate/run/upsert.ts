@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, isKeelsonError } from "../../entity/index.ts";
 import { BadRequestError, ConflictError, EntityNotFoundError, ValidationFailedError } from "../../kernel/index.ts";
 import type { Where } from "../condition/condition.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
@@ -9,7 +9,6 @@ const ATTEMPTS = 3;
 
 /** What is created or changed, and by which fields it is found. */
 export interface UpsertInput {
-  readonly entity: AnyEntity;
   /** A unique field, or the fields of a unique combination; their values are in the data. */
   readonly on: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
@@ -19,10 +18,17 @@ export interface UpsertInput {
 /**
  * Changes the record that has the values of a unique key, or creates it where the caller sees no such record: under the rules
  * of what it does.
+ * @param input a function is called after authorization, so that the input of a refused caller is never read
  * @throws BadRequestError for fields that are not unique together, or that the caller may not read; ConflictError where a
  *   record that the caller may not read has the key
  */
-export async function upsert(scope: OperationScope, { entity, on, data, query }: UpsertInput): Promise<Operation> {
+export async function upsert(
+  scope: OperationScope,
+  entity: AnyEntity,
+  input: UpsertInput | (() => Promise<UpsertInput>),
+): Promise<Operation> {
+  await assertMayWrite(scope, entity);
+  const { on, data, query } = typeof input === "function" ? await input() : input;
   const where = whereOf(entity, keyOf(scope, entity, on), data);
   for (let attempt = 1; ; attempt++) {
     const found = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
@@ -35,6 +41,17 @@ export async function upsert(scope: OperationScope, { entity, on, data, query }:
       // In a transaction the failed statement may have ended it.
       if (!isOvertaken || attempt === ATTEMPTS || scope.isTransaction) throw error;
     }
+  }
+}
+
+/** @throws AuthenticationError, AuthorizationError for a caller who may neither change nor create any record */
+async function assertMayWrite({ access, principal }: OperationScope, entity: AnyEntity): Promise<void> {
+  if (principal.kind === "system") return;
+  try {
+    await access.decide({ kind: "update", entity, ids: [] });
+  } catch (error) {
+    if (!isKeelsonError(error) || error.status >= 500) throw error;
+    await access.decide({ kind: "create", entity });
   }
 }
 

@@ -159,14 +159,19 @@ export class RequestHandler {
     scope: Scope,
     check?: (route: never) => void,
   ): Promise<KernelResponse> {
-    const { routes, limits } = this.#options;
-    const { request } = inner;
+    const { routes, limits, hooks } = this.#options;
+    const { request, requestId } = inner;
     const { path, search } = canonicalize(request.url, limits.urlBytes);
     const match = routes.find(request.method, path, request.base);
     if (match === undefined) throw new EntityNotFoundError();
     if (!("route" in match)) throw new MethodNotAllowedError(match.allow);
-    check?.(match.route as never);
-    return this.#around(inner, match.route, decodeParams(match.params), search, scope);
+    const { route } = match;
+    check?.(route as never);
+    const params = decodeParams(match.params);
+    // It counts for quotas as any request does.
+    const starts = hooks.list("request:start");
+    if (starts.length > 0) await runHooks(starts, { request, requestId, route, params });
+    return this.#around(inner, route, params, search, scope);
   }
 
   /** The handler's result, if the caller may use the route. */

@@ -49,10 +49,11 @@ export function addCrudRoutes(
   const upserted = answersWithRecord(entity, parser.reads(["shape"], ["_on"]), conditions);
   const upsertRecord: RouteHandler = async (context) => {
     const { search, scope, root } = context;
-    const on = (new URLSearchParams(search).get("_on") ?? "").split(",").filter((name) => name !== "");
-    if (on.length === 0) throw new BadRequestError('"_on" names the unique field by which the record is found');
-    const query = await upserted.parse(search, entity, scope);
-    const operation = await upsert(scope, { entity, on, data: await bodyObject(context), query });
+    const operation = await upsert(scope, entity, async () => {
+      const on = (new URLSearchParams(search).get("_on") ?? "").split(",").filter((name) => name !== "");
+      if (on.length === 0) throw new BadRequestError('"_on" names the unique field by which the record is found');
+      return { on, query: await upserted.parse(search, entity, scope), data: await bodyObject(context) };
+    });
     const record = operation.records[0];
     const isNew = operation.kind === "create";
     const location = isNew ? { location: `${root}/${segment}/${encodeURIComponent(String(record?.id))}` } : {};

@@ -63,7 +63,7 @@ const book = entity("book", {
   .rules({ read: ["everyone"], create: ["authenticated"], update: ["ownerOrAdmin"], delete: ["ownerOrAdmin"] })
   .actions({
     import: importAction({ batch: 4 }),
-    upsert: importAction({ upsertBy: "isbn", batch: 4 }).path("/upsert"),
+    importOver: importAction({ upsertBy: "isbn", batch: 4 }).path("/upsert"),
     upsertPair: importAction({ upsertBy: ["edition", "title"] }).path("/upsert-pair"),
     check: importAction({ dryRun: true, batch: 2 }).path("/check"),
     export: exportAction(),

@@ -91,6 +91,7 @@ describe("the routes of an entity", () => {
     const own = app.api.routes.filter(({ plugin, entity: of }) => plugin === "crud" && of === "orderItem");
     expect(own.map(({ method, path, action }) => `${method} ${path} ${action}`)).toEqual([
       "POST /api/order-items create",
+      "PUT /api/order-items upsert",
       "GET /api/order-items list",
       "GET /api/order-items/aggregate aggregate",
       "GET /api/order-items/:id read",

@@ -17,6 +17,7 @@ const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^\w+ \/api\/(?:letters|drawers|attachments)/, "users"],
   [/^(?:POST|PUT|PATCH) \/api\/badges/, "users"],
   [/^(?:POST|PUT|PATCH|DELETE) \/api\/notes/, "users"],
+  [/^PUT \/api\/(?:people|accounts)$/, "everybody"], // an upsert creates, too
   [/^(?:PUT|PATCH) \/api\/people/, "users"],
   [/^POST \/api\/people\/bulk-update$/, "users"],
   [/^POST \/api\/(?:people|accounts)(?:\/import)?$/, "everybody"],
@@ -27,6 +28,7 @@ const ROUTES: readonly (readonly [routes: RegExp, who: Who])[] = [
   [/^GET \/mine$/, "users"],
   [/^GET \/(?:openapi\.json|docs|docs\/:file|health\/live|health\/ready|who|broken|raw\/\w+)$/, "everybody"],
   [/^POST \/login$/, "everybody"],
+  [/^POST \/(?:api\/)?batch$/, "everybody"], // each item asks for itself
 ];
 
 /** What is withheld with the whole record alone: whoever may read entries about all records sees it there. */
