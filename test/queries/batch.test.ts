@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { entity, json, text } from "../../src/index.ts";
 import { rateLimit } from "../../src/plugins/rate-limit/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
@@ -117,5 +118,26 @@ describe("a batch under limits", () => {
     const { status, body } = await caller.request("POST", "/batch", items.slice(2));
     expect([status, (body as { message: string }).message]).toEqual([429, expect.stringMatching(/^Item 1: /)]);
     expect(await app.api.asSystem().tag.count()).toBe(2);
+  });
+
+  it("takes no more from answers by reference than a body may have", async () => {
+    const note = entity("note", { body: text, more: json.optional() }).rules({
+      create: ["everyone"],
+      read: ["everyone"],
+      update: ["everyone"],
+    });
+    const app = createTestApp({ entities: [note] });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const long = { method: "POST", path: "/notes", body: { body: "x".repeat(100_000) } };
+    const many = Array.from({ length: 12 }, () => "$0.body");
+    for (const [second, sentence] of [
+      [{ method: "POST", path: "/notes", body: { body: "y", more: many } }, "at most 1048576 characters"],
+      [{ method: "PATCH", path: `/notes/${many.join("")}`, body: {} }, "too long to be part of a path"],
+    ] as const) {
+      const { status, body } = await app.as(null).request("POST", "/batch", [long, second]);
+      expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
+    }
+    expect(await app.api.asSystem().note.count()).toBe(0);
   });
 });

@@ -42,17 +42,40 @@ function problemOf(item: unknown): string | undefined {
 const REFERENCE = /^\$(\d{1,4})\.(\w+(?:\.\w+)*)$/;
 const IN_PATH = /\$(\d{1,4})\.(\w+)/g;
 
+/** Characters of a value in a path: ids and keys, and no texts. */
+const LONGEST_IN_PATH = 1_024;
+
+/** What the items of one batch take from the answers before them: few characters can ask for very many. */
+export class References {
+  #left: number;
+  readonly #most: number;
+
+  /** @param most characters that all references together bring, as a body has them */
+  constructor(most: number) {
+    this.#most = most;
+    this.#left = most;
+  }
+
+  /** @throws BadRequestError once they are too many */
+  take(value: unknown): void {
+    this.#left -= String(value).length;
+    if (this.#left < 0) throw new BadRequestError(`The references of a batch bring at most ${this.#most} characters`);
+  }
+}
+
 /**
  * An item with what it takes from the answers before it: `"$0.id"` is the id in the answer of item 0. A text that begins with
  * `$$` stands for itself, without the first of them.
- * @throws BadRequestError for an answer, or a member of it, that is not there
+ * @param references those of the whole batch
+ * @throws BadRequestError for an answer, or a member of it, that is not there, and for more than the batch may take
  */
-export function resolveItem(item: BatchItem, answers: readonly unknown[]): BatchItem {
+export function resolveItem(item: BatchItem, answers: readonly unknown[], references: References): BatchItem {
   const find = (index: string, path: string): unknown => {
     let value = answers[Number(index)];
     for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
     if (value === undefined || isObject(value) || Array.isArray(value))
       throw new BadRequestError(`"$${index}.${path}" is no value in the answer of an item before this one`);
+    references.take(value);
     return value;
   };
   const resolve = (value: unknown): unknown => {
@@ -65,8 +88,11 @@ export function resolveItem(item: BatchItem, answers: readonly unknown[]): Batch
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]));
   };
-  const path = item.path.replace(IN_PATH, (_, index: string, name: string) =>
-    encodeURIComponent(String(find(index, name))),
-  );
+  const inPath = (index: string, name: string): string => {
+    const text = String(find(index, name));
+    if (text.length <= LONGEST_IN_PATH) return encodeURIComponent(text);
+    throw new BadRequestError(`"$${index}.${name}" is too long to be part of a path`);
+  };
+  const path = item.path.replace(IN_PATH, (_, index: string, name: string) => inPath(index, name));
   return { ...item, path, body: resolve(item.body) };
 }

@@ -9,7 +9,7 @@ import {
   type RouteDescription,
 } from "../../gate/index.ts";
 import { BadRequestError, type KernelRequest, type KernelResponse, unknownKeys } from "../../kernel/index.ts";
-import { type BatchItem, readItems, resolveItem } from "./batch-items.ts";
+import { type BatchItem, References, readItems, resolveItem } from "./batch-items.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 
 // Route: POST /batch. No hooks, no services.
@@ -62,20 +62,20 @@ interface Answer {
 
 async function runAll(context: RouteContext, scope: OperationScope, items: readonly BatchItem[]): Promise<Answer[]> {
   const answers: Answer[] = [];
-  let left = scope.app.limits.pageBytes;
+  const { pageBytes, bodyBytes } = scope.app.limits;
+  const references = new References(bodyBytes);
+  let left = pageBytes;
   for (const [index, item] of items.entries()) {
     try {
       const resolved = resolveItem(
         item,
         answers.map(({ body }) => body),
+        references,
       );
       scope.state.precondition = undefined; // each item says what it expects
       const response = await context.dispatch(requestOf(context, resolved), scope, assertChange);
       left -= typeof response.body === "string" ? Buffer.byteLength(response.body) : 0;
-      if (left < 0)
-        throw new BadRequestError(
-          `The answers would have more than ${scope.app.limits.pageBytes} bytes; send fewer items`,
-        );
+      if (left < 0) throw new BadRequestError(`The answers would have more than ${pageBytes} bytes; send fewer items`);
       answers.push(answerOf(response));
     } catch (error) {
       if (isKeelsonError(error) && error.status < 500) error.message = `Item ${index}: ${error.message}`;
