@@ -5,6 +5,7 @@ import { and, type Row } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
 import { showsField } from "../record/serialize.ts";
 import { joinsOf, tagRecords } from "../record/tag-record.ts";
 import { isWhere, observe } from "../requirement/passes.ts";
@@ -105,6 +106,15 @@ function dropHidden({ entity, scope }: MutableOperation, mask: FieldMask, record
     if (mostBytes(entity.columns[name] as ColumnDefinition) > LONG) delete record[name];
   }
   return shown;
+}
+
+/** Bytes of what a record shows its caller, without related records. */
+export function shownBytes(scope: OperationScope, entity: AnyEntity, record: Row): number {
+  const { readable, readablePerRow } = scope.access.mask(entity);
+  const shown = new Set(readable);
+  for (const [name, access] of readablePerRow ?? [])
+    if (!showsField(scope, entity, record, name, access)) shown.delete(name);
+  return countedBytes(record, shown);
 }
 
 /** What a page may have in bytes: half of it when records are included, which get the other half. */

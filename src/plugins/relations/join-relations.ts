@@ -17,6 +17,7 @@ import {
   seesRelation,
 } from "../../gate/index.ts";
 import { BadRequestError, routeSegment } from "../../kernel/index.ts";
+import { takeRepeated } from "./repeated-records.ts";
 
 /**
  * Has included to-one relations read in the statement of a list, where that gives what a list of their own would: the rules
@@ -95,6 +96,7 @@ async function joinAll(operation: Operation, include: IncludeTree): Promise<void
       if (others.length === 0) return;
       const join = { operation, records: others, relation, inner, asked: inner[INCLUDED] ?? {} };
       const [related, count] = await Promise.all([findRelated(join), countRelated(join)]);
+      if (!takeRepeated(join, related)) throw tooMuch(join, `${scope.app.limits.pageBytes / 2} bytes`);
       for (const record of others) {
         record[name] = related(record);
         if (count !== undefined) record[COUNTS] = { ...(record[COUNTS] as object), [name]: count(record) };
@@ -171,11 +173,12 @@ async function countRelated(join: Join): Promise<((record: Row) => number) | und
   const { scope, entity } = operation;
   const ids = records.map(idOf);
   const counts = new Map<unknown, number>();
-  const readable = seesRelation(scope, relation) && (await scope.access.readDecision(relation.target)).allowed;
+  const { allowed, predicate } = await scope.access.readDecision(relation.target);
+  const readable = seesRelation(scope, relation) && allowed;
   if (readable && relation.type === "manyToMany") {
-    const links = await scope.driver.links(entity, relation.name, ids, { limit: scope.app.limits.includedRecords + 1 });
-    if (links.length > scope.app.limits.includedRecords)
-      throw tooMuch(join, `${scope.app.limits.includedRecords} records`);
+    const most = scope.app.limits.includedRecords;
+    const links = await scope.driver.links(entity, relation.name, ids, { where: predicate, limit: most + 1 });
+    if (links.length > most) throw tooMuch(join, `${most} records`);
     const query = { where: allOf({ id: { in: links.map(({ target }) => target) } }, asked.where), select: ["id"] };
     const limit = links.length;
     const { records: shown } = await scope.run({
