@@ -2,6 +2,7 @@
 import { isKeelsonError } from "../../entity/index.ts";
 import {
   createPlugin,
+  holdBriefly,
   type OperationScope,
   type Plugin,
   type Route,
@@ -21,6 +22,8 @@ export interface BatchOptions {
 }
 
 const ITEMS = 100;
+/** Milliseconds that a batch waits for others that change the same records. */
+const TURN_MS = 2_000;
 
 /**
  * `POST /batch`: changes in one transaction. Each item is a request to a route of an entity, with its rules, validation and
@@ -35,7 +38,7 @@ export function batch(options: BatchOptions = {}): Plugin {
     setup({ problem, routes }) {
       for (const sentence of unknownKeys(options, ["items"])) problem(`batch: ${sentence}`);
       if (!Number.isInteger(most) || most < 1) problem("batch: items must be a whole number from 1");
-      const turns = new KeyedTurns();
+      const turns = new KeyedTurns(TURN_MS);
       routes.add({
         method: "POST",
         path: "/batch",
@@ -67,6 +70,7 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
   let left = pageBytes;
   for (const [index, item] of items.entries()) {
     try {
+      holdBriefly(scope);
       const resolved = resolveItem(
         item,
         answers.map(({ body }) => body),

@@ -1,7 +1,15 @@
 // field-security: passwords are hashed, fields encrypted, hidden or guarded by rules of their own, in every output path.
 // Specification sections 2.3, 2.4 and 4.1 rule 2.
 import { ConfigurationError, type EntityModel } from "../../entity/index.ts";
-import { createPlugin, type Driver, FieldRules, type Plugin, type PluginContext } from "../../gate/index.ts";
+import {
+  createPlugin,
+  type Driver,
+  FieldRules,
+  type OperationScope,
+  type Plugin,
+  type PluginContext,
+  waitBriefly,
+} from "../../gate/index.ts";
 import { getLogger, safeLogger, unknownKeys } from "../../kernel/index.ts";
 import type { AppEncryption } from "./encryption/app-keys.ts";
 import { refuseProtected } from "./encryption/protected-driver.ts";
@@ -103,7 +111,8 @@ function setUpPasswords(
       const own = columns.get(entity.name) ?? [];
       // Each record gets a hash of its own.
       if (ids !== undefined && own.some(({ name }) => data[name] !== undefined)) operation.apart = true;
-      else operation.data = await hashColumns(hasher, own, data, scope.exchange?.signal);
+      else if (own.some(({ name }) => data[name] !== undefined))
+        operation.data = await hashColumns(hasher, own, data, patienceOf(scope));
     },
     {
       appliesTo: ({ name }, kind) => columns.has(name) && (kind === "create" || kind === "update"),
@@ -111,6 +120,15 @@ function setUpPasswords(
     },
   );
   return columns;
+}
+
+/** How long a password waits for its turn: as long as its request does, and not in a transaction that a caller has put together. */
+function patienceOf(scope: OperationScope): AbortSignal | undefined {
+  const most = waitBriefly(scope);
+  const signal = scope.exchange?.signal;
+  if (most === undefined) return signal;
+  const timeout = AbortSignal.timeout(most);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
 function setUpFieldRules({ entities, hooks, has, use, problem }: PluginContext): void {

@@ -9,6 +9,7 @@ import {
 import {
   allOf,
   type HookFunction,
+  holdBriefly,
   isNestedWrite,
   type Operation,
   type OperationInput,
@@ -245,6 +246,7 @@ class Children {
 /** Runs a nested operation; errors name their path, and so do fields that the caller may not write. */
 async function run(operation: Operation, path: Path, input: OperationInput): Promise<Operation> {
   try {
+    holdBriefly(operation.scope);
     const done = await operation.scope.run(input);
     for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
     return done;

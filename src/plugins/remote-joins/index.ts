@@ -9,6 +9,7 @@ import {
   type OperationScope,
   type Plugin,
   type RemoteCaller,
+  waitBriefly,
 } from "../../gate/index.ts";
 import { unknownKeys } from "../../kernel/index.ts";
 import { checkRelations, hasRemoteRelations } from "./remote-relations.ts";
@@ -76,6 +77,7 @@ async function joinRemote(
   stitcher: Stitcher,
   settings: JoinSettings,
 ): Promise<void> {
+  waitBriefly(scope);
   const failures = await stitcher({
     entity,
     records,

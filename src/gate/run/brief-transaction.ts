@@ -1,0 +1,41 @@
+import { BadRequestError } from "../../kernel/index.ts";
+import type { OperationScope } from "../operation/operation-scope.ts";
+
+/** Milliseconds after which a transaction of a caller's making takes nothing further that may wait for something else. */
+const WAITING_MS = 2_000;
+/** The same for changes. */
+const CHANGING_MS = 5_000;
+
+/** Transactions whose length a caller has chosen, by what they have put into it, and when that began. */
+const begun = new WeakMap<OperationScope, number>();
+
+function heldMs(scope: OperationScope): number | undefined {
+  const since = begun.get(scope);
+  return since === undefined ? undefined : performance.now() - since;
+}
+
+/**
+ * Call before each change of a transaction that a caller has put together, so that none of them chooses how long it is held.
+ * @param scope the transaction's
+ * @throws BadRequestError where it has been held for long
+ */
+export function holdBriefly(scope: OperationScope): void {
+  const held = heldMs(scope);
+  if (held === undefined) begun.set(scope, performance.now());
+  else if (held > CHANGING_MS) throw tooLong();
+}
+
+/**
+ * Call before something that may wait, such as a queue. Says for how long it may.
+ * @returns milliseconds; undefined for what is no such transaction
+ * @throws BadRequestError where it has been held for long
+ */
+export function waitBriefly(scope: OperationScope): number | undefined {
+  const held = heldMs(scope);
+  if (held !== undefined && held > WAITING_MS) throw tooLong();
+  return held === undefined ? undefined : WAITING_MS;
+}
+
+function tooLong(): BadRequestError {
+  return new BadRequestError("This takes too long to be done all at once; send fewer changes");
+}

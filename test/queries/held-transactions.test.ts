@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { belongsTo, defineRule, entity, hasMany, string } from "../../src/index.ts";
+import { KeyedTurns } from "../../src/plugins/batch/keyed-turns.ts";
+import { createTestApp } from "../../src/testing/index.ts";
+import { SQL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
+
+const everyone = ["everyone"];
+const all = { create: everyone, read: everyone, update: everyone };
+const slow = defineRule("slowRule", async () => {
+  await sleep(700);
+  return true;
+});
+const team = entity("team", { name: string, people: hasMany(() => person) }).rules(all);
+const person = entity("person", {
+  login: string,
+  password: string.password({ cost: 12 }),
+  team: belongsTo(() => team).optional(),
+}).rules(all);
+const thing = entity("thing", { name: string }).rules({ ...all, update: [slow] });
+
+// SQLite has one writer at a time: whoever holds it keeps all others waiting.
+describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put together, on %s", (_name, open) => {
+  let database: TestDatabase;
+  let app: ReturnType<typeof openApp>;
+  const openApp = () => createTestApp({ entities: [team, person, thing], driver: database.driver });
+  beforeAll(async () => {
+    database = await open();
+    app = openApp();
+    await app.api.ready;
+    await app.api.asSystem().thing.create({ id: "t1", name: "a" });
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  const people = Array.from({ length: 20 }, (_, index) => ({ login: `p${index}`, password: "correct horse" }));
+  const sentence = /takes too long to be done all at once|was the turn of its password/;
+
+  it.each([
+    ["a batch", "/batch", people.map((body) => ({ method: "POST", path: "/people", body }))],
+    ["nested writes", "/api/teams", { name: "x", people: { create: people } }],
+  ])(
+    "does not wait for the passwords of %s for long",
+    async (_kind, path, body) => {
+      const begun = performance.now();
+      const sent = app.as({ id: "eve" }).request("POST", path, body);
+      await sleep(50);
+      const other = await app.as({ id: "bob" }).request("POST", "/api/things", { name: "b" });
+      const { status, body: answer } = await sent;
+      expect([other.status, status, (answer as { message: string }).message]).toEqual([
+        201,
+        expect.toSatisfy((code: number) => code === 400 || code === 503),
+        expect.stringMatching(sentence),
+      ]);
+      expect(performance.now() - begun).toBeLessThan(20_000);
+      expect(await app.api.asSystem().person.count()).toBe(0);
+    },
+    40_000,
+  );
+
+  it("takes no further change once it has been held for long", async () => {
+    const item = { method: "PATCH", path: "/things/t1", body: { name: "b" } };
+    const { status, body } = await app.as({ id: "eve" }).request("POST", "/batch", Array(20).fill(item));
+    expect([status, (body as { message: string }).message]).toEqual([400, expect.stringMatching(sentence)]);
+    expect((await app.api.asSystem().thing.get("t1")).name).toBe("a");
+  }, 30_000);
+});
+
+describe("turns of batches", () => {
+  it("come after a while, however long those before them take", async () => {
+    const turns = new KeyedTurns(50);
+    const told: string[] = [];
+    const first = turns.run(["a", "b"], () => sleep(400).then(() => void told.push("first")));
+    const second = turns.run(["b"], async () => void told.push("second"));
+    const apart = turns.run(["c"], async () => void told.push("apart"));
+    await Promise.all([first, second, apart]);
+    expect(told).toEqual(["apart", "second", "first"]);
+  });
+});
