@@ -116,6 +116,19 @@ describe.each(everyDatabase(SHOP))("_where, on %s", (_name, open) => {
       expect((await list(where)).status).toBe(400);
   });
 
+  it("leads from shared records back to many of them once at most", async () => {
+    for (const path of ["customer.orders", "lines.order.lines", "tags.orders", "customer.profile.customer.orders"])
+      expect((await shop.staff.request("GET", `/api/orders?${path}.id=none`)).status).toBe(200);
+    for (const path of ["customer.orders.customer.orders", "customer.orders.lines.order.lines", "tags.orders.tags"]) {
+      const tree = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), { id: "none" });
+      const where = encodeURIComponent(JSON.stringify({ not: tree }));
+      for (const query of [`${path}.id=none`, `_where=${where}`]) {
+        const { status, body } = await shop.staff.request("GET", `/api/orders?${query}`);
+        expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining("only once")]);
+      }
+    }
+  });
+
   it("finds what the same conditions find in the process and one by one", async () => {
     const leaf = fc.oneof(
       fc.record({ state: fc.constantFrom("open", "paid", "sent") }),

@@ -19,6 +19,7 @@ import {
   type OperationQuery,
 } from "../operation/operation.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import { checkPaths } from "./check-paths.ts";
 
 type Decisions = ReadonlyMap<AnyEntity, Decision>;
 
@@ -94,6 +95,7 @@ function checkedWhere(
     },
   };
   const condition = compileWhere(model, entity, where, rights);
+  if (!isOpen) checkPaths(condition);
   if (!bounded) checkLimits(query, condition, limits);
   if (where === undefined || isOpen) return where && condition;
   return compileWhere(model, entity, where, narrowing(scope, decisions));
@@ -235,7 +237,7 @@ function countConditions(condition: Condition, limits: Limits): number {
     case "not":
       return countConditions(condition.of, limits);
     case "related":
-      return countConditions(condition.matches, limits);
+      return 1 + countConditions(condition.matches, limits);
     case "compare": {
       const { column, test, value } = condition;
       // A list of ids is a page the caller has picked: as long as a page may be.

@@ -99,11 +99,13 @@ function readMember(context: Context, subject: Subject, name: string, value: unk
     counted();
     return null;
   }
+  const read = (inner: unknown): Where => {
+    counted();
+    return readObject(context, target, inner, level + 1);
+  };
   const quantified = quantifiersOf(relation, value);
-  if (quantified === undefined) return readObject(context, target, value, level + 1);
-  return Object.fromEntries(
-    quantified.map(([quantifier, inner]) => [quantifier, readObject(context, target, inner, level + 1)]),
-  );
+  if (quantified === undefined) return read(value);
+  return Object.fromEntries(quantified.map(([quantifier, inner]) => [quantifier, read(inner)]));
 }
 
 function readColumn(context: Context, column: ColumnDefinition, value: unknown): unknown {
