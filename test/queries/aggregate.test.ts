@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { entity, string } from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import { propertyOptions } from "../support/properties.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
@@ -152,6 +154,13 @@ describe.each(everyDatabase(SHOP))("aggregates, on %s", (_name, open) => {
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
   });
 
+  it("are limited in what they are sorted by, and take no zone that the database lacks", async () => {
+    const sorted = await ask(`group=customerId&count&_sort=${Array(6).fill("count").join(",")}`);
+    expect([sorted.status, sorted.body]).toMatchObject([400, { message: "A query takes at most 5 sort keys" }]);
+    const { status } = await ask("group=month(placedAt)&count&_zone=US/Pacific-New");
+    expect(status).toBeOneOf([200, 400]);
+  });
+
   it("refuse callers whom the rules refuse, and know no field for them", async () => {
     expect((await ask("sum=nothing", shop.anonymous)).status).toBe(401);
   });
@@ -210,5 +219,32 @@ describe.each(everyDatabase(SHOP))("aggregates, on %s", (_name, open) => {
         propertyOptions(60),
       );
     }
+  });
+});
+
+describe("large groups", () => {
+  it("are limited in bytes, as pages are", async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `s${index}`);
+    const wide = entity("wide", Object.fromEntries(names.map((name) => [name, string.max(1_000)]))).rules({
+      read: ["everyone"],
+    });
+    const app = createTestApp({ entities: [wide] });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const row = Object.fromEntries(names.map((name) => [name, "é".repeat(1_000)]));
+    for (let index = 0; index < 700; index++)
+      await app.api.driver.create("wide", { id: `w${index}`, ...row, createdAt: new Date(), updatedAt: new Date() });
+    const ask = async (query: string) => {
+      const { status, body } = await app.as(null).request("GET", `/api/wides/aggregate?group=id&${query}`);
+      return [status, (body as { message?: string }).message];
+    };
+    const all = `min=${names}&max=${names}`;
+    expect(await ask(`${all}&group=${names.slice(0, 4)}&_limit=1000`)).toEqual([
+      400,
+      expect.stringMatching(/may be too/),
+    ]);
+    expect(await ask(`${all}&_limit=1000`)).toEqual([400, expect.stringMatching(/more than 8388608 bytes/)]);
+    expect(await ask(`${all}&_limit=400`)).toEqual([200, undefined]);
+    expect(await ask(`min=${names}&count&_limit=1000`)).toEqual([200, undefined]);
   });
 });

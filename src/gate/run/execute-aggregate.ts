@@ -1,11 +1,12 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
-import { BadRequestError, didYouMean } from "../../kernel/index.ts";
+import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
 import { compileWhere } from "../condition/compile-where.ts";
 import type { Row, Where } from "../condition/condition.ts";
 import type { MutableOperation } from "../operation/new-operation.ts";
 import type { AggregateQuery } from "../operation/operation.ts";
+import type { GateScope } from "../operation/runtime.ts";
 import type { Aggregate, GroupKey, GroupTest, Measure } from "../statement/aggregate.ts";
-import { mostBytes } from "../statement/byte-budget.ts";
+import { ByteBudget, mostBytes, rowBytes } from "../statement/byte-budget.ts";
 import { BUCKETS, type Bucket, isZone } from "../statement/calendar.ts";
 import { foldRecords } from "../statement/fold-records.ts";
 
@@ -27,6 +28,7 @@ export async function aggregate(
 ): Promise<readonly Row[]> {
   const { entity, scope } = operation;
   const { pageSize, maxPageSize, maxOffset, sortKeys } = scope.app.limits;
+  if ((query.sort?.length ?? 0) > sortKeys) throw new BadRequestError(`A query takes at most ${sortKeys} sort keys`);
   const { zone, limit = pageSize, offset } = query;
   const reading: Reading = { operation, entity };
   const groups = (query.group ?? []).map((text) => groupKey(reading, text));
@@ -44,6 +46,7 @@ export async function aggregate(
   for (const { field } of query.sort ?? [])
     if (!named.has(field))
       throw new BadRequestError(`Groups can be sorted by what is asked for: ${[...named].join(", ")}`);
+  if (scope.principal.kind !== "system") refuseWide([...groups, ...measures], limit, scope.app.limits);
   const least = scope.principal.kind === "system" ? undefined : entity.minGroup;
   const statement: Aggregate = {
     kind: "aggregate",
@@ -60,7 +63,27 @@ export async function aggregate(
   const { execute, capabilities } = scope.store;
   const rows = await (capabilities.aggregates ? execute(statement) : foldRecords(execute, statement));
   for (const row of rows) delete row[HIDDEN];
+  if (scope.principal.kind !== "system") refuseLarge(rows, scope);
   return rows;
+}
+
+/** A database has all groups of a page at once: what they may have at most is some times what a page may have. */
+const MOST_PAGES = 8;
+
+/** @throws BadRequestError for groups that may be far larger together than a page */
+function refuseWide(parts: readonly (GroupKey | Measure)[], limit: number, { pageBytes }: Limits): void {
+  const most = parts.reduce((sum, { column }) => sum + (column === undefined ? 0 : mostBytes(column)), 0);
+  if (most * limit > pageBytes * MOST_PAGES)
+    throw new BadRequestError("The groups may be too large together; ask for fewer of them, or for less of each");
+}
+
+/** @throws BadRequestError for more bytes than a page may have, UnavailableError for too many large answers at once */
+function refuseLarge(rows: readonly Row[], { app, exchange }: GateScope): void {
+  const bytes = new ByteBudget(app.limits.pageBytes, exchange);
+  if (bytes.take(rows.map(rowBytes)) < rows.length)
+    throw new BadRequestError(
+      `The groups would have more than ${app.limits.pageBytes} bytes; ask for fewer of them, or for less of each`,
+    );
 }
 
 /** The measure that tells small groups. No field has such a name. */

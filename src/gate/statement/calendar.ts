@@ -3,6 +3,8 @@ export const BUCKETS = ["year", "quarter", "month", "week", "day", "hour"] as co
 export type Bucket = (typeof BUCKETS)[number];
 
 const formats = new Map<string, Intl.DateTimeFormat>();
+/** Formats that are kept: a name may be in letters of any case, so there is no end of names. */
+const MOST_FORMATS = 100;
 
 const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*)*$/;
 
@@ -24,6 +26,7 @@ function toLocal(moment: Date, zone: string): Date {
   if (format === undefined) {
     const digits = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
     format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", era: "short", ...digits });
+    if (formats.size >= MOST_FORMATS) formats.clear();
     formats.set(zone, format);
   }
   const found: Record<string, string> = {};

@@ -38,6 +38,9 @@ export function toKeelsonError(error: unknown, statement: Subject, model?: Entit
   if (sqlState === "54000")
     return new ValidationFailedError({ _: "a value is too long for its index" }, undefined, { cause });
   if (isTooDeep(error)) return new BadRequestError("The conditions are nested too deeply for the database", { cause });
+  // Databases have lists of time zones of their own.
+  if (sqlState === "22023" && statement.operation === "aggregate")
+    return new BadRequestError("The database does not know the time zone", { cause });
   if (code === "P2034") return new ConflictError("Others are changing the same records; try again", { cause });
   if (isUnavailable(code, sqlState) || isTransactionStartTimeout(error))
     return new DatabaseUnavailableError(undefined, { cause });
