@@ -13,6 +13,11 @@ export interface UpsertInput {
   readonly on: readonly string[];
   readonly data: Readonly<Record<string, unknown>>;
   readonly query?: OperationQuery | undefined;
+  /**
+   * Called before each attempt, for what a request asks of the record that it changes.
+   * @param id of the record that has the key; undefined where it will be created
+   */
+  readonly expect?: ((id: string | undefined) => void) | undefined;
 }
 
 /**
@@ -28,11 +33,12 @@ export async function upsert(
   input: UpsertInput | (() => Promise<UpsertInput>),
 ): Promise<Operation> {
   await assertMayWrite(scope, entity);
-  const { on, data, query } = typeof input === "function" ? await input() : input;
+  const { on, data, query, expect } = typeof input === "function" ? await input() : input;
   const where = whereOf(entity, keyOf(scope, entity, on), data);
   for (let attempt = 1; ; attempt++) {
     const found = await scope.run({ kind: "list", entity, query: { where, select: ["id"], limit: 1 } });
     const id = found.records[0]?.id as string | undefined;
+    expect?.(id);
     try {
       if (id === undefined) return await scope.run({ kind: "create", entity, data, query });
       return await scope.run({ kind: "update", entity, id, data, query });

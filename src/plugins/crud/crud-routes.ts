@@ -11,7 +11,13 @@ import type {
   RouteHandler,
 } from "../../gate/index.ts";
 import { presentGroups, upsert } from "../../gate/index.ts";
-import { BadRequestError, EntityNotFoundError, Reply, routeSegment } from "../../kernel/index.ts";
+import {
+  BadRequestError,
+  EntityNotFoundError,
+  PreconditionFailedError,
+  Reply,
+  routeSegment,
+} from "../../kernel/index.ts";
 import { describeCrud } from "./describe-crud.ts";
 import { listHeaders } from "./page-links.ts";
 
@@ -52,7 +58,9 @@ export function addCrudRoutes(
     const operation = await upsert(scope, entity, async () => {
       const on = (new URLSearchParams(search).get("_on") ?? "").split(",").filter((name) => name !== "");
       if (on.length === 0) throw new BadRequestError('"_on" names the unique field by which the record is found');
-      return { on, query: await upserted.parse(search, entity, scope), data: await bodyObject(context) };
+      const query = await upserted.parse(search, entity, scope);
+      const expect = (id: string | undefined): void => expectOfUpsert(context, conditions(), id);
+      return { on, query, data: await bodyObject(context), expect };
     });
     const record = operation.records[0];
     const isNew = operation.kind === "create";
@@ -170,6 +178,22 @@ function queryOfOne(
   const { scope, search } = context;
   if (idOf(context).length > scope.app.limits.idLength) throw new EntityNotFoundError();
   return parse(search, entity, scope);
+}
+
+/**
+ * What the request asks of the record that it changes. A record that will be created has no version.
+ * @throws PreconditionFailedError
+ */
+function expectOfUpsert(
+  context: RouteContext,
+  conditions: RequestConditions | undefined,
+  id: string | undefined,
+): void {
+  if (conditions === undefined) return;
+  if (id !== undefined) conditions.expect({ ...context, params: { id } });
+  else if (context.request.headers["if-match"] !== undefined)
+    throw new PreconditionFailedError("There is no record that has the key");
+  else context.scope.state.precondition = undefined;
 }
 
 async function bodyObject(context: RouteContext): Promise<Record<string, unknown>> {

@@ -23,6 +23,7 @@ import {
   ConflictError,
   EntityNotFoundError,
   InternalError,
+  PreconditionRequiredError,
   ValidationFailedError,
 } from "../../kernel/index.ts";
 import { checkNested, type NestedWrite, nestedWritesOf, wrong } from "./nested-input.ts";
@@ -58,6 +59,7 @@ export function addNestedHooks(
       return;
     }
     checkNested(model, writes, scope.app.limits);
+    if (operation.principal.kind !== "system") for (const write of writes) refuseUnversioned(write);
     operation.transactional = true;
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
@@ -77,6 +79,19 @@ function writable(scope: OperationScope, model: EntityModel, entity: AnyEntity, 
   if (!seesRelation(scope, relation) || keeper.readablePerRow?.has(relation.foreignKey))
     throw wrong([name], "is not a field");
   return relation;
+}
+
+/**
+ * Nested writes name no versions, so that they would overwrite what others have written meanwhile.
+ * @throws PreconditionRequiredError where the records that they would change need one
+ */
+function refuseUnversioned({ relation: { name, type, target }, verb }: NestedWrite): void {
+  const keepsKey = type === "hasMany" || type === "hasOne";
+  const changes = verb !== "create" && (keepsKey || verb === "update");
+  if (changes && target.versioned?.required)
+    throw new PreconditionRequiredError(
+      `${name}.${verb}: change each ${target.name} by its own request, with "If-Match"`,
+    );
 }
 
 function isAfter({ type }: ResolvedRelation, verb: NestedWrite["verb"]): boolean {

@@ -40,6 +40,11 @@ function noteOf({
   access,
   action,
 }: Route): Pick<RouteDescription, "errors" | "parameters"> | undefined {
+  if (entity !== undefined && action === "upsert") {
+    const { versioned } = entity;
+    if (versioned === undefined) return { errors: [412] };
+    return { parameters: [{ ...IF_MATCH, required: false }], errors: versioned.required ? [412, 428] : [412] };
+  }
   if (entity === undefined || !path.includes("/:id")) return undefined;
   if (entity.versioned === undefined) return method === "GET" ? undefined : { errors: [412] };
   const isRead = method === "GET" && action === "read";
