@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { entity, json, text } from "../../src/index.ts";
+import { action, bool, type Driver, entity, json, text, toggleAction } from "../../src/index.ts";
 import { rateLimit } from "../../src/plugins/rate-limit/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
@@ -139,5 +139,33 @@ describe("a batch under limits", () => {
       expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
     }
     expect(await app.api.asSystem().note.count()).toBe(0);
+  });
+
+  it("has only actions that say that all they do is in the database", async () => {
+    const sent: string[] = [];
+    const pay = async ({ record: { id }, driver }: { record: { id: string }; driver: Driver }) => {
+      sent.push(id);
+      await driver.update("account", { id }, { isPaid: true });
+    };
+    const account = entity("account", { isPaid: bool.default(false), isOld: bool.default(false) })
+      .rules({ create: ["everyone"], read: ["everyone"], update: ["everyone"] })
+      .actions({
+        payOut: action().onResource().handler(pay),
+        book: action().onResource().transactional().handler(pay),
+        toggleOld: toggleAction("isOld"),
+      });
+    const app = createTestApp({ entities: [account] });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    await app.api.asSystem().account.create({ id: "a1" });
+    const send = async (...paths: string[]) => {
+      const items = paths.map((path) => ({ method: "POST", path: `/accounts/${path}`, body: {} }));
+      const { status, body } = await app.as(null).request("POST", "/batch", items);
+      return [status, (body as { message?: string }).message];
+    };
+    expect(await send("a1/payOut", "none/payOut")).toEqual([400, 'Item 0: "payOut" cannot be part of a batch']);
+    expect(sent).toEqual([]);
+    expect(await send("a1/toggle-isOld", "a1/book")).toEqual([200, undefined]);
+    expect(await app.api.asSystem().account.get("a1")).toMatchObject({ isPaid: true, isOld: true });
   });
 });

@@ -22,7 +22,11 @@ export interface RouteInput extends Omit<KernelRouteInput, "handler"> {
   readonly obeys?: readonly string[] | undefined;
   /** Further documentation, for one reader. @default what all routes have in common */
   readonly describe?: DescribeRoute | undefined;
-  /** Whether all that the handler does may be one transaction. @default true */
+  /**
+   * Whether all that the handler does is in the database. When it says true, a caller may make it a part of a transaction of
+   * their own, in a batch, and so take it back; when it says false, it is in no transaction of others.
+   * @default it may be one transaction, which ends as the handler does
+   */
   readonly transactional?: boolean | undefined;
   /** How the in-process client calls it, under the name of `action`; entity routes only. @default not at all */
   readonly call?: ((scope: OperationScope, ...args: readonly unknown[]) => unknown) | undefined;

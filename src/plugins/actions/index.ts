@@ -63,7 +63,8 @@ function addRoutes(context: PluginContext, action: CompiledAction): void {
   const meta = { ...(description === undefined ? {} : { description }), ...definition.meta };
   const describe = describeAction(context, action);
   const readsBody = definition.readsBody === "raw" ? ("raw" as const) : undefined;
-  const transactional = definition.workflow === undefined; // a run has transactions of its own
+  // A run has transactions of its own.
+  const transactional = definition.workflow === undefined ? definition.transactional : false;
   const own = { timeout, readsBody, transactional, meta, describe, handler };
   const shared = { action: name, entity, access, obeys: rules, ...own };
   const root = `/${routeSegment(entity)}`;

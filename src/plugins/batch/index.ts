@@ -89,9 +89,12 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
   return answers;
 }
 
-/** @throws BadRequestError for routes that are not about changing records, or that do not fit into a transaction */
+/**
+ * @throws BadRequestError for routes that are not about changing records, and for those that may do something outside the
+ * database: it would stay when a later item fails
+ */
 function assertChange({ method, entity, readsBody, transactional, action }: Route): void {
-  if (entity === undefined || method === "GET" || readsBody === "raw" || transactional === false)
+  if (entity === undefined || method === "GET" || readsBody === "raw" || transactional !== true)
     throw new BadRequestError(`"${action}" cannot be part of a batch`);
 }
 

@@ -107,13 +107,14 @@ export function addCrudRoutes(
   const describe = describeCrud(entity, parser);
   const all = { entity, path: `/${segment}` };
   const one = { entity, path: `/${segment}/:id` };
-  const update = { ...one, action: "update", access: "update", handler: updateRecord } as const;
+  const update = { ...one, action: "update", access: "update", transactional: true, handler: updateRecord } as const;
   if (!entity.readOnly)
     routes.add({
       ...all,
       method: "POST",
       action: "create",
       access: "create",
+      transactional: true,
       describe: describe.create,
       handler: createRecord,
     });
@@ -123,6 +124,7 @@ export function addCrudRoutes(
       method: "PUT",
       action: "upsert",
       access: "create",
+      transactional: true,
       describe: describe.upsert,
       handler: upsertRecord,
     });
@@ -145,6 +147,7 @@ export function addCrudRoutes(
     method: "DELETE",
     action: "delete",
     access: "delete",
+    transactional: true,
     describe: describe.delete,
     handler: deleteRecord,
   });

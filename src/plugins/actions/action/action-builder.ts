@@ -152,6 +152,10 @@ export class ActionBuilder<S extends ActionShape = PlainShape> implements BuiltA
   timeout(milliseconds: number): ActionBuilder<S> {
     return this.#with({ timeout: milliseconds });
   }
+  /** All it does is in the database, by the driver and the clients of its context: it may be part of a batch. */
+  transactional(): ActionBuilder<S> {
+    return this.#with({ transactional: true });
+  }
   /**
    * Steps in place of a handler: what the last one gives is the answer; when one fails, those before it are taken back. Runs
    * with the caller's rights.

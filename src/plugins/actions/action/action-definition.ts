@@ -39,6 +39,11 @@ export interface ActionDefinition extends Omit<PlainAction, "handler"> {
    * input there is always one. @default JSON, or whatever it is unread, unless the method is GET or DELETE
    */
   readonly readsBody?: boolean | "raw" | undefined;
+  /**
+   * Whether all it does is in the database, by the driver and the clients of its context: then it may be part of a batch, and
+   * is taken back with it. @default false
+   */
+  readonly transactional?: boolean | undefined;
   /** Whether ids that no record can have are for the handler to answer. @default false: they are 404 */
   readonly takesAnyId?: boolean | undefined;
   /** Ids of services that it cannot do without; the app does not start where one is missing. @default none */

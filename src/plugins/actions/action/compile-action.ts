@@ -93,6 +93,7 @@ const KEYS: Readonly<Record<keyof ActionDefinition, true>> = {
   access: true,
   authorizes: true,
   readsBody: true,
+  transactional: true,
   takesAnyId: true,
   needs: true,
   aliases: true,

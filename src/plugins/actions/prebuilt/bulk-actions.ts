@@ -23,6 +23,7 @@ export function bulkUpdateAction(): ActionBuilder<PlainShape<{ readonly count: n
     readsBody: true,
     access: "update",
     authorizes: "operations",
+    transactional: true,
     describe: ({ scope, record }, { entity }) =>
       describeBulk(scope.app.limits.bulk, record(entity, "update"), {
         "X-Ignored-Fields": "Fields that were sent, and that the caller may not write.",
@@ -54,6 +55,7 @@ export function bulkDeleteAction(): ActionBuilder<
     readsBody: true,
     access: "delete",
     authorizes: "operations",
+    transactional: true,
     describe: ({ scope }) => describeBulk(scope.app.limits.bulk),
     async handler({ scope, entity, input, rules }) {
       const { ids } = readBulk(input, ["ids"], entity, scope.app.limits.bulk);

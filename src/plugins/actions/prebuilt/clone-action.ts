@@ -24,6 +24,7 @@ export function cloneAction(fieldsToExclude: readonly string[] = []): ActionBuil
     readsBody: true,
     access: "create",
     authorizes: "operations",
+    transactional: true,
     check(entity) {
       if (!Array.isArray(fieldsToExclude)) return 'cloneAction takes a list of fields, as in cloneAction(["slug"])';
       const unknown = fieldsToExclude.find((name) => !Object.hasOwn(entity.columns, name));

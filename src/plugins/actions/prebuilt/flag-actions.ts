@@ -26,6 +26,7 @@ function setFlag(verb: string, field: string, value: boolean): ActionBuilder<Set
     query: {},
     readsBody: false,
     authorizes: "operations",
+    transactional: true,
     check: (entity) => columnProblem(entity, field, { kind: "bool" }),
     describe: ({ scope }, { entity }) =>
       maySet(scope, entity, field) ? { answers: SUCCESS, errors: [404, 409] } : undefined,
@@ -54,6 +55,7 @@ export function toggleAction<const F extends string>(field: F): ActionBuilder<To
     query: {},
     readsBody: false,
     authorizes: "operations",
+    transactional: true,
     check: (entity) => columnProblem(entity, field, { kind: "bool", shown: true }),
     async describe({ scope }, { entity }) {
       const isUsable = scope.access.mask(entity).readable.has(field) && maySet(scope, entity, field);

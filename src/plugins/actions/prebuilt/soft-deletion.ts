@@ -71,6 +71,7 @@ function shared(fieldName: string | undefined) {
     query: {},
     readsBody: false,
     authorizes: "operations",
+    transactional: true,
     check: (entity) => deletionProblem(entity, fieldName),
     describe: () => ({ answers: SUCCESS, errors: [404, 409] }),
   } satisfies Partial<ActionDefinition>;
