@@ -1,4 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { entity, type Plugin, string } from "../../src/index.ts";
+import { idempotency } from "../../src/plugins/idempotency/index.ts";
+import { rateLimit } from "../../src/plugins/rate-limit/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
@@ -64,5 +68,39 @@ describe.each(everyDatabase(SHOP))("an upsert, on %s", (_name, open) => {
     const client = shop.app.api.as({ id: "eve", role: "staff" });
     const one = await client.tag.upsert({ word: "mine" }, { on: "word" });
     expect(await client.tag.upsert({ word: "mine" }, { on: ["word"] })).toEqual(one);
+  });
+});
+
+describe("an upsert among plugins", () => {
+  const openApp = async (rules: { create?: string[]; update?: string[] }, plugin: Plugin) => {
+    const word = entity("word", { text: string.unique() }).rules({ read: ["everyone"], ...rules });
+    const app = createTestApp({ entities: [word], plugins: [plugin] });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    await app.api.asSystem().word.create({ text: "known" });
+    return (text: string, headers = {}) =>
+      app
+        .as({ id: "eve" })
+        .request("PUT", "/api/words?_on=text", { text }, headers)
+        .then(({ status }) => status);
+  };
+  const everyone = ["everyone"];
+
+  it("counts for the quotas of what it may turn out to do", async () => {
+    for (const action of ["create", "update", "upsert"]) {
+      const policies = [{ name: "words", limit: 2, window: 60, for: { entity: "word", action } }];
+      const put = await openApp({ create: everyone, update: everyone }, rateLimit({ policies }));
+      expect([await put("a"), await put("known"), await put("c")]).toEqual([201, 200, 429]);
+    }
+  });
+
+  it("takes the key of a caller who may only change records, or only create them", async () => {
+    const statuses = async (rules: { create?: string[]; update?: string[] }) => {
+      const put = await openApp(rules, idempotency());
+      return [await put("new", { "idempotency-key": "k1" }), await put("known", { "idempotency-key": "k2" })];
+    };
+    expect(await statuses({ create: everyone })).toEqual([201, 403]);
+    expect(await statuses({ update: everyone })).toEqual([403, 200]);
+    expect(await statuses({})).toEqual([403, 403]);
   });
 });

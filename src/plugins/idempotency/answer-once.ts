@@ -271,11 +271,12 @@ async function assertMayUse(route: Route, scope: OperationScope): Promise<void> 
 }
 
 /** What a route may be about to do, as far as rules look at it; any of them is enough. */
-function operationsOf({ entity, access, obeys, path }: Route): readonly OperationInput[] {
+function operationsOf({ entity, access, action, obeys, path }: Route): readonly OperationInput[] {
   if (entity === undefined || access === undefined) return [];
   const isOnRecord = path.split("/").includes(":id");
   const kind = access === "read" && !isOnRecord ? "list" : access;
   const asked: OperationInput = { kind, access, entity, rules: obeys };
+  if (action === "upsert") return [asked, { kind: "update", entity, ids: [] }];
   // Rules of an action's own are about no record that is created (see the rules of actions).
   return obeys === undefined || isOnRecord ? [asked] : [asked, { kind: "list", access, entity, rules: obeys }];
 }

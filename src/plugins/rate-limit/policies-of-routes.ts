@@ -66,7 +66,13 @@ function fits({ entity, action, method }: RateLimitRoutes, route: Route): boolea
   const has = (wanted: string | readonly string[] | undefined, value: string | undefined): boolean =>
     wanted === undefined || (value !== undefined && listOf(wanted)?.includes(value) === true);
   const methods = listOf(method)?.map((name) => name.toUpperCase());
-  return has(entity, route.entity?.name) && has(action, route.action) && has(methods, route.method);
+  const isAction = namesOf(route).some((name) => has(action, name));
+  return has(entity, route.entity?.name) && isAction && has(methods, route.method);
+}
+
+/** What a request to a route may turn out to do: an upsert creates a record, or changes one. */
+function namesOf({ action }: Route): readonly string[] {
+  return action === "upsert" ? [action, "create", "update"] : [action];
 }
 
 /** What documentation says about the limits of a route. */
