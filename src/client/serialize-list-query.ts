@@ -47,8 +47,8 @@ export interface ListQuery {
   readonly select?: readonly string[] | undefined;
   /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
-  /** `false` leaves the count out. @default true */
-  readonly total?: boolean | undefined;
+  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  readonly total?: boolean | "estimated" | undefined;
 }
 
 const LOGIC = new Set(["and", "or", "not", "AND", "OR", "NOT"]);
@@ -103,6 +103,7 @@ export function serializeListQuery(query: ListQuery): string {
   add("select", select?.join(","));
   add("_deleted", deleted);
   if (total === false) add("_total", "none");
+  if (total === "estimated") add("_total", total);
   return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 

@@ -201,6 +201,8 @@ export interface ListOptions<
   readonly deleted?: "with" | "only" | undefined;
   /** Fields of the records; the id is always one of them. @default all */
   readonly select?: readonly S[] | undefined;
+  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  readonly total?: boolean | "estimated" | undefined;
 }
 
 /** A page of records. */

@@ -132,7 +132,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     async list(options: ListOptions = {}) {
       checkOptions("list", options, LIST_OPTIONS);
       return await within(async (scope) => {
-        const query = { ...listQuery(options, scope), total: true };
+        const query = { ...listQuery(options, scope), total: options.total ?? true };
         scope.state.shown?.noteCount(entity);
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
         const data = await presentSettled(records, scope, false);
@@ -201,7 +201,7 @@ function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args
 }
 
 const GET_OPTIONS = ["include", "select", "deleted"] as const;
-const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", ...GET_OPTIONS] as const;
+const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", "total", ...GET_OPTIONS] as const;
 const AGGREGATE_OPTIONS = [
   ...["where", "deleted", "group", "count", "sum", "avg", "min", "max", "having", "sort", "limit", "offset", "zone"],
 ] as const;

@@ -68,8 +68,8 @@ export interface OperationQuery {
   position?: readonly unknown[] | undefined;
   include?: IncludeTree | undefined;
   select?: readonly string[] | undefined;
-  /** Whether to count all matching records. @default false */
-  total?: boolean | undefined;
+  /** Whether to count all matching records; `"estimated"` counts no further than pages can be numbered. @default false */
+  total?: boolean | "estimated" | undefined;
   /** What a count computes besides; its result is in `groups`. */
   aggregate?: AggregateQuery | undefined;
   /** Softly deleted records: left out, included, or returned alone. @default left out */

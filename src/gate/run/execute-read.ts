@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
-import { and, type Row } from "../condition/condition.ts";
+import { and, type Row, type Where } from "../condition/condition.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
@@ -40,7 +40,7 @@ export async function runList(operation: MutableOperation): Promise<void> {
     counted: mask && countedOf(mask),
   };
   const page = mask && isTold(mask, find) ? readInPortions(operation, mask, find) : scope.store.execute(find);
-  if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
+  if (query.total) [operation.records] = await Promise.all([page, countAll(operation, where)]);
   else operation.records = await page;
   const last = operation.records.at(-1);
   const isCut = bytes?.isCut === true;
@@ -51,6 +51,15 @@ export async function runList(operation: MutableOperation): Promise<void> {
     throw new BadRequestError(
       `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
+}
+
+/** Counts the records of all pages; when the number need not be exact, as far as pages can be numbered. */
+async function countAll(operation: MutableOperation, given: Where | undefined): Promise<void> {
+  const { entity, query, scope } = operation;
+  const most = query.total === "estimated" ? scope.app.limits.maxOffset : undefined;
+  const where = compileWhere(scope.app.model, entity, given);
+  operation.total = await scope.store.execute({ kind: "count", entity, where, most });
+  if (most !== undefined) operation.total = Math.min(operation.total, most);
 }
 
 /** What counts for the bytes of a page: the fields that all records show. How many fit must not depend on others. */

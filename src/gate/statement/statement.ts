@@ -59,6 +59,8 @@ export interface Count {
   readonly kind: "count";
   readonly entity: AnyEntity;
   readonly where: Condition;
+  /** Where counting may stop; a driver that ignores it goes on. @default at the end */
+  readonly most?: number | undefined;
 }
 
 /** Stores complete records, ids included: all or nothing. */

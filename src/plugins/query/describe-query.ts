@@ -109,8 +109,9 @@ function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
     { name: "_after", schema: TEXT, description: "The `X-Next-Cursor` of the page before, in place of `_page`." },
     {
       name: "_total",
-      schema: { enum: ["none"] },
-      description: "Leaves `X-Total-Count` out, and the work of counting.",
+      schema: { enum: ["exact", "estimated", "none"], default: "exact" },
+      description:
+        "Whether `X-Total-Count` is exact, stops where pages can no longer be numbered, or is left out with the work of counting.",
     },
   ];
 }

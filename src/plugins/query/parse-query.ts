@@ -245,10 +245,12 @@ function whole(reading: Reading, name: string, least: number): number | undefine
   return undefined;
 }
 
-function readTotal(reading: Reading): boolean {
-  const total = single(reading, "_total");
-  if (total !== undefined && total !== "none") addProblem(reading, "_total", '"_total" takes the value none only.');
-  return total === undefined;
+function readTotal(reading: Reading): OperationQuery["total"] {
+  const total = single(reading, "_total") ?? "exact";
+  if (total === "estimated") return total;
+  if (total !== "none" && total !== "exact")
+    addProblem(reading, "_total", '"_total" takes the values exact, estimated and none.');
+  return total !== "none";
 }
 
 /** Reads whether records that are softly deleted are asked for, too, or nothing but these. */

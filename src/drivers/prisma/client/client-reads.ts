@@ -152,14 +152,17 @@ function countBytes(rows: Row[], { bytes, counted }: Find): Row[] {
 }
 
 /** How many records match. */
-export async function countRows(session: ClientSession, { entity, where: condition }: Count): Promise<number> {
+export async function countRows(
+  session: ClientSession,
+  { entity, where: condition, most: take }: Count,
+): Promise<number> {
   const open = session.connection();
   const plan = open.planOf(entity);
   return session.read({ model: entity.name, operation: "count" }, async (client) => {
     const where = await prismaWhere(open, client, plan.entity, condition);
     const api = modelApi(client, plan);
     try {
-      return await api.count({ where });
+      return await api.count({ where, take });
     } catch (error) {
       if (!isTooLong(error)) throw error;
       return (await api.findMany({ where, select: { id: true } })).length;

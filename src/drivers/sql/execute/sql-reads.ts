@@ -1,5 +1,14 @@
 import { type AnyEntity, type ColumnDefinition, idParts } from "../../../entity/index.ts";
-import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
+import {
+  type ByteBudget,
+  type Condition,
+  type Count,
+  compare,
+  type Find,
+  looksAt,
+  type Row,
+  soleId,
+} from "../../../gate/index.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { byId, sharedReads } from "../fast/shared-reads.ts";
@@ -87,8 +96,12 @@ function unchanged({ columns }: AnyEntity, id: string): Encoded {
 }
 
 /** How many records match. */
-export function countRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
-  const query = countQuery(session.connection(), entity, condition);
+export function countRows(
+  session: SqlSession,
+  entity: AnyEntity,
+  count: Omit<Count, "kind" | "entity">,
+): Promise<number> {
+  const query = countQuery(session.connection(), entity, count);
   return session.read({ model: entity.name, operation: "count" }, async (client) =>
     Number((await client.queryRaw(query)).rows[0]?.[0]),
   );

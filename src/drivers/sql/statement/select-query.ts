@@ -4,6 +4,7 @@ import {
   ALWAYS,
   and,
   type Condition,
+  type Count,
   compare,
   type Find,
   type Row,
@@ -227,17 +228,18 @@ export function selectByIdQuery(
 export function countQuery(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
-  condition: Condition,
+  { where: condition, most }: Omit<Count, "kind" | "entity">,
 ): NamedQuery {
   const values: unknown[] = [];
-  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)}`;
+  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)} ${most ?? ""}`;
   const write = (): CompiledQuery => {
     const { db, sql } = builder;
-    return db
-      .selectFrom(sourceOf(entity))
-      .select(sql<number>`count(*)`.as("count"))
-      .where(new ConditionBuilder(builder, new Slots()).build(condition, entity.name))
-      .compile();
+    const matching = new ConditionBuilder(builder, new Slots()).build(condition, entity.name);
+    const rows = db.selectFrom(sourceOf(entity)).where(matching);
+    const count = sql<number>`count(*)`.as("count");
+    if (most === undefined) return rows.select(count).compile();
+    const first = rows.select(sql<number>`1`.as("one")).limit(sql<number>`${sql.lit(most)}`);
+    return db.selectFrom(first.as("first")).select(count).compile();
   };
   return statements.get(shape, write).query(values);
 }
