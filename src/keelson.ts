@@ -54,6 +54,7 @@ import { relations } from "./plugins/relations/index.ts";
 import { type RemoteJoinsOptions, remoteJoins } from "./plugins/remote-joins/index.ts";
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
+import { search } from "./plugins/search/index.ts";
 import { validation } from "./plugins/validation/index.ts";
 import { versions } from "./plugins/versions/index.ts";
 import { haveWorkflows, type WorkflowsOptions, workflows } from "./plugins/workflows/index.ts";
@@ -77,6 +78,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     fieldSecurity({ encryption: options.encryption }),
     validation(),
     versions(),
+    search(),
     query(),
     relations(),
     batch(),

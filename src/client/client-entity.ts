@@ -137,10 +137,8 @@ type ClientWhere<E> =
 /** What to compute, as in the process. */
 type Aggregated<E> = Omit<AggregateOptions<E>, "where"> & { readonly where?: ClientWhere<E> | undefined };
 
-/** The query of a list, as in the process, and `q`. */
+/** The query of a list, as in the process. */
 export interface ClientQuery<E, I = IncludeChoice<E>, S extends InferSelect<E> = InferSelect<E>>
   extends Omit<ListOptions<E, never, S, false, I>, "where"> {
   readonly where?: ClientWhere<E> | undefined;
-  /** Text to find in any readable text field. */
-  readonly q?: string | undefined;
 }

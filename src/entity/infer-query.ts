@@ -187,8 +187,12 @@ export interface ListOptions<
   O = IncludeOptions<E>,
 > {
   readonly where?: InferWhere<E, H> | undefined;
-  /** `["-createdAt", "title"]` */
-  readonly sort?: readonly InferSort<E>[] | undefined;
+  /** Words to find in the `.searchable()` fields, or a text to find in any readable text field where there are none. */
+  readonly q?: string | undefined;
+  /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
+  readonly highlight?: boolean | undefined;
+  /** `["-createdAt", "title"]`; `"-_rank"`, by how well records match `q`, is the default with it */
+  readonly sort?: readonly (InferSort<E> | "_rank" | "-_rank")[] | undefined;
   /** From 1; together with `limit`. */
   readonly page?: number | undefined;
   /** Cursor of the page before (`nextCursor`). */

@@ -33,6 +33,7 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
+export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
 export { type App, type AppOptions, createApp } from "./gate.ts";
@@ -120,6 +121,7 @@ export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 export { includedBytes } from "./run/execute-read.ts";
+export { orderOfSearch } from "./run/rank.ts";
 export { type UpsertInput, upsert } from "./run/upsert.ts";
 export {
   type Aggregate,
@@ -162,6 +164,7 @@ export {
   isRead,
   type JoinedFind,
   type Pair,
+  type Ranked,
   type ResultOf,
   type Statement,
   type Update,

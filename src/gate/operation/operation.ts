@@ -57,6 +57,13 @@ export interface AggregateQuery {
 /** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */
 export interface OperationQuery {
   where?: Where | undefined;
+  /**
+   * Text to search for: words of `.searchable()` fields, or a part of any text where an entity has no such field. Lists are
+   * ordered by rank, unless they name an order.
+   */
+  search?: string | undefined;
+  /** Adds to each record of a list where its words were found. @default false */
+  highlight?: boolean | undefined;
   sort?: readonly SortKey[] | undefined;
   limit?: number | undefined;
   /** At most so many records for each value of a field: the first ones. A driver may return more of them. */

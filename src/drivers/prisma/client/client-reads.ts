@@ -6,6 +6,7 @@ import {
   type Find,
   keysetCondition,
   mostRowBytes,
+  RANK,
   type Row,
   type SortKey,
   soleId,
@@ -73,9 +74,14 @@ function selection({ entity, columns }: ClientPlan, select: readonly string[] | 
   return Object.fromEntries(select.map((name) => [name, true]));
 }
 
+/** Prisma's client cannot order by a rank. */
+function withoutRank(sort: readonly SortKey[] | undefined): readonly SortKey[] | undefined {
+  return sort?.filter(({ field }) => field !== RANK);
+}
+
 /** An order in Prisma's words. @param namesNulls whether the place of nulls is spelled out; elsewhere null is the smallest value */
 function toPrismaSort(entity: AnyEntity, sort: readonly SortKey[] | undefined, namesNulls: boolean): Args[] {
-  return orderOf(entity, sort).map(({ field, direction }) => {
+  return orderOf(entity, withoutRank(sort)).map(({ field, direction }) => {
     if (!namesNulls || entity.columns[field]?.optional !== true) return { [field]: direction };
     return { [field]: { sort: direction, nulls: direction === "asc" ? "first" : "last" } };
   });

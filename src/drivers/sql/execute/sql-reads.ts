@@ -41,12 +41,12 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
     const single = isOne && oneById !== undefined ? byId(condition) : undefined;
     if (single !== undefined) return oneById?.(entity, selection, single) as Promise<Row[]>;
-    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort);
+    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort, find.rank);
     if (limit === 0) return [];
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
     const perParent = isComposite(entity) ? undefined : find.perParent;
-    const wanted = { condition, along, order, limit, offset, perParent, inline };
+    const wanted = { condition, along, order, rank: find.rank, limit, offset, perParent, inline };
     const statement = selectQuery(open, entity, selection, wanted);
     return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
