@@ -187,7 +187,7 @@ export interface ListOptions<
   O = IncludeOptions<E>,
 > {
   readonly where?: InferWhere<E, H> | undefined;
-  /** Words to find in the `.searchable()` fields, or a text to find in any readable text field where there are none. */
+  /** Words to find in the `.searchable()` fields, or a text to find in any readable text field of an entity without them. */
   readonly q?: string | undefined;
   /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
   readonly highlight?: boolean | undefined;
