@@ -54,6 +54,7 @@ import { relations } from "./plugins/relations/index.ts";
 import { type RemoteJoinsOptions, remoteJoins } from "./plugins/remote-joins/index.ts";
 import { filteringDriver, type Rule, rules } from "./plugins/rules/index.ts";
 import { schema } from "./plugins/schema/index.ts";
+import { search } from "./plugins/search/index.ts";
 import { validation } from "./plugins/validation/index.ts";
 import { versions } from "./plugins/versions/index.ts";
 import { haveWorkflows, type WorkflowsOptions, workflows } from "./plugins/workflows/index.ts";
@@ -77,6 +78,7 @@ export function defaultPlugins(options: DefaultPluginOptions = {}): PluginList {
     fieldSecurity({ encryption: options.encryption }),
     validation(),
     versions(),
+    search(),
     query(),
     relations(),
     batch(),
@@ -147,19 +149,34 @@ type EntitiesByName<TEntities extends readonly EntityLike[]> = {
   readonly [E in TEntities[number] as NameOf<E>]: DefinitionOf<E>;
 };
 
+/** Typed access to records on behalf of callers. */
+export interface TypedCallers<TEntities extends readonly EntityLike[] = readonly EntityLike[]> {
+  /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
+  as(user: User): InProcessClient<TEntities>;
+  /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
+  asSystem(): SystemClient<TEntities>;
+}
+
 /** A running app. */
 export interface Keelson<TEntities extends readonly EntityLike[] = readonly EntityLike[]>
-  extends Omit<App, "as" | "asSystem" | "model" | "registerService"> {
+  extends Omit<App, "as" | "asSystem" | "model" | "registerService" | "transaction">,
+    TypedCallers<TEntities> {
   /** Type-level only: `typeof api.$Infer.Entities["post"]`, `typeof api.$Infer.EntityNames`. */
   readonly $Infer: InferAll<TEntities>;
   /** Definitions by name. */
   readonly entities: EntitiesByName<TEntities>;
   /** The definition of an entity. @throws ConfigurationError for an unknown entity */
   getEntity<const N extends keyof EntitiesByName<TEntities>>(name: N): EntitiesByName<TEntities>[N];
-  /** Typed access in the process on behalf of a user: same rules, same masks, no HTTP. */
-  as(user: User): InProcessClient<TEntities>;
-  /** The same without rules and masks; may set ids. For seeds, jobs and tests. */
-  asSystem(): SystemClient<TEntities>;
+  /**
+   * Runs work whose calls are one transaction. What it throws rolls all of them back, and so does a call that failed after it
+   * had stored something.
+   * @param work calls `tx.as(user)` and `tx.asSystem()`; other clients are not part of the transaction
+   * @example await api.transaction(async (tx) => {
+   *   const { id } = await tx.as(user).order.create({ number: "7" })
+   *   await tx.asSystem().entry.create({ orderId: id })
+   * })
+   */
+  transaction<T>(work: (tx: TypedCallers<TEntities>) => Promise<T>): Promise<T>;
   registerService: App["registerService"];
   resolve<T = unknown>(name: ServiceName<T>): T;
   resolveAsync<T = unknown>(name: ServiceName<T>): Promise<T>;
@@ -215,7 +232,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     plugins: problems.length === 0 ? [...list] : [...list, reporting(problems)],
     defaultRules: Object.fromEntries(defaultLists.map(([access, of]) => [access, of.map(ruleName)])) as EntityRules,
   });
-  const { model, container, as, asSystem, ...rest } = booted;
+  const { model, container, as, asSystem, transaction, ...rest } = booted;
   const entities = Object.freeze(Object.fromEntries(model.entities.map((entity) => [entity.name, entity])));
   const app = {
     ...rest,
@@ -228,6 +245,7 @@ export function keelson<const TEntities extends readonly EntityLike[]>(
     },
     as,
     asSystem,
+    transaction,
     resolve: <T>(name: ServiceName<T>) => container.resolve<T>(name),
     resolveAsync: <T>(name: ServiceName<T>) => container.resolveAsync<T>(name),
     hasService: (name: string) => container.has(name),

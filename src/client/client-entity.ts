@@ -18,7 +18,7 @@ import type {
   RelationNames,
 } from "../entity/index.ts";
 import type { CallOptions } from "./client-options.ts";
-import type { ModifyOptions } from "./create-entity-calls.ts";
+import type { ModifyOptions, UpsertOptions } from "./create-entity-calls.ts";
 import type { OverTheWire, Sendable } from "./create-sender.ts";
 
 /**
@@ -67,6 +67,8 @@ export interface ClientEntity<E> {
   create(data: Sendable<InferCreate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** Changes the given fields, and leaves the rest. */
   update(id: string, data: Sendable<InferUpdate<E>>, options?: CallOptions): Promise<OverTheWire<InferRecord<E>>>;
+  /** Changes the record that has the values of a unique key, or creates it, under the rules of what it does. */
+  upsert(data: Sendable<InferCreate<E>>, options: UpsertOptions): Promise<OverTheWire<InferRecord<E>>>;
   /** On entities with versions: see {@link ModifyCall}. */
   readonly modify: IsVersioned<E> extends true ? ModifyCall<E> : never;
   delete(id: string, options?: CallOptions): Promise<void>;
@@ -135,10 +137,8 @@ type ClientWhere<E> =
 /** What to compute, as in the process. */
 type Aggregated<E> = Omit<AggregateOptions<E>, "where"> & { readonly where?: ClientWhere<E> | undefined };
 
-/** The query of a list, as in the process, and `q`. */
+/** The query of a list, as in the process. */
 export interface ClientQuery<E, I = IncludeChoice<E>, S extends InferSelect<E> = InferSelect<E>>
   extends Omit<ListOptions<E, never, S, false, I>, "where"> {
   readonly where?: ClientWhere<E> | undefined;
-  /** Text to find in any readable text field. */
-  readonly q?: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { BatchWriter, type Pending, type SendBatch } from "./client-batch.ts";
 import type { ClientActions, ClientEntity, StartedRun } from "./client-entity.ts";
 import type { CallOptions, ClientOptions, TypedApp } from "./client-options.ts";
 import { type ActionRoute, badCall, type EntityRoutes, encode, segmentOf } from "./client-routes.ts";
@@ -12,6 +13,8 @@ export type Client<TApi extends TypedApp> = {
 } & {
   /** Reports of workflows' runs. */
   readonly $runs: WorkflowRuns;
+  /** Several changes in one request, all or nothing. */
+  readonly $batch: SendBatch<TApi>;
 };
 
 /**
@@ -28,13 +31,25 @@ export function createClient<TApi extends TypedApp>(options: ClientOptions<TApi>
   const routes = options.routes as Readonly<Record<string, EntityRoutes>> | undefined;
   const client = byName((name) => createEntityClient(send, name, ownOf(routes, name)), {
     $runs: createWorkflowRuns(send),
+    $batch: batchSender(send, (name) => collectionOf(name, ownOf(routes, name))),
   });
   // Only the types know the names.
   return client as Client<TApi>;
 }
 
+function batchSender(send: Send, pathOf: (name: string) => string): object {
+  return async (write: (tx: object) => readonly Pending<unknown>[], options?: CallOptions) => {
+    const writer = new BatchWriter(pathOf);
+    const wanted = write(byName((name) => writer.entity(name), {}));
+    return await writer.send(send, wanted, options);
+  };
+}
+
+const collectionOf = (name: string, routes: EntityRoutes | undefined): string =>
+  `/${routes?.path ?? assumedSegment(name)}`;
+
 function createEntityClient(send: Send, name: string, routes: EntityRoutes | undefined): object {
-  const collection = `/${routes?.path ?? assumedSegment(name)}`;
+  const collection = collectionOf(name, routes);
   const calls = createEntityCalls(send, collection, routes?.path === undefined);
   return byName((action) => actionCall(send, collection, action, routes), calls);
 }

@@ -1,6 +1,6 @@
 import type { ClientList } from "../entity/index.ts";
 import type { CallOptions } from "./client-options.ts";
-import { badCall, segmentOf } from "./client-routes.ts";
+import { badCall, encode, segmentOf } from "./client-routes.ts";
 import { type Answer, expectJson, type Outgoing, type Send, unexpectedAnswer } from "./create-sender.ts";
 import { KeelsonClientError } from "./keelson-client-error.ts";
 import {
@@ -64,6 +64,10 @@ export function createEntityCalls(send: Send, collection: string, isAssumed: boo
       return await write({ method: "POST", path: collection, body: data, options, isAssumed });
     },
     update,
+    async upsert(data: unknown, { on, ...options }: UpsertOptions): Promise<unknown> {
+      const search = `_on=${encode([on].flat().join())}`;
+      return await write({ method: "PUT", path: collection, search, body: data, options, isAssumed });
+    },
     modify: (id: string, change: (current: never) => unknown, options?: ModifyOptions): Promise<unknown> =>
       modify({ get, update }, id, change, options),
     async delete(id: string, options?: CallOptions): Promise<void> {
@@ -103,6 +107,12 @@ function hiddenHeader(answer: Answer, name: string): KeelsonClientError {
     answer,
     `${answer.of} returned no ${name}. A page of another host reads it only if the API names it in Access-Control-Expose-Headers`,
   );
+}
+
+/** Options of `upsert`. */
+export interface UpsertOptions extends Omit<CallOptions, "ifVersion"> {
+  /** A unique field, or the fields of a unique combination. */
+  readonly on: string | readonly string[];
 }
 
 /** Options of `modify`. */

@@ -47,8 +47,10 @@ export interface ListQuery {
   readonly select?: readonly string[] | undefined;
   /** Softly deleted records, for callers who may restore them: these too, or these alone. @default left out */
   readonly deleted?: "with" | "only" | undefined;
-  /** `false` leaves the count out. @default true */
-  readonly total?: boolean | undefined;
+  /** Adds what `q` found to each record, under `_highlights`. @default false */
+  readonly highlight?: boolean | undefined;
+  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  readonly total?: boolean | "estimated" | undefined;
 }
 
 const LOGIC = new Set(["and", "or", "not", "AND", "OR", "NOT"]);
@@ -88,7 +90,7 @@ const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "l
  *   "views_gte=10&_sort=-createdAt&_limit=20"
  */
 export function serializeListQuery(query: ListQuery): string {
-  const { where, q, sort, page, limit, offset, after, include, select, deleted, total } = query;
+  const { where, q, sort, page, limit, offset, after, include, select, deleted, total, highlight } = query;
   const pairs: Pair[] = where === undefined ? [] : (wherePairs(where, "") ?? [["_where", JSON.stringify(tree(where))]]);
   const add = (name: string, value: string | number | undefined): void => {
     if (value !== undefined && value !== "") pairs.push([name, String(value)]);
@@ -102,7 +104,9 @@ export function serializeListQuery(query: ListQuery): string {
   add("include", Array.isArray(include) ? include.join(",") : include && JSON.stringify(tree(include, "include")));
   add("select", select?.join(","));
   add("_deleted", deleted);
+  if (highlight) add("_highlight", "true");
   if (total === false) add("_total", "none");
+  if (total === "estimated") add("_total", total);
   return pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
 

@@ -9,9 +9,11 @@ import {
   intKind,
   isJsonValue,
   stringKind,
+  wordsKind,
 } from "./kinds/index.ts";
 import type { ColumnType, FieldDefinition, FieldKind } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
+import { searchColumnOf } from "./search-words.ts";
 
 /** Name of the column that a belongsTo relation owns. */
 export function foreignKeyOf(name: string, relation: RelationDefinition): string {
@@ -34,9 +36,20 @@ export function blindIndexOf(name: string): string {
 
 /** The column of a field, and its blind index where the field is encrypted and searchable. */
 function fieldColumns(name: string, field: FieldDefinition, existing: boolean): ColumnDefinition[] {
-  const { kind, optional, unique, encrypted, column = name } = field;
-  if (encrypted === undefined)
-    return [Object.freeze({ name, stored: column, kind, role: "field", optional, unique, field, existing })];
+  const { kind, optional, unique, encrypted, search, column = name } = field;
+  if (encrypted === undefined) {
+    const plain = Object.freeze({
+      name,
+      stored: column,
+      kind,
+      role: "field",
+      optional,
+      unique,
+      field,
+      existing,
+    } as const);
+    return search === undefined ? [plain] : [plain, wordsColumn(name)];
+  }
   const cipher = Object.freeze({
     name,
     stored: column,
@@ -53,6 +66,13 @@ function fieldColumns(name: string, field: FieldDefinition, existing: boolean): 
     cipher,
     Object.freeze({ name: index, stored: index, kind: digest, role: "blindIndex", optional, unique, of: name }),
   ];
+}
+
+/** The column of the words of a field; empty for records from before the field was searchable. */
+function wordsColumn(field: string): ColumnDefinition {
+  const name = searchColumnOf(field);
+  const kind = wordsKind(stringKind);
+  return Object.freeze({ name, stored: name, kind, role: "words", optional: true, unique: false, of: field });
 }
 
 /** The column of a belongsTo relation. Its kind is that of the target's ids, which is known once all entities are. */
@@ -143,7 +163,7 @@ function compositeId(names: readonly string[], columns: readonly ColumnDefinitio
 /** Names of the columns that a record holds without showing them. */
 export function hiddenColumns(columns: Readonly<Record<string, ColumnDefinition>>): readonly string[] {
   const hidden = Object.values(columns).filter(
-    ({ role, field }) => role === "blindIndex" || field?.omit === true || field?.password !== undefined,
+    ({ of, field }) => of !== undefined || field?.omit === true || field?.password !== undefined,
   );
   return Object.freeze(hidden.map(({ name }) => name));
 }

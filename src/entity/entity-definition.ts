@@ -33,7 +33,7 @@ export interface CrossFieldContext {
 }
 
 /** What a column of an entity is for. */
-export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version" | "blindIndex";
+export type ColumnRole = "id" | "field" | "foreignKey" | "createdAt" | "updatedAt" | "version" | "blindIndex" | "words";
 
 /** One stored column of an entity: a field, a foreign key, or one that the framework keeps itself. */
 export interface ColumnDefinition {
@@ -52,7 +52,7 @@ export interface ColumnDefinition {
   readonly relation?: string;
   /** The columns whose values it consists of, when `role` is "id" and there is no column of its own. */
   readonly parts?: readonly ColumnDefinition[];
-  /** The encrypted field it finds values of, when `role` is "blindIndex". */
+  /** The field whose values it is made of, when `role` is "blindIndex" or "words". */
   readonly of?: string;
 }
 
@@ -80,7 +80,7 @@ export interface EntityDefinition<
   readonly relations: Readonly<Record<string, RelationDefinition>>;
   /** Stored columns in order: id, fields and foreign keys as declared, timestamps, version. */
   readonly columns: Readonly<Record<string, ColumnDefinition>>;
-  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes. */
+  /** Columns that records hold without showing them: passwords, omitted fields, blind indexes, words. */
   readonly hidden: readonly string[];
   /** The belongsTo relation that names the owner, or "id" when a record is its own owner. */
   readonly ownedBy?: string;

@@ -1,5 +1,6 @@
 import { type Bound, type FieldDefinition, type FieldKind, plainField } from "./kinds/kind.ts";
 import { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
+import type { SearchOptions } from "./search-words.ts";
 
 /** What the types know about a field's modifiers. */
 export type FieldFlag = "optional" | "default" | "hidden" | "readonly" | "restricted";
@@ -133,6 +134,11 @@ export interface StringField<F extends FieldFlag = never> extends Field<string, 
   url(): StringField<F>;
   /** Must match the pattern. */
   regex(pattern: RegExp, message?: string): StringField<F>;
+  /**
+   * `q=` finds it by its words, ranked; `weight` is how much a hit counts, compared with other fields (default 1). Needs the
+   * plugin `search`.
+   */
+  searchable(options?: SearchOptions): StringField<F>;
   /** Hashed with PBKDF2 before it is stored, never returned (spec 2.4). Iterations are 1000 · 2^cost. */
   password(options?: { cost?: number }): StringField<F | "hidden">;
 }
@@ -243,6 +249,9 @@ class FieldNode implements AnyField {
   }
   regex(regex: RegExp, message?: string): FieldNode {
     return this.#with({ patterns: Object.freeze([...this.definition.patterns, Object.freeze({ regex, message })]) });
+  }
+  searchable({ weight = 1 }: SearchOptions = {}): FieldNode {
+    return this.#with({ search: Object.freeze({ weight }) });
   }
   password(options: { cost?: number } = {}): FieldNode {
     return this.#with({ password: Object.freeze({ cost: options.cost ?? 10 }) });

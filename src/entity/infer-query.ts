@@ -187,8 +187,12 @@ export interface ListOptions<
   O = IncludeOptions<E>,
 > {
   readonly where?: InferWhere<E, H> | undefined;
-  /** `["-createdAt", "title"]` */
-  readonly sort?: readonly InferSort<E>[] | undefined;
+  /** Words to find in the `.searchable()` fields, or a text to find in any readable text field of an entity without them. */
+  readonly q?: string | undefined;
+  /** Adds `_highlights` to each record: HTML of its searchable fields, with `<mark>` around what `q` found. @default false */
+  readonly highlight?: boolean | undefined;
+  /** `["-createdAt", "title"]`; `"-_rank"`, by how well records match `q`, is the default with it */
+  readonly sort?: readonly (InferSort<E> | "_rank" | "-_rank")[] | undefined;
   /** From 1; together with `limit`. */
   readonly page?: number | undefined;
   /** Cursor of the page before (`nextCursor`). */
@@ -201,6 +205,8 @@ export interface ListOptions<
   readonly deleted?: "with" | "only" | undefined;
   /** Fields of the records; the id is always one of them. @default all */
   readonly select?: readonly S[] | undefined;
+  /** `false` leaves the count out; `"estimated"` stops counting where pages can no longer be numbered. @default true */
+  readonly total?: boolean | "estimated" | undefined;
 }
 
 /** A page of records. */

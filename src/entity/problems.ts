@@ -2,6 +2,7 @@ import { blindIndexOf, foreignKeyOf } from "./columns.ts";
 import type { AnyEntity, ColumnDefinition } from "./entity-definition.ts";
 import type { FieldDefinition, RuleObject } from "./kinds/kind.ts";
 import type { RelationDefinition } from "./relation.ts";
+import { searchColumnOf } from "./search-words.ts";
 
 type Members = readonly (readonly [string, FieldDefinition | RelationDefinition])[];
 
@@ -46,6 +47,13 @@ function fieldProblems(at: string, field: FieldDefinition): string[] {
     problems.push(`${at}: a password cannot be .unique(): equal passwords have different hashes`);
   if (field.encrypted && field.unique && !field.encrypted.searchable)
     problems.push(`${at}: .unique() on an encrypted field needs .encrypted({ searchable: true })`);
+  if (field.search !== undefined) {
+    const { weight } = field.search;
+    if (!(Number.isInteger(weight) && weight >= 1 && weight <= 1_000))
+      problems.push(`${at}: the weight of .searchable() is a whole number from 1 to 1000`);
+    if (field.encrypted ?? field.password ?? (field.omit || undefined))
+      problems.push(`${at}: .searchable() would store the words of a protected field in clear; remove one of the two`);
+  }
   if (field.unique && !field.kind.sortable) problems.push(`${at}: a ${field.kind.name} field cannot be .unique()`);
   return problems;
 }
@@ -71,7 +79,12 @@ export function isFreeName(name: string): boolean {
 
 /** Names that a member uses in records and bodies, its own first. */
 function namesOf(name: string, member: FieldDefinition | RelationDefinition): string[] {
-  if ("kind" in member) return member.encrypted?.searchable ? [name, blindIndexOf(name)] : [name];
+  if ("kind" in member)
+    return [
+      name,
+      ...(member.encrypted?.searchable ? [blindIndexOf(name)] : []),
+      ...(member.search ? [searchColumnOf(name)] : []),
+    ];
   if (member.type === "belongsTo") return [name, foreignKeyOf(name, member)];
   return member.type === "manyToMany" ? [name, `${name}Ids`] : [name];
 }
@@ -143,6 +156,10 @@ function storageProblems({ name, table, existing, columns }: AnyEntity): string[
   const problems: string[] = [];
   if (table?.schema !== undefined && !existing)
     problems.push(`${name}.table("${table.name}"): a table in another schema is made by others; add .existing()`);
+  for (const { of } of existing ? Object.values(columns).filter(({ role }) => role === "words") : [])
+    problems.push(
+      `${name}.${of}: .searchable() keeps words in a column of its own, which .existing() tables do not get`,
+    );
   if (table?.name === "") problems.push(`${name}.table(): the name of the table is empty`);
   const taken = new Map<string, string>();
   for (const column of Object.values(columns)) {

@@ -32,12 +32,13 @@ export function featuresOf(entity: AnyEntity): Feature[] {
 
 /** The features that its fields need, wherever the records come from. */
 function fieldFeatures({ name: entity, fields }: AnyEntity): Feature[] {
-  return Object.entries(fields).flatMap(([name, { password, omit, encrypted, readable, writable }]) => {
+  return Object.entries(fields).flatMap(([name, { password, omit, encrypted, search, readable, writable }]) => {
     const at = `${entity}.${name}`;
     const features: Feature[] = [];
     if (password) features.push({ name: "password", where: `${at} is .password()` });
     if (omit) features.push({ name: "omit", where: `${at} is .omit()` });
     if (encrypted) features.push({ name: "encrypted", where: `${at} is .encrypted()` });
+    if (search) features.push({ name: "search", where: `${at} is .searchable()` });
     if (readable || writable) features.push({ name: "field-rules", where: `${at} has .readable() or .writable()` });
     return features;
   });

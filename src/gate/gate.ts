@@ -54,7 +54,12 @@ export interface Records {
   as(user: User): Record<string, EntityClient<AnyEntity>>;
   /** The same without rules and masks. */
   asSystem(): Record<string, EntityClient<AnyEntity>>;
+  /** Runs work whose calls are one transaction: what it throws rolls all of them back. */
+  transaction<T>(work: (records: Callers) => Promise<T>): Promise<T>;
 }
+
+/** Access to records on behalf of callers. */
+export type Callers = Pick<Records, "as" | "asSystem">;
 
 /** What plugins may declare where there are records. */
 export const GATE_SHAPES = {
@@ -90,6 +95,15 @@ function layGate({ driver, ...options }: GateOptions, ground: Ground): Base {
     driver,
     as: (user) => clientsFor(() => ground.toPrincipal(user)),
     asSystem: () => clientsFor(() => SYSTEM),
+    transaction: (work) =>
+      ground.run(
+        () => SYSTEM,
+        (outer) =>
+          (outer as GateScope).transaction((scope) => {
+            const within = (principal: Principal) => bindClients((call) => (scope as GateScope).actAs(principal, call));
+            return work({ as: (user) => within(ground.toPrincipal(user)), asSystem: () => within(SYSTEM) });
+          }),
+      ),
   };
   container.register("gate.records", () => records);
   const defaultRules = options.defaultRules ?? {};

@@ -33,6 +33,7 @@ export {
   visitCondition,
 } from "./condition/condition.ts";
 export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
+export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";
 export { schemaFromEntities } from "./entity-schema.ts";
 export { type App, type AppOptions, createApp } from "./gate.ts";
@@ -119,8 +120,19 @@ export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
+
+<<<<<<< HEAD
+
 export { holdBriefly, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
+
+=======
+
+export { includedBytes } from "./run/execute-read.ts";
+export { orderOfSearch } from "./run/rank.ts";
+
+>>>>>>> me
+
 export { type UpsertInput, upsert } from "./run/upsert.ts";
 export {
   type Aggregate,
@@ -163,6 +175,7 @@ export {
   isRead,
   type JoinedFind,
   type Pair,
+  type Ranked,
   type ResultOf,
   type Statement,
   type Update,

@@ -33,7 +33,7 @@ describe("docs/guides/openapi.md", () => {
     await writeDocument(file);
     const written = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
     expect(Object.keys(written.paths)).toEqual([
-      "/batch",
+      "/api/batch",
       "/api/posts",
       "/api/posts/aggregate",
       "/api/posts/{id}",

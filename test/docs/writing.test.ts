@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Keelson } from "../../src/index.ts";
 import { openPage, type Page } from "../support/page.ts";
 
+type Row = Record<string, unknown>;
+
 let guide: Page;
 let api: Keelson;
 
@@ -70,6 +72,12 @@ describe("docs/guides/writing.md", () => {
 
   it("does the same in code", async () => {
     const { checkout } = await guide.load<{ checkout(): Promise<string[]> }>("checkout.ts");
-    expect(await checkout()).toEqual(["2 bolt", "2 nut"]);
+    expect(await checkout()).toEqual(["2 bolt", "2 nut", "1 screw"]);
+  });
+
+  it("sends a batch from the client", async () => {
+    const { orderAndLine } = await guide.load<{ orderAndLine(): Promise<Record<"order" | "line", Row>> }>("batch.ts");
+    const { order, line } = await orderAndLine();
+    expect([order.number, line.orderId]).toEqual(["10", order.id]);
   });
 });

@@ -18,6 +18,7 @@ const WITHOUT: Readonly<Record<string, string | "works">> = {
   "field-security": "works",
   validation: 'requires "validation"',
   versions: "works",
+  search: "works",
   query: 'requires "query"',
   relations: 'requires "relations"',
   batch: "works",

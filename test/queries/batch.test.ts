@@ -22,7 +22,7 @@ describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
   });
 
   const send = async (items: unknown, caller = shop.staff, headers = {}) => {
-    const { status, body } = await caller.request("POST", "/batch", items, headers);
+    const { status, body } = await caller.request("POST", "/api/batch", items, headers);
     return { status, body: body as Record<string, unknown> & { status: number; body: Record<string, unknown> }[] };
   };
   const order = { number: "b1", placedAt: PLACED, customerId: "ann" };
@@ -114,8 +114,8 @@ describe("a batch under limits", () => {
     await app.api.ready;
     const caller = app.as({ id: "eve", role: "staff" });
     const items = ["a", "b", "c", "d"].map((word) => ({ method: "POST", path: "/tags", body: { word } }));
-    expect((await caller.request("POST", "/batch", items.slice(0, 2))).status).toBe(200);
-    const { status, body } = await caller.request("POST", "/batch", items.slice(2));
+    expect((await caller.request("POST", "/api/batch", items.slice(0, 2))).status).toBe(200);
+    const { status, body } = await caller.request("POST", "/api/batch", items.slice(2));
     expect([status, (body as { message: string }).message]).toEqual([429, expect.stringMatching(/^Item 1: /)]);
     expect(await app.api.asSystem().tag.count()).toBe(2);
   });

@@ -44,7 +44,7 @@ describe("what JSON makes of a value", () => {
 
 describe("a client of an app", () => {
   it("has the entities of the app, and reports of runs", () => {
-    expectTypeOf<keyof Client<App>>().toEqualTypeOf<"user" | "profile" | "post" | "tag" | "$runs">();
+    expectTypeOf<keyof Client<App>>().toEqualTypeOf<"user" | "profile" | "post" | "tag" | "$runs" | "$batch">();
     expectTypeOf(client().$runs.get).returns.resolves.toEqualTypeOf<WorkflowRun>();
     // The report that the server gives, without what it keeps to itself.
     expectTypeOf<OverTheWire<Pick<RunReport, "id" | "name" | "status" | "startedAt" | "updatedAt">>>().toEqualTypeOf<

@@ -107,7 +107,7 @@ function accessOf(entity: AnyEntity, rules: EntityRules): EntityAccess {
       grantOfRules((rules[operation] ?? []).map(ruleName), { role, entity, isCreate: operation === "create" }),
     );
   const operations = Object.fromEntries(OPERATIONS.map((operation) => [operation, grantsOf(operation)]));
-  const shown = Object.values(entity.columns).filter(({ role }) => role !== "blindIndex");
+  const shown = Object.values(entity.columns).filter(({ of }) => of === undefined);
   return {
     operations: operations as EntityAccess["operations"],
     fields: Object.fromEntries(

@@ -10,7 +10,9 @@ import {
   Fold,
   idOfParts,
   isAlways,
+  matches,
   type Pair,
+  type Ranked,
   type ResultOf,
   type Row,
   type Statement,
@@ -95,15 +97,26 @@ function ownRelation(store: Store, { source, name }: ResolvedRelation): Resolved
 }
 
 function find(store: Store, statement: Find): Row[] {
-  const { entity: given, where, select, sort, limit, offset = 0, perParent, bytes, counted } = statement;
+  const { entity: given, where, select, sort, rank, limit, offset = 0, perParent, bytes, counted } = statement;
   const entity = ownEntity(store, given);
   const columns = selectedColumns(entity, select);
-  const rows = sortRows(entity, filterRows(store, entity, where), sort);
+  const rows = sortRows(entity, filterRows(store, entity, where), sort, rank && ranksOf(rank));
   const kept = perParent === undefined ? rows : firstOfEach(rows, perParent);
   const page = kept.slice(offset, limit === undefined ? undefined : offset + limit);
   const read = select === undefined ? counted : new Set(columns.filter((name) => counted?.has(name) !== false));
   const fitting = bytes === undefined ? page.length : bytes.take(page.map((row) => countedBytes(row, read)));
   return page.slice(0, fitting).map((row) => copyRow(row, columns));
+}
+
+/** What the conditions that a row meets count together. */
+function ranksOf(rank: readonly Ranked[]): (row: Row) => number {
+  const known = new Map<Row, number>();
+  return (row) => {
+    const sum =
+      known.get(row) ?? rank.reduce((so, { where, weight }) => so + (matches(where, row, () => []) ? weight : 0), 0);
+    known.set(row, sum);
+    return sum;
+  };
 }
 
 /** The first rows for each value of a column. */

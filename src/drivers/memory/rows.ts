@@ -3,6 +3,7 @@ import {
   askedOfStored,
   type Condition,
   matches,
+  RANK,
   type RelatedRows,
   type Row,
   type SortKey,
@@ -120,14 +121,25 @@ export function holdsForNew(store: Store, condition: Condition, row: Row): boole
 }
 
 /** Puts rows into an order, the same as the databases': null is the smallest value. @throws BadRequestError */
-export function sortRows(entity: AnyEntity, rows: Row[], sort: readonly SortKey[] | undefined): Row[] {
+export function sortRows(
+  entity: AnyEntity,
+  rows: Row[],
+  sort: readonly SortKey[] | undefined,
+  rankOf?: (row: Row) => number,
+): Row[] {
   const keys = totalOrder(sort).map(({ field, direction }) => {
+    if (field === RANK && rankOf !== undefined) return { field, kind: undefined, sign: direction === "desc" ? -1 : 1 };
     const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
     if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
     return { field, kind: column.kind, sign: direction === "desc" ? -1 : 1 };
   });
   return rows.sort((first, second) => {
     for (const { field, kind, sign } of keys) {
+      if (kind === undefined) {
+        const difference = (rankOf?.(first) ?? 0) - (rankOf?.(second) ?? 0);
+        if (difference !== 0) return difference * sign;
+        continue;
+      }
       const a = first[field];
       const b = second[field];
       const order = a === null || b === null ? Number(b === null) - Number(a === null) : kind.compare(a, b);

@@ -1,4 +1,4 @@
-import { EQUALITY_OPERATORS, type FieldKind } from "./kind.ts";
+import { EQUALITY_OPERATORS, type FieldKind, TEXT_OPERATORS } from "./kind.ts";
 import { compareText } from "./string.ts";
 
 const TEXT = { scalar: "String", native: { postgresql: "Text", mysql: "MediumText" } } as const;
@@ -18,6 +18,18 @@ export function encryptedKind(kind: FieldKind): FieldKind {
     accepts: (value): value is unknown => typeof value === "string" || kind.accepts(value),
     compare: (a, b) => (typeof a === "string" && typeof b === "string" ? compareText(a, b) : kind.compare(a, b)),
   });
+}
+
+/** The kind of the words of a searchable field: text of any length that is compared by its beginnings. */
+export function wordsKind(text: FieldKind<string>): FieldKind {
+  return Object.freeze({
+    ...text,
+    name: "words",
+    column: TEXT,
+    operators: TEXT_OPERATORS,
+    sortable: false,
+    searchable: false,
+  }) as FieldKind;
 }
 
 /** A kind as it is stored for its blind index: 43 characters of base64url, equality only. */

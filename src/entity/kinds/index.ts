@@ -1,6 +1,6 @@
 export { composeId, compositeIdKind, idParts } from "./composite-id.ts";
 export { datetimeKind } from "./datetime.ts";
-export { blindIndexKind, encryptedKind } from "./encrypted.ts";
+export { blindIndexKind, encryptedKind, wordsKind } from "./encrypted.ts";
 export { bigintKind, decimalKind, MOST_DIGITS } from "./exact-numbers.ts";
 export { idKindOf } from "./ids.ts";
 export { isJsonValue, jsonKind } from "./json.ts";

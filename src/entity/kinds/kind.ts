@@ -165,6 +165,8 @@ export interface FieldDefinition {
   readonly omit: boolean;
   readonly password?: { readonly cost: number };
   readonly encrypted?: { readonly searchable: boolean };
+  /** Its words are searched, and hits count so much. */
+  readonly search?: { readonly weight: number };
   /** The former name of its column. */
   readonly renamedFrom?: string;
   /** The name of its column. @default the field's */

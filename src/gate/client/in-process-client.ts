@@ -22,6 +22,7 @@ import type { OperationScope } from "../operation/operation-scope.ts";
 import type { Route } from "../operation/route.ts";
 import { presentGroups } from "../record/present-groups.ts";
 import { presentSettled } from "../record/serialize.ts";
+import { orderOfSearch } from "../run/rank.ts";
 import { versionIs } from "../run/take-precondition.ts";
 import { upsert } from "../run/upsert.ts";
 import { includeTree, sortKey } from "./include-tree.ts";
@@ -132,7 +133,7 @@ function createEntityClient(entity: AnyEntity, within: WithinScope, actions: rea
     async list(options: ListOptions = {}) {
       checkOptions("list", options, LIST_OPTIONS);
       return await within(async (scope) => {
-        const query = { ...listQuery(options, scope), total: true };
+        const query = { ...listQuery(entity, options, scope), total: options.total ?? true };
         scope.state.shown?.noteCount(entity);
         const { records, total, nextCursor } = await scope.run({ kind: "list", entity, query });
         const data = await presentSettled(records, scope, false);
@@ -201,7 +202,7 @@ function caller(within: WithinScope, call: NonNullable<Route["call"]>): (...args
 }
 
 const GET_OPTIONS = ["include", "select", "deleted"] as const;
-const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", ...GET_OPTIONS] as const;
+const LIST_OPTIONS = ["where", "sort", "page", "limit", "after", "total", "q", "highlight", ...GET_OPTIONS] as const;
 const AGGREGATE_OPTIONS = [
   ...["where", "deleted", "group", "count", "sum", "avg", "min", "max", "having", "sort", "limit", "offset", "zone"],
 ] as const;
@@ -224,7 +225,7 @@ function checkOptions(method: string, options: unknown, known: readonly string[]
   }
 }
 
-function listQuery(options: ListOptions, scope: OperationScope): OperationQuery {
+function listQuery(entity: AnyEntity, options: ListOptions, scope: OperationScope): OperationQuery {
   const { pageSize, maxPageSize, maxOffset } = scope.app.limits;
   const limit = options.limit ?? pageSize;
   const page = options.page ?? 1;
@@ -233,8 +234,10 @@ function listQuery(options: ListOptions, scope: OperationScope): OperationQuery 
   if (!Number.isInteger(page) || page < 1 || (page - 1) * limit > maxOffset)
     throw new BadRequestError("page is out of range; use after to go on");
   return {
+    sort: orderOfSearch(entity, { search: options.q, sort: options.sort?.map(sortKey) }),
     where: options.where,
-    sort: options.sort?.map(sortKey),
+    search: options.q,
+    highlight: options.highlight,
     limit,
     // Only for `page`: over `limits.pageBytes`, a page with an offset is refused; any other is cut and has a cursor.
     offset: options.after === undefined && options.page !== undefined ? (page - 1) * limit : undefined,

@@ -20,6 +20,7 @@ import {
   type Test,
   type Where,
 } from "./condition.ts";
+import { hasWords, SEARCH } from "./search.ts";
 
 type Logic = "AND" | "OR" | "NOT";
 
@@ -186,6 +187,7 @@ function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unkno
 
 function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: string, operand: unknown): Condition {
   if (operand === undefined) refuse(entity, `"${column.name}" is undefined; leave it out, or use null`);
+  if (name === SEARCH && column.field?.search !== undefined) return hasWords(entity, column, operand);
   const operator = name as Operator;
   if (!column.kind.operators.has(operator) && !(operator === "eq" && operand === null))
     refuse(entity, `"${column.name}" does not take the operator "${name}"`);

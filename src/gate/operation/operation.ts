@@ -57,6 +57,13 @@ export interface AggregateQuery {
 /** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */
 export interface OperationQuery {
   where?: Where | undefined;
+  /**
+   * Text to search for: words of `.searchable()` fields, or a part of any text where an entity has no such field. Lists are
+   * ordered by rank, unless they name an order.
+   */
+  search?: string | undefined;
+  /** Adds to each record of a list where its words were found. @default false */
+  highlight?: boolean | undefined;
   sort?: readonly SortKey[] | undefined;
   limit?: number | undefined;
   /** At most so many records for each value of a field: the first ones. A driver may return more of them. */
@@ -68,8 +75,8 @@ export interface OperationQuery {
   position?: readonly unknown[] | undefined;
   include?: IncludeTree | undefined;
   select?: readonly string[] | undefined;
-  /** Whether to count all matching records. @default false */
-  total?: boolean | undefined;
+  /** Whether to count all matching records; `"estimated"` counts no further than pages can be numbered. @default false */
+  total?: boolean | "estimated" | undefined;
   /** What a count computes besides; its result is in `groups`. */
   aggregate?: AggregateQuery | undefined;
   /** Softly deleted records: left out, included, or returned alone. @default left out */

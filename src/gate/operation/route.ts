@@ -34,6 +34,7 @@ export interface RouteInput extends Omit<KernelRouteInput, "handler"> {
 
 /** A registered route, printable. */
 export interface Route extends RouteInput {
+  readonly inApi: boolean;
   /** Id of the plugin that added it. */
   readonly plugin: string;
 }

@@ -1,6 +1,15 @@
 import { v7 } from "uuid";
 import { type Access, type AnyEntity, type EntityModel, reachesOwnKind } from "../../entity/index.ts";
-import type { Clock, Hook, HookRegistry, Limits, Logger, RequestTracer, ServiceSource } from "../../kernel/index.ts";
+import type {
+  Clock,
+  Hook,
+  HookRegistry,
+  Limits,
+  Logger,
+  Principal,
+  RequestTracer,
+  ServiceSource,
+} from "../../kernel/index.ts";
 import type { EntityRef, Row } from "../condition/condition.ts";
 import { entityName, foundEntity } from "../statement/define-driver.ts";
 import type { Driver } from "../statement/driver.ts";
@@ -89,6 +98,8 @@ export interface GateScope extends OperationScope {
    * scope outside all transactions, because a finished transaction runs no more statements.
    */
   whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void>;
+  /** Runs work on behalf of another caller, in the same transaction when there is one. */
+  actAs<T>(principal: Principal, work: (scope: OperationScope) => Promise<T>): Promise<T>;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { compileWhere } from "../condition/compile-where.ts";
 import type { Row } from "../condition/condition.ts";
 import { matchesAlone, needsOnly } from "../condition/matches.ts";
+import { HIGHLIGHTS, isSearchable } from "../condition/search.ts";
 import type { FieldMask, RowAccess } from "../operation/mask.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
 import { entityOfRecord, knownOf, noteShown } from "./tag-record.ts";
@@ -169,10 +170,10 @@ const shapes = new WeakMap<FieldMask, RecordShape>();
 /** The last one: the records of a list come one after the other. */
 let last: { readonly mask: FieldMask; readonly shape: RecordShape } | undefined;
 
-/** Columns and relations that a mask shows, in declared order; computed once per mask. */
 /** Under which key a record has the number of its related records, by relation. */
 export const COUNTS = "_count";
 
+/** Columns and relations that a mask shows, in declared order; computed once per mask. */
 function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
   if (last?.mask === mask && last.shape.entity === entity) return last.shape;
   let shape = shapes.get(mask);
@@ -194,9 +195,10 @@ function shapeOf(entity: AnyEntity, mask: FieldMask): RecordShape {
 }
 
 /** What a record may have besides its columns: related records, and how many there are. */
-function namesOfRelated({ relations }: AnyEntity): readonly string[] {
-  const isMany = ({ type }: (typeof relations)[string]): boolean => type === "hasMany" || type === "manyToMany";
-  return [...Object.keys(relations), ...(Object.values(relations).some(isMany) ? [COUNTS] : [])];
+function namesOfRelated(entity: AnyEntity): readonly string[] {
+  const isMany = ({ type }: AnyEntity["relations"][string]): boolean => type === "hasMany" || type === "manyToMany";
+  const counts = Object.values(entity.relations).some(isMany) ? [COUNTS] : [];
+  return [...Object.keys(entity.relations), ...counts, ...(isSearchable(entity) ? [HIGHLIGHTS] : [])];
 }
 
 /** What a Keelson error says, with every record in it masked for the caller; undefined for any other error. */

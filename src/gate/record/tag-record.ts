@@ -161,10 +161,10 @@ function inForm({ kind }: ColumnDefinition, value: unknown): unknown {
   return found?.ok === true ? found.value : value;
 }
 
-function valueOfNew({ role, field, optional }: ColumnDefinition, now: Date, { ids }: RowSources): unknown {
+function valueOfNew({ role, field, optional, of }: ColumnDefinition, now: Date, { ids }: RowSources): unknown {
   if (role === "id") return ids.next();
   if (role === "createdAt" || role === "updatedAt") return now;
-  if (role === "blindIndex") return undefined; // made of the value it finds
+  if (of !== undefined) return undefined; // made of the value of another one
   if (field?.filledBy !== undefined) return undefined;
   return (field && newDefault(field)) ?? (optional ? null : undefined);
 }

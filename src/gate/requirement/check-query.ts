@@ -9,6 +9,7 @@ import {
   quantifiersOf,
 } from "../condition/compile-where.ts";
 import type { Condition, Where } from "../condition/condition.ts";
+import { isRanked, RANK, searchWhere } from "../condition/search.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import {
   type Decision,
@@ -44,13 +45,21 @@ function unaskable(scope: OperationScope, entity: AnyEntity, name: string, known
  * @throws BadRequestError
  */
 export function checkQuery(operation: Operation, bounded = false): OperationQuery | Promise<OperationQuery> {
-  const { entity, scope, query } = operation;
+  const { entity, scope } = operation;
+  const query = searching(operation);
   if (!bounded && query.where !== undefined) checkWhereShape(query.where, mostParts(scope.app.limits));
   // Rights come first: an error about an operator or a value would reveal that the field exists.
   const decisions = decisionsOf(scope, entity, query.where);
   return decisions instanceof Promise
-    ? decisions.then((known) => checked(operation, known, bounded))
-    : checked(operation, decisions, bounded);
+    ? decisions.then((known) => checked(operation, query, known, bounded))
+    : checked(operation, query, decisions, bounded);
+}
+
+/** A query whose condition has what it searches for, in the fields that the caller may filter on. */
+function searching({ entity, scope, query }: Operation): OperationQuery {
+  if (query.search === undefined) return query;
+  const mask = scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
+  return { ...query, where: allPresent(query.where, searchWhere(entity, query.search, mask?.filterable)) };
 }
 
 /** Far more than the conditions that the limits allow can have, with all their values. */
@@ -58,11 +67,17 @@ function mostParts({ conditions, inValues, maxPageSize }: Limits): number {
   return conditions * (8 + Math.max(inValues, maxPageSize));
 }
 
-function checked({ entity, scope, query }: Operation, decisions: Decisions, bounded: boolean): OperationQuery {
+function checked(
+  { entity, scope, kind }: Operation,
+  query: OperationQuery,
+  decisions: Decisions,
+  bounded: boolean,
+): OperationQuery {
   const mask = scope.access.mask(entity);
   const where = checkedWhere(scope, entity, query, decisions, bounded);
   for (const { field } of query.sort ?? [])
-    if (!mask.sortable.has(field)) throw unaskable(scope, entity, field, mask.sortable);
+    if (!mask.sortable.has(field) && !(field === RANK && kind === "list" && isRanked(entity, query)))
+      throw unaskable(scope, entity, field, mask.sortable);
   for (const name of query.select ?? []) if (!mask.readable.has(name)) throw unknownField(entity, name, mask.readable);
   if (query.include !== undefined) checkInclude(scope, entity, query.include);
   return where === undefined ? query : { ...query, where };
@@ -134,7 +149,9 @@ function narrowing(scope: OperationScope, decisions: Decisions): AskingRights {
 }
 
 /** The same for the system, which may filter on everything: only related records that exist count. */
-export async function narrowQuery({ entity, scope, query }: Operation): Promise<OperationQuery> {
+export async function narrowQuery(operation: Operation): Promise<OperationQuery> {
+  const { entity, scope } = operation;
+  const query = searching(operation);
   const decisions = await decisionsOf(scope, entity, query.where);
   if (decisions.size === 0) return query;
   return { ...query, where: compileWhere(scope.app.model, entity, query.where, narrowing(scope, decisions)) };

@@ -1,7 +1,8 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError, runHooks } from "../../kernel/index.ts";
 import { allOf, allPresent, compileWhere } from "../condition/compile-where.ts";
-import { and, type Row } from "../condition/condition.ts";
+import { and, type Row, type Where } from "../condition/condition.ts";
+import { RANK } from "../condition/search.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import { conditionUpTo, type MutableOperation } from "../operation/new-operation.ts";
 import type { Operation, OperationQuery } from "../operation/operation.ts";
@@ -12,46 +13,72 @@ import { isWhere, observe } from "../requirement/passes.ts";
 import { missingOrDenied, recordDenied } from "../requirement/unmatched.ts";
 import { ByteBudget, countedBytes, LARGE, mostBytes } from "../statement/byte-budget.ts";
 import type { SortKey } from "../statement/driver.ts";
-import { decodeCursor, encodeCursor, keysetCondition, totalOrder } from "../statement/keyset.ts";
+import {
+  decodeCursor,
+  decodeOffset,
+  encodeCursor,
+  encodeOffset,
+  keysetCondition,
+  totalOrder,
+} from "../statement/keyset.ts";
 import type { Find } from "../statement/statement.ts";
 import { aggregate } from "./execute-aggregate.ts";
+import { rankOf } from "./rank.ts";
 
 /** One page, and with it the number of all matching records when requested. */
 export async function runList(operation: MutableOperation): Promise<void> {
   const { entity, query, decision, scope } = operation;
   const order = totalOrder(query.sort, entity);
   const where = allPresent(query.where, decision.predicate, conditionUpTo(operation.requirements, "denied"));
-  const after = query.after === undefined ? query.position : decodeCursor(entity, order, query.after);
+  const { pageSize, maxOffset } = scope.app.limits;
+  const ranked = order.some(({ field }) => field === RANK) ? query.search : undefined;
+  const after =
+    query.after === undefined || ranked !== undefined ? query.position : decodeCursor(entity, order, query.after);
   const position = after && keysetCondition(entity, order, after);
-  const limit = query.limit ?? scope.app.limits.pageSize;
+  const offset =
+    ranked === undefined || query.after === undefined ? query.offset : decodeOffset(order, query.after, maxOffset);
+  const limit = query.limit ?? pageSize;
   const bytes = operation.bytes ?? ownBytes(operation, limit);
-  const mask = bytes === undefined || scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
+  const mask = scope.principal.kind === "system" ? undefined : scope.access.mask(entity);
+  const bounding = bytes === undefined ? undefined : mask;
   const find: Find = {
     kind: "find",
     entity,
     where: compileWhere(scope.app.model, entity, allPresent(where, position)),
     sort: order,
+    rank: ranked === undefined ? undefined : rankOf(entity, ranked, mask),
     limit,
-    offset: query.offset,
+    offset,
     perParent: query.perParent,
-    select: columnsToFetch(entity, query, order, mask),
+    select: columnsToFetch(entity, query, order, bounding),
     textMoments: query.textMoments,
     joins: joinsOf(operation, scope.store),
     bytes,
-    counted: mask && countedOf(mask),
+    counted: bounding && countedOf(bounding),
   };
-  const page = mask && isTold(mask, find) ? readInPortions(operation, mask, find) : scope.store.execute(find);
-  if (query.total) [operation.records, operation.total] = await Promise.all([page, scope.store.count(entity, where)]);
+  const page =
+    bounding && isTold(bounding, find) ? readInPortions(operation, bounding, find) : scope.store.execute(find);
+  if (query.total) [operation.records] = await Promise.all([page, countAll(operation, where)]);
   else operation.records = await page;
   const last = operation.records.at(-1);
   const isCut = bytes?.isCut === true;
   if (last !== undefined && (operation.records.length === limit || isCut))
-    operation.nextCursor = encodeCursor(order, last);
+    operation.nextCursor =
+      ranked === undefined ? encodeCursor(order, last) : encodeOffset(order, (offset ?? 0) + operation.records.length);
   // Pages with an offset would skip the records that were left out.
   if (isCut && operation.bytes === undefined && (query.offset !== undefined || operation.nextCursor === undefined))
     throw new BadRequestError(
       `The page would have more than ${scope.app.limits.pageBytes} bytes; ask for fewer records, for fewer fields with "select", or for pages that begin after a cursor ("_after").`,
     );
+}
+
+/** Counts the records of all pages; when the number need not be exact, as far as pages can be numbered. */
+async function countAll(operation: MutableOperation, given: Where | undefined): Promise<void> {
+  const { entity, query, scope } = operation;
+  const most = query.total === "estimated" ? scope.app.limits.maxOffset : undefined;
+  const where = compileWhere(scope.app.model, entity, given);
+  operation.total = await scope.store.execute({ kind: "count", entity, where, most });
+  if (most !== undefined) operation.total = Math.min(operation.total, most);
 }
 
 /** What counts for the bytes of a page: the fields that all records show. How many fit must not depend on others. */
@@ -91,9 +118,21 @@ async function readInPortions(operation: MutableOperation, mask: FieldMask, find
     page.push(...found);
     const last = found.at(-1);
     if (last === undefined || bytes.isCut || !portion.isCut || page.length >= limit) return page;
-    const values = sort.map(({ field }) => last[field] ?? null);
-    const where = and([find.where, keysetCondition(entity, sort, values)]);
-    next = { ...next, where, offset: undefined, limit: Math.min(limit - page.length, found.length * GROWTH) };
+    const rest =
+      find.rank === undefined
+        ? {
+            where: and([
+              find.where,
+              keysetCondition(
+                entity,
+                sort,
+                sort.map(({ field }) => last[field] ?? null),
+              ),
+            ]),
+            offset: undefined,
+          }
+        : { offset: (find.offset ?? 0) + page.length };
+    next = { ...next, ...rest, limit: Math.min(limit - page.length, found.length * GROWTH) };
   }
 }
 
@@ -192,7 +231,11 @@ function columnsToFetch(
   mask?: FieldMask,
 ): readonly string[] | undefined {
   if (query.select === undefined) return mask && withoutUnseen(entity, mask);
-  const columns = new Set(["id", ...query.select, ...order.map((key) => key.field)]);
+  const columns = new Set([
+    "id",
+    ...query.select,
+    ...order.map(({ field }) => field).filter((field) => field !== RANK),
+  ]);
   for (const name of Object.keys(query.include ?? {})) {
     const key = Object.values(entity.columns).find((column) => column.relation === name);
     if (key !== undefined) columns.add(key.name);

@@ -122,13 +122,17 @@ export class RequestScope implements GateScope {
     return tracer === undefined ? work() : tracer.operation(input, work);
   }
 
-  async asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
-    const init: ScopeInit = { principal: SYSTEM, requestId: this.requestId };
-    const system = new RequestScope(this.runtime, init, { bare: this.#bare, open: this.#open, isLate: this.#isLate });
+  asSystem<T>(work: (scope: OperationScope) => Promise<T>): Promise<T> {
+    return this.actAs(SYSTEM, work);
+  }
+
+  async actAs<T>(principal: Principal, work: (scope: OperationScope) => Promise<T>): Promise<T> {
+    const init: ScopeInit = { principal, requestId: this.requestId };
+    const other = new RequestScope(this.runtime, init, { bare: this.#bare, open: this.#open, isLate: this.#isLate });
     try {
-      return await work(system);
+      return await work(other);
     } finally {
-      await system.close();
+      await other.close();
     }
   }
 

@@ -56,6 +56,22 @@ export function decodeCursor(entity: AnyEntity, order: readonly SortKey[], curso
   });
 }
 
+/** The position of a record in an order that depends on the query, such as a rank: how many come before it. */
+export function encodeOffset(order: readonly SortKey[], offset: number): string {
+  return Buffer.from(JSON.stringify([signature(order), offset])).toString("base64url");
+}
+
+/** @param most records that may be skipped @throws BadRequestError */
+export function decodeOffset(order: readonly SortKey[], cursor: string, most: number): number {
+  const values = readJson(cursor);
+  const offset: unknown = Array.isArray(values) && values[0] === signature(order) ? values[1] : undefined;
+  if (!Number.isInteger(offset) || (offset as number) < 0)
+    throw new BadRequestError("The cursor does not belong to this list; start again without it");
+  if ((offset as number) > most)
+    throw new BadRequestError(`A search shows its first ${most} records; search for more words`);
+  return offset as number;
+}
+
 function readJson(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));

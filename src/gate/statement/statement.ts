@@ -22,6 +22,8 @@ export interface Find {
    * besides is left out. @default any number
    */
   readonly perParent?: { readonly column: string; readonly limit: number } | undefined;
+  /** What the key `_rank` of the order counts: the weights of the conditions that a record meets. @default no such key */
+  readonly rank?: readonly Ranked[] | undefined;
   /**
    * Bytes that the records may have. Records that do not fit are not read: the driver asks `take` how many fit, which also
    * notes that some were left out. A driver that ignores it holds as many bytes in memory as the records have.
@@ -47,6 +49,12 @@ export interface Find {
   readonly lock?: boolean | "delete" | undefined;
 }
 
+/** What a condition that a record meets counts for its rank. */
+export interface Ranked {
+  readonly where: Condition;
+  readonly weight: number;
+}
+
 /** A belongsTo relation whose record is read along: each row has it, or null, under the relation's name. */
 export interface JoinedFind {
   readonly relation: ResolvedRelation;
@@ -59,6 +67,8 @@ export interface Count {
   readonly kind: "count";
   readonly entity: AnyEntity;
   readonly where: Condition;
+  /** Where counting may stop; a driver that ignores it goes on. @default at the end */
+  readonly most?: number | undefined;
 }
 
 /** Stores complete records, ids included: all or nothing. */

@@ -42,7 +42,7 @@ const KERNEL: DeclarationShapes = {
     early: "boolean",
     readsBody: "string",
   },
-  route: { entity: "object", action: "string", timeout: "number" },
+  route: { entity: "object", inApi: "boolean", action: "string", timeout: "number" },
 };
 
 /** The kernel's shapes, with those of its base. */

@@ -52,8 +52,10 @@ export class Reply {
 /** A route as the kernel knows it. */
 export interface KernelRouteInput {
   readonly method: string;
-  /** Pattern such as `/films/:id`; under the API prefix when `entity` is set, from the root otherwise. */
+  /** Pattern such as `/films/:id`; see `inApi`. */
   readonly path: string;
+  /** Whether the path is below the API prefix, rather than from the root. @default whether it has an entity */
+  readonly inApi?: boolean | undefined;
   /** Handles the requests of the route. */
   handler(context: KernelRouteContext): unknown;
   readonly entity?: Resource | undefined;
@@ -73,6 +75,7 @@ export interface KernelRouteInput {
 
 /** A registered route, printable. */
 export interface KernelRoute extends KernelRouteInput {
+  readonly inApi: boolean;
   /** Id of the plugin that added it. */
   readonly plugin: string;
 }

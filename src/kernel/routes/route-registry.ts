@@ -18,7 +18,7 @@ export class RouteRegistry {
   readonly #routes: KernelRoute[] = [];
   /** By method and path with parameters unnamed, to find collisions. */
   readonly #owners = new Map<string, KernelRoute>();
-  readonly #entityRouter = createRouter<KernelRoute>();
+  readonly #apiRouter = createRouter<KernelRoute>();
   readonly #rootRouter = createRouter<KernelRoute>();
   readonly #problem: (sentence: string) => void;
 
@@ -32,7 +32,7 @@ export class RouteRegistry {
     return this.#routes.map((route) =>
       Object.freeze({
         method: route.method,
-        path: route.entity === undefined ? route.path : this.#prefix + route.path,
+        path: route.inApi ? this.#prefix + route.path : route.path,
         entity: route.entity?.name,
         action: route.action,
         rules: route.rules ?? rulesOf(route),
@@ -50,8 +50,8 @@ export class RouteRegistry {
   add(plugin: string, input: KernelRouteInput): void {
     const method = input.method.toUpperCase();
     const at = `route ${method} ${input.path} of plugin "${plugin}"`;
-    const root = input.entity === undefined ? "" : this.#prefix;
-    const shape = `${method} ${root}${input.path.replace(/:[^/]+/g, ":")}`;
+    const inApi = input.inApi ?? input.entity !== undefined;
+    const shape = `${method} ${inApi ? this.#prefix : ""}${input.path.replace(/:[^/]+/g, ":")}`;
     const owner = this.#owners.get(shape);
     if (!METHOD.test(method) || !PATH.test(input.path)) {
       this.#problem(`${at}: not a method and a path such as /things/:id`);
@@ -63,18 +63,18 @@ export class RouteRegistry {
       this.#problem(`${at} collides with ${owner.method} ${owner.path} (${owner.action}) of plugin "${owner.plugin}"`);
       return;
     }
-    const route: KernelRoute = Object.freeze({ ...input, method, plugin });
+    const route: KernelRoute = Object.freeze({ ...input, inApi, method, plugin });
     this.#routes.push(route);
     this.#owners.set(shape, route);
-    addRoute(input.entity === undefined ? this.#rootRouter : this.#entityRouter, method, input.path, route);
+    addRoute(inApi ? this.#apiRouter : this.#rootRouter, method, input.path, route);
   }
 
-  /** Finds the route of a path: entity routes below the API prefix, others from the root. `undefined`: no such path. */
+  /** Finds the route of a path: below the API prefix first, then from the root. `undefined`: no such path. */
   find(method: string, path: string, base: string | undefined): RouteMatch | undefined {
     const inner = base === undefined ? this.#below(path) : path;
     const wanted = method === "HEAD" ? "GET" : method;
     return (
-      (inner === undefined ? undefined : this.#look(this.#entityRouter, wanted, inner)) ??
+      (inner === undefined ? undefined : this.#look(this.#apiRouter, wanted, inner)) ??
       this.#look(this.#rootRouter, wanted, path)
     );
   }

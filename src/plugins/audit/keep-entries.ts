@@ -11,7 +11,7 @@ interface Change {
 }
 
 /** Columns that every write changes, and columns that only help to find values. They are not part of a change. */
-const SILENT: ReadonlySet<ColumnDefinition["role"]> = new Set(["id", "updatedAt", "version", "blindIndex"]);
+const SILENT: ReadonlySet<ColumnDefinition["role"]> = new Set(["id", "updatedAt", "version", "blindIndex", "words"]);
 
 /**
  * The change of a record; null on a side where it did not exist. It does not depend on the caller: of password, omitted

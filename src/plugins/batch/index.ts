@@ -42,6 +42,7 @@ export function batch(options: BatchOptions = {}): Plugin {
       routes.add({
         method: "POST",
         path: "/batch",
+        inApi: true,
         action: "batch",
         rules: ["everyone"],
         describe: () => DESCRIPTION,
@@ -78,9 +79,10 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
       );
       scope.state.precondition = undefined; // each item says what it expects
       const response = await context.dispatch(requestOf(context, resolved), scope, assertChange);
-      left -= typeof response.body === "string" ? Buffer.byteLength(response.body) : 0;
+      const answer = answerOf(response);
+      left -= answer.bytes;
       if (left < 0) throw new BadRequestError(`The answers would have more than ${pageBytes} bytes; send fewer items`);
-      answers.push(answerOf(response));
+      answers.push(answer.shown);
     } catch (error) {
       if (isKeelsonError(error) && error.status < 500) error.message = `Item ${index}: ${error.message}`;
       throw error;
@@ -120,14 +122,21 @@ function requestOf({ request, root }: RouteContext, { method, path, body, header
 
 const SHOWN = ["etag", "location", "x-ignored-fields"];
 
-function answerOf({ status, headers, body }: KernelResponse): Answer {
-  if (body !== null && typeof body !== "string")
+function answerOf({ status, headers, body }: KernelResponse): { readonly bytes: number; readonly shown: Answer } {
+  const isJson = /^application\/json\b/.test(String(headers["content-type"] ?? ""));
+  if (body !== null && !(isJson && (typeof body === "string" || body instanceof Uint8Array)))
     throw new BadRequestError("An answer that is not JSON cannot be part of a batch");
   const shown = Object.entries(headers).filter(([name]) => SHOWN.includes(name));
   return {
-    status,
-    headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
-    body: body === null ? null : JSON.parse(body),
+    bytes: body === null ? 0 : Buffer.byteLength(body as string | Uint8Array),
+    shown: {
+      status,
+      headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
+      body:
+        body === null
+          ? null
+          : JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body as Uint8Array)),
+    },
   };
 }
 

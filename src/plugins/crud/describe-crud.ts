@@ -14,6 +14,7 @@ const json = (schema: JsonSchema): ContentDescription => ({ "application/json": 
 const IGNORED = Object.freeze({ "X-Ignored-Fields": "Fields that were sent, and that the caller may not write." });
 const LISTED = Object.freeze({
   "X-Total-Count": "How many records there are on all pages.",
+  "X-Total-Relation": "`gte` when an estimated total stopped counting: there may be more records.",
   Link: "Where the first, previous, next and last page are (RFC 8288).",
   "X-Next-Cursor": "What `_after` takes for the next page.",
 });

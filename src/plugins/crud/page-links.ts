@@ -12,9 +12,15 @@ const EACH_UNSAFE = new RegExp(UNSAFE, "gu");
 export function listHeaders(context: RouteContext, path: string, operation: Operation): Record<string, string> {
   const headers: Record<string, string> = {};
   if (operation.total !== undefined) headers["x-total-count"] = String(operation.total);
+  if (isAtLeast(operation)) headers["x-total-relation"] = "gte";
   if (operation.nextCursor !== undefined) headers["x-next-cursor"] = operation.nextCursor;
   headers.link = pageLinks(context, path, operation);
   return headers;
+}
+
+/** Whether there may be more records than an estimated total says. */
+function isAtLeast({ query, total, scope }: Operation): boolean {
+  return query.total === "estimated" && total === scope.app.limits.maxOffset;
 }
 
 function pageLinks(context: RouteContext, path: string, operation: Operation): string {
@@ -37,12 +43,12 @@ function pageLinks(context: RouteContext, path: string, operation: Operation): s
     return links.join(", ");
   }
   if (offset > 0) add("prev", at(Math.max(0, offset - limit)));
-  if (total === undefined ? nextCursor !== undefined : offset + limit < total) {
+  if (total === undefined || isAtLeast(operation) ? nextCursor !== undefined : offset + limit < total) {
     const next = offset + limit;
     if (reachable(next, scope)) add("next", at(next));
     else if (nextCursor !== undefined) add("next", further(nextCursor));
   }
-  if (total !== undefined) {
+  if (total !== undefined && !isAtLeast(operation)) {
     const last = (offset % limit) + Math.max(0, Math.ceil((total - (offset % limit)) / limit) - 1) * limit;
     if (reachable(last, scope)) add("last", at(last));
   }

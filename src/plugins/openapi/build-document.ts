@@ -161,7 +161,7 @@ async function describeAll(
     const owner = pascalCase(route.entity?.name ?? route.plugin);
     const operation = describeOperation(route, operationIdOf(route, described.operationId, taken), parts);
     operations.push({
-      path: (route.entity === undefined ? base : prefix) + route.path.replaceAll(/:([^/]+)/g, "{$1}"),
+      path: (route.inApi ? prefix : base) + route.path.replaceAll(/:([^/]+)/g, "{$1}"),
       method: route.method.toLowerCase(),
       owner,
       operation,

@@ -46,6 +46,7 @@ function fieldSuggestion({ table, mask }: Subject, name: string, prefix: string,
 /** Conditions of a query, and how many records it asks for by id, when it does. */
 interface Conditions {
   readonly where: Where | undefined;
+  readonly search: string | undefined;
   readonly ids: number | undefined;
 }
 
@@ -119,14 +120,11 @@ export function readConditions(reading: Reading): Conditions {
   parts.push(...relatedWheres(related));
   const tree = readTree(reading, () => count++);
   if (tree !== undefined) parts.push(tree);
-  const search = readSearch(reading);
-  if (search !== undefined) {
-    count++;
-    parts.push(search);
-  }
+  const search = single(reading, "q");
+  if (search !== undefined) count++;
   if (count > reading.limits.conditions)
     addProblem(reading, "", `A query takes at most ${reading.limits.conditions} conditions.`);
-  return { where: parts.length === 0 ? undefined : allOf(...parts), ids };
+  return { where: parts.length === 0 ? undefined : allOf(...parts), search, ids };
 }
 
 /** Whether a condition on `id` lists records. */
@@ -201,14 +199,6 @@ function readFilter(reading: Reading, name: string, filter: Filter, texts: reado
   if (operand.ok) return { [column.name]: { [operator]: operand.value } };
   addProblem(reading, name, `"${name}" ${operand.message}.`);
   return undefined;
-}
-
-/** `q`: any of the texts the caller may filter on contains it. Without such a text nothing does. */
-function readSearch(reading: Reading): Where | undefined {
-  const text = single(reading, "q");
-  if (text === undefined) return undefined;
-  const columns = reading.table.searchable.filter((name) => reading.mask.filterable.has(name));
-  return { OR: columns.map((name) => ({ [name]: { like: text } })) };
 }
 
 /**

@@ -1,8 +1,16 @@
 import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
-import type { OperationScope, ParameterDescription, QueryPart } from "../../gate/index.ts";
+import { isSearchable, type OperationScope, type ParameterDescription, type QueryPart } from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { describeAggregate } from "./aggregate-query.ts";
-import { DELETED, type Filter, includable, type QueryTable, type Subject, targetsOf } from "./query-table.ts";
+import {
+  DELETED,
+  type Filter,
+  HIGHLIGHT,
+  includable,
+  type QueryTable,
+  type Subject,
+  targetsOf,
+} from "./query-table.ts";
 import { WHERE } from "./where-tree.ts";
 
 const TEXT: JsonSchema = { type: "string" };
@@ -34,6 +42,7 @@ export async function describeQuery(
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
     ...(parts.has("sort") ? order(asked) : []),
     ...(parts.has("page") ? page(scope.app.limits) : []),
+    ...(parts.has("page") && isSearchable(table.entity) ? [HIGHLIGHT_PARAMETER] : []),
     ...(parts.has("shape") ? await included(asked) : []),
     ...(parts.has("shape") || parts.has("select") ? [selected(asked)] : []),
   ];
@@ -56,6 +65,12 @@ const DELETED_PARAMETER: ParameterDescription = {
   description: "Shows softly deleted records, too, or nothing but these: those that the caller may restore.",
 };
 
+const HIGHLIGHT_PARAMETER: ParameterDescription = {
+  name: HIGHLIGHT,
+  schema: { enum: ["true", "false"], default: "false" },
+  description: "Adds `_highlights` to each record: HTML of its fields with `<mark>` around what `q` found.",
+};
+
 const WHERE_PARAMETER: ParameterDescription = {
   name: WHERE,
   schema: TEXT,
@@ -65,13 +80,17 @@ const WHERE_PARAMETER: ParameterDescription = {
 
 async function filters({ table, mask, scope, tables }: Asked): Promise<ParameterDescription[]> {
   const targets = await targetsOf(table.relations.keys(), table, scope, tables);
-  const searchable = table.searchable.filter((name) => mask.filterable.has(name));
+  const hasWords = isSearchable(table.entity);
+  const searchable = table.searchable.filter(
+    (name) => mask.filterable.has(name) && (!hasWords || table.entity.fields[name]?.search !== undefined),
+  );
+  const finds = hasWords ? "Words to find in" : "Text to find in";
   return [
     ...describeConditions({ table, mask }, "", scope.app.limits),
     ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.app.limits)),
     ...(searchable.length === 0
       ? []
-      : [{ name: "q", schema: TEXT, description: `Text that ${searchable.join(" or ")} contains.` }]),
+      : [{ name: "q", schema: TEXT, description: `${finds} ${searchable.join(" or ")}.` }]),
     WHERE_PARAMETER,
   ];
 }
@@ -109,8 +128,9 @@ function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
     { name: "_after", schema: TEXT, description: "The `X-Next-Cursor` of the page before, in place of `_page`." },
     {
       name: "_total",
-      schema: { enum: ["none"] },
-      description: "Leaves `X-Total-Count` out, and the work of counting.",
+      schema: { enum: ["exact", "estimated", "none"], default: "exact" },
+      description:
+        "Whether `X-Total-Count` is exact, stops where pages can no longer be numbered, or is left out with the work of counting.",
     },
   ];
 }

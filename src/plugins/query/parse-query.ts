@@ -2,11 +2,14 @@ import type { AnyEntity, EntityModel } from "../../entity/index.ts";
 import {
   explainRemote,
   type IncludeTree,
+  isSearchable,
   type OperationQuery,
   type OperationScope,
+  orderOfSearch,
   type ParseQuery,
   type QueryParser,
   type QueryPart,
+  RANK,
   type SortKey,
 } from "../../gate/index.ts";
 import {
@@ -24,6 +27,7 @@ import {
   addProblem,
   compileQueryTable,
   DELETED,
+  HIGHLIGHT,
   includable,
   items,
   MOST_LEVELS,
@@ -40,7 +44,7 @@ import { parseTree, WHERE } from "./where-tree.ts";
 const CONTROLS: Readonly<Record<QueryPart, readonly string[]>> = {
   filter: ["q", WHERE, DELETED],
   sort: ["_sort", "_order"],
-  page: ["_page", "_limit", "_start", "_end", "_after", "_total"],
+  page: ["_page", "_limit", "_start", "_end", "_after", "_total", HIGHLIGHT],
   shape: ["include", "_embed", "select"],
   select: ["select"],
   deleted: [DELETED],
@@ -93,14 +97,18 @@ function createParse(
   }
 
   function build(reading: Reading, include: () => IncludeTree | undefined): OperationQuery {
-    const { where, ids } = readConditions(reading);
+    const { where, search, ids } = readConditions(reading);
     const deleted = readDeleted(reading);
     const query: OperationQuery = aggregates
-      ? { where, aggregate: readAggregate(reading), deleted }
+      ? { where, search, aggregate: readAggregate(reading), deleted }
       : {
           where,
-          sort: readSort(reading),
+          ...(search === undefined ? {} : { search }),
+          sort: paged
+            ? orderOfSearch(reading.table.entity, { search, sort: readSort(reading, search) })
+            : readSort(reading),
           ...(paged ? readPage(reading, ids) : {}),
+          ...(paged && readHighlight(reading) ? { highlight: true } : {}),
           deleted,
           include: include(),
           select: readSelect(reading),
@@ -152,7 +160,7 @@ function conditionsNamed(parameters: QueryParameters): readonly Named[] {
 }
 
 /** Reads the order: `_sort=a,-b`, or `_sort=a,b&_order=asc,desc` as json-server has it. */
-function readSort(reading: Reading): readonly SortKey[] | undefined {
+function readSort(reading: Reading, search?: string): readonly SortKey[] | undefined {
   const text = single(reading, "_sort");
   const orders = readOrders(reading);
   if (text === undefined) {
@@ -168,7 +176,8 @@ function readSort(reading: Reading): readonly SortKey[] | undefined {
   for (const [index, item] of names.entries()) {
     const minus = item.startsWith("-");
     const field = minus ? item.slice(1) : item;
-    if (!reading.mask.sortable.has(field)) addProblem(reading, "_sort", unknownKey(reading, field));
+    const isRank = field === RANK && search !== undefined && isSearchable(reading.table.entity);
+    if (!isRank && !reading.mask.sortable.has(field)) addProblem(reading, "_sort", unknownKey(reading, field));
     else if (keys.some((key) => key.field === field)) addProblem(reading, "_sort", `"_sort" names "${field}" twice.`);
     else if (minus && orders !== undefined)
       addProblem(reading, "_sort", `Say the direction of "${field}" with "-" or with "_order", not both.`);
@@ -245,10 +254,19 @@ function whole(reading: Reading, name: string, least: number): number | undefine
   return undefined;
 }
 
-function readTotal(reading: Reading): boolean {
-  const total = single(reading, "_total");
-  if (total !== undefined && total !== "none") addProblem(reading, "_total", '"_total" takes the value none only.');
-  return total === undefined;
+function readTotal(reading: Reading): OperationQuery["total"] {
+  const total = single(reading, "_total") ?? "exact";
+  if (total === "estimated") return total;
+  if (total !== "none" && total !== "exact")
+    addProblem(reading, "_total", '"_total" takes the values exact, estimated and none.');
+  return total !== "none";
+}
+
+function readHighlight(reading: Reading): boolean {
+  const word = single(reading, HIGHLIGHT);
+  if (word !== undefined && word !== "true" && word !== "false")
+    addProblem(reading, HIGHLIGHT, `"${HIGHLIGHT}" takes true and false.`);
+  return word === "true";
 }
 
 /** Reads whether records that are softly deleted are asked for, too, or nothing but these. */

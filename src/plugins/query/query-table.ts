@@ -28,6 +28,9 @@ export interface QueryTable {
 /** The parameter for deleted records; it means nothing on entities without soft deletion. */
 export const DELETED = "_deleted";
 
+/** The parameter that adds what a search found. */
+export const HIGHLIGHT = "_highlight";
+
 /** Operators that have a suffix; `eq` is the bare name. */
 export const SUFFIXES: readonly Operator[] = OPERATORS.filter((operator) => operator !== "eq");
 

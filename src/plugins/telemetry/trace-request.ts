@@ -19,8 +19,8 @@ export interface TracedRequest {
 }
 
 /** The pattern of a route's path, as callers see it. */
-export function patternOf({ entity, path }: Route, base: string | undefined, apiPrefix: string): string {
-  return (base ?? (entity === undefined ? "" : apiPrefix)) + path;
+export function patternOf({ inApi, path }: Route, base: string | undefined, apiPrefix: string): string {
+  return (base ?? (inApi ? apiPrefix : "")) + path;
 }
 
 /**

@@ -68,7 +68,7 @@ describe("the document of an app with another engine for rules", () => {
       "get /api/notes/aggregate",
       "get /api/notes/{id}",
       "get /open",
-      "post /batch",
+      "post /api/batch",
     ]);
     expect(paths["/api/notes"]?.get?.security).toEqual([{}, { bearer: [] }]);
   });
@@ -83,9 +83,9 @@ describe("the document of an app with another engine for rules", () => {
       "get /open",
       "get /secret",
       "patch /api/notes/{id}",
+      "post /api/batch",
       "post /api/notes",
       "post /api/notes/stamp",
-      "post /batch",
       "put /api/notes",
       "put /api/notes/{id}",
     ]);

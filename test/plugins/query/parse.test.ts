@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryDriver } from "../../../src/drivers/memory/index.ts";
-import { type AnyEntity, entity, int, isKeelsonError, string } from "../../../src/entity/index.ts";
+import { type AnyEntity, entity, isKeelsonError, string } from "../../../src/entity/index.ts";
 import type { OperationQuery, QueryPart } from "../../../src/gate/index.ts";
 import { createPlugin, type Plugin } from "../../../src/gate/index.ts";
 import { DEFAULT_LIMITS } from "../../../src/kernel/index.ts";
@@ -238,19 +238,10 @@ describe("conditions through a relation", () => {
 });
 
 describe("q", () => {
-  it("looks into every text the caller may filter on, and leaves words and keys alone", async () => {
-    expect(await where("q=x")).toEqual({
-      OR: [{ title: { like: "x" } }, { title_like: { like: "x" } }, { body: { like: "x" } }, { secret: { like: "x" } }],
-    });
-    const read = await parserFor([hide("post", "secret", "body")]);
-    expect((await read("q=x")).where).toEqual({ OR: [{ title: { like: "x" } }, { title_like: { like: "x" } }] });
-  });
-
-  it("matches nothing when there is no such text", async () => {
-    const count = entity("tally", { n: int }).build();
-    const kernel = createFakeKernel().withEntities(count).withDriver(memoryDriver());
-    const read = createQueryParser(kernel.model).reads(["filter"]);
-    expect((await read("q=x", kernel.model.get("tally") as AnyEntity, kernel.scope())).where).toEqual({ OR: [] });
+  it("is what the gate searches for, besides the conditions", async () => {
+    const read = await parserFor([]);
+    expect(await read("q=x&title=y")).toMatchObject({ search: "x", where: { title: { eq: "y" } } });
+    expect(await read("title=y")).not.toHaveProperty("search");
   });
 
   it("is ignored when empty and refused twice", async () => {
@@ -342,7 +333,7 @@ describe("pages", () => {
     ["_page=2&_start=1", '"_page" and "_start" cannot be combined.'],
     ["_after=x&_page=2", '"_after" and "_page" cannot be combined.'],
     ["_start=1&_end=2&_limit=1", '"_end" and "_limit" cannot be combined.'],
-    ["_total=exact", '"_total" takes the value none only.'],
+    ["_total=all", '"_total" takes the values exact, estimated and none.'],
     ["_limit=1&_limit=2", '"_limit" is given more than once.'],
     ["_perPage=2", 'Unknown parameter "_perPage".'],
   ])("refuse %s", async (search, message) => {

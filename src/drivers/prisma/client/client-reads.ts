@@ -6,6 +6,7 @@ import {
   type Find,
   keysetCondition,
   mostRowBytes,
+  RANK,
   type Row,
   type SortKey,
   soleId,
@@ -73,9 +74,14 @@ function selection({ entity, columns }: ClientPlan, select: readonly string[] | 
   return Object.fromEntries(select.map((name) => [name, true]));
 }
 
+/** Prisma's client cannot order by a rank. */
+function withoutRank(sort: readonly SortKey[] | undefined): readonly SortKey[] | undefined {
+  return sort?.filter(({ field }) => field !== RANK);
+}
+
 /** An order in Prisma's words. @param namesNulls whether the place of nulls is spelled out; elsewhere null is the smallest value */
 function toPrismaSort(entity: AnyEntity, sort: readonly SortKey[] | undefined, namesNulls: boolean): Args[] {
-  return orderOf(entity, sort).map(({ field, direction }) => {
+  return orderOf(entity, withoutRank(sort)).map(({ field, direction }) => {
     if (!namesNulls || entity.columns[field]?.optional !== true) return { [field]: direction };
     return { [field]: { sort: direction, nulls: direction === "asc" ? "first" : "last" } };
   });
@@ -152,14 +158,17 @@ function countBytes(rows: Row[], { bytes, counted }: Find): Row[] {
 }
 
 /** How many records match. */
-export async function countRows(session: ClientSession, { entity, where: condition }: Count): Promise<number> {
+export async function countRows(
+  session: ClientSession,
+  { entity, where: condition, most: take }: Count,
+): Promise<number> {
   const open = session.connection();
   const plan = open.planOf(entity);
   return session.read({ model: entity.name, operation: "count" }, async (client) => {
     const where = await prismaWhere(open, client, plan.entity, condition);
     const api = modelApi(client, plan);
     try {
-      return await api.count({ where });
+      return await api.count({ where, take });
     } catch (error) {
       if (!isTooLong(error)) throw error;
       return (await api.findMany({ where, select: { id: true } })).length;

@@ -1,6 +1,7 @@
 import type { ColumnType, SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import type { Pool, PoolConfig, QueryResult } from "pg";
 import type { EntityModel } from "../../../entity/index.ts";
+import { isSearchable } from "../../../gate/index.ts";
 import { columnsQuery, LIVE_SUFFIX, liveUniqueNames, tableNames, toCatalog } from "../../sql/index.ts";
 import { ENGINE_PACKAGES } from "./schema-engine.ts";
 import type { Foreign, Tables } from "./sync-schema.ts";
@@ -51,7 +52,10 @@ export async function postgresTables(
       return toCatalog((await pool.query<unknown[]>({ text, values: [schema], rowMode: "array" })).rows);
     },
     run: async (statement) => void (await pool.query(statement)),
-    preparations: () => dropStaleIndexes(pool, schema, ours, liveUniqueNames(model)),
+    preparations: async () => [
+      ...(await missingExtensions(pool, model)),
+      ...(await dropStaleIndexes(pool, schema, ours, liveUniqueNames(model))),
+    ],
     async atomically(work, keep = true) {
       // The lock comes first, so that the transaction sees what its previous holder wrote; one snapshot from start to end, or
       // else the engine could see a table that another program creates after the foreign ones were listed, and drop it.
@@ -137,6 +141,13 @@ export async function markTables(pool: Queries, schema: string, ours: readonly s
     [schema, ours, MARK],
   );
   for (const { sql } of rows) await pool.query(sql);
+}
+
+/** Statements for what the indexes of searchable fields take. */
+async function missingExtensions(pool: Pool, model: EntityModel): Promise<readonly string[]> {
+  if (!model.entities.some(isSearchable)) return [];
+  const { rowCount } = await pool.query("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'");
+  return rowCount === 0 ? ["CREATE EXTENSION IF NOT EXISTS pg_trgm"] : [];
 }
 
 /**

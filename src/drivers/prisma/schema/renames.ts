@@ -6,6 +6,7 @@ import {
   type EntityModel,
   type Provider,
   type ResolvedRelation,
+  searchColumnOf,
 } from "../../../entity/index.ts";
 import { type Catalog, linkTable, managedLinks, shortName, tableNames } from "../../sql/index.ts";
 import {
@@ -61,9 +62,9 @@ function entityRename({ name, renamedFrom }: AnyEntity, catalog: Catalog, { rena
 /** Former names of a column; a key is named after its relation, unless it has its own name. */
 function formerColumns(entity: AnyEntity, { role, field, of, relation }: ColumnDefinition): readonly string[] {
   if (role === "field") return field?.renamedFrom === undefined ? [] : [field.renamedFrom];
-  if (role === "blindIndex") {
-    const from = entity.fields[of as string]?.renamedFrom;
-    return from === undefined ? [] : [blindIndexOf(from)];
+  if (of !== undefined) {
+    const from = entity.fields[of]?.renamedFrom;
+    return from === undefined ? [] : [role === "words" ? searchColumnOf(from) : blindIndexOf(from)];
   }
   const from = role === "foreignKey" ? entity.relations[relation as string]?.renamedFrom : undefined;
   return from === undefined ? [] : [`${from}Id`, from];

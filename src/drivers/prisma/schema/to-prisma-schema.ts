@@ -225,6 +225,11 @@ function inOrderOf(names: readonly string[]): (a: RelationField, b: RelationFiel
 /** MySQL indexes the beginning of a text only; this much is what a whole VARCHAR(255) takes. */
 const INDEXED_LENGTH = 255;
 
+/** Columns of words, which PostgreSQL finds by the trigrams in them. */
+function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
+  return Object.values(columns).filter(({ role }) => role === "words");
+}
+
 function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: Provider): string[] {
   // A unique index is one for look-ups too, unless records that the database has to find are missing from it.
   const isIndexed = (name: string): boolean => unique.has(name) && liveUnique(entity, [name], provider) === undefined;
@@ -238,6 +243,9 @@ function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: 
     }),
     ...[...entity.indexes, ...keys.map(({ name }) => [name])].map(
       (list) => `  @@index([${list.map(indexed).join(", ")}])`,
+    ),
+    ...(provider === "postgresql" ? wordsColumns(entity) : []).map(
+      ({ name }) => `  @@index([${name}(ops: raw("gin_trgm_ops"))], type: Gin)`,
     ),
   ];
   return [...new Set(lines)];

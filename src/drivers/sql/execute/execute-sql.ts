@@ -55,7 +55,7 @@ export function sqlExecutor(session: SqlSession, transaction: DriverPort["transa
       case "find":
         return find(statement);
       case "count":
-        return countRows(session, open.entityOf(statement.entity), statement.where);
+        return countRows(session, open.entityOf(statement.entity), statement);
       case "aggregate":
         return aggregateRows(session, run as Execute, statement);
       case "insert":

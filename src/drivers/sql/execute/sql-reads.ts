@@ -1,5 +1,14 @@
 import { type AnyEntity, type ColumnDefinition, idParts } from "../../../entity/index.ts";
-import { type ByteBudget, type Condition, compare, type Find, looksAt, type Row, soleId } from "../../../gate/index.ts";
+import {
+  type ByteBudget,
+  type Condition,
+  type Count,
+  compare,
+  type Find,
+  looksAt,
+  type Row,
+  soleId,
+} from "../../../gate/index.ts";
 import { codecOf } from "../condition/column-codec.ts";
 import { joinsOf } from "../fast/joins.ts";
 import { byId, sharedReads } from "../fast/shared-reads.ts";
@@ -32,12 +41,12 @@ export function sqlFind(session: SqlSession, fast: Fast): (find: Find) => Promis
     const isOne = limit === 1 && offset === 0 && joins === undefined && selection.names.includes("id");
     const single = isOne && oneById !== undefined ? byId(condition) : undefined;
     if (single !== undefined) return oneById?.(entity, selection, single) as Promise<Row[]>;
-    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort);
+    const order = sort === undefined && soleId(condition) !== undefined ? undefined : orderOf(entity, sort, find.rank);
     if (limit === 0) return [];
     const along = joins && joinsOf(open, joins, find.textMoments);
     const inline = bytes && inlineOf(selection, limit, bytes, counted);
     const perParent = isComposite(entity) ? undefined : find.perParent;
-    const wanted = { condition, along, order, limit, offset, perParent, inline };
+    const wanted = { condition, along, order, rank: find.rank, limit, offset, perParent, inline };
     const statement = selectQuery(open, entity, selection, wanted);
     return session.read({ model: entity.name, operation: "find" }, async (client) => {
       let found: Rows = await client.queryRaw(statement);
@@ -87,8 +96,12 @@ function unchanged({ columns }: AnyEntity, id: string): Encoded {
 }
 
 /** How many records match. */
-export function countRows(session: SqlSession, entity: AnyEntity, condition: Condition): Promise<number> {
-  const query = countQuery(session.connection(), entity, condition);
+export function countRows(
+  session: SqlSession,
+  entity: AnyEntity,
+  count: Omit<Count, "kind" | "entity">,
+): Promise<number> {
+  const query = countQuery(session.connection(), entity, count);
   return session.read({ model: entity.name, operation: "count" }, async (client) =>
     Number((await client.queryRaw(query)).rows[0]?.[0]),
   );

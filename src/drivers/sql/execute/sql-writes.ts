@@ -153,7 +153,7 @@ export function updateRows(session: SqlSession, entity: AnyEntity, condition: Co
   const given = encodeRow(entity, data, open.dialect);
   const statement = { model: entity.name, operation: "update" };
   if (given.size === 0) {
-    const query = countQuery(open, entity, condition);
+    const query = countQuery(open, entity, { where: condition });
     return session.write(statement, async (client) => Number((await client.queryRaw(query)).rows[0]?.[0]));
   }
   const query = updateQuery(open, entity, condition, given);
@@ -174,7 +174,7 @@ function naming<T>(
 ): Promise<T> {
   const open = session.connection();
   const count = (target: AnyEntity, ids: readonly unknown[]): Promise<number> =>
-    countRows(session, open.entityOf(target), compare(target.columns.id as ColumnDefinition, "in", ids));
+    countRows(session, open.entityOf(target), { where: compare(target.columns.id as ColumnDefinition, "in", ids) });
   return namingDangling({ model: open.model, entity, rows, count }, work);
 }
 

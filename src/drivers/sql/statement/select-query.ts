@@ -4,8 +4,10 @@ import {
   ALWAYS,
   and,
   type Condition,
+  type Count,
   compare,
   type Find,
+  RANK,
   type Row,
   type SortKey,
   totalOrder,
@@ -57,6 +59,7 @@ export interface RowsWanted {
   readonly order?: readonly SortKey[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
+  readonly rank?: Find["rank"];
   /** Only the first rows for each value of a column. */
   readonly perParent?: Find["perParent"];
   /** What is read of long values. @default all of them */
@@ -86,9 +89,14 @@ export function selectionOf(
 }
 
 /** An order that is total by ending with the id. @throws BadRequestError for anything but a sortable column */
-export function orderOf(entity: AnyEntity, sort: readonly SortKey[] | undefined): readonly SortKey[] {
+export function orderOf(
+  entity: AnyEntity,
+  sort: readonly SortKey[] | undefined,
+  rank?: Find["rank"],
+): readonly SortKey[] {
   const order = totalOrder(sort);
   for (const { field } of order) {
+    if (field === RANK && rank !== undefined) continue;
     const column = Object.hasOwn(entity.columns, field) ? entity.columns[field] : undefined;
     if (column?.kind.sortable !== true) throw new BadRequestError(`${entity.name} cannot be sorted by "${field}"`);
   }
@@ -102,16 +110,19 @@ export function selectQuery(
   selection: Selection,
   wanted: RowsWanted,
 ): NamedQuery {
-  const { condition, along, order = [], limit, offset = 0, perParent, inline, lock = false } = wanted;
+  const { condition, along, order = [], rank = [], limit, offset = 0, perParent, inline, lock = false } = wanted;
   const values: unknown[] = [];
   const alongShape = along?.shape(builder.provider, values) ?? "";
   const where = conditionShape(condition, builder.provider, values);
   const isCut = offset > 0;
   const page = `${limit === undefined ? "" : "l"}${isCut ? "o" : ""}`;
   const sorted = order.map(({ field, direction }) => `${direction}.${field}`).join();
+  const weights = rank
+    .map(({ where: of, weight }) => `${conditionShape(of, builder.provider, values)}${weight}`)
+    .join("+");
   if (limit !== undefined) values.push(limit);
   if (isCut) values.push(offset);
-  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
+  const shape = `select ${entity.name} ${selection.key} ${where} ${sorted} ${weights} ${page} ${alongShape}${inline === undefined ? "" : `${inline.most} ${inline.columns}`}${lock ? `lock ${lock}` : ""}${perParent === undefined ? "" : `${perParent.limit} of each ${perParent.column}`}`;
   return statements.get(shape, () => writeSelect(builder, entity, selection.names, wanted)).query(values);
 }
 
@@ -119,7 +130,7 @@ function writeSelect(
   builder: SqlBuilder,
   entity: AnyEntity,
   names: readonly string[],
-  { condition, along, order = [], limit, offset = 0, perParent, inline, lock = false }: RowsWanted,
+  { condition, along, order = [], rank = [], limit, offset = 0, perParent, inline, lock = false }: RowsWanted,
 ): CompiledQuery {
   const { db, sql, provider } = builder;
   const slots = new Slots();
@@ -136,7 +147,9 @@ function writeSelect(
   if (along !== undefined) query = along.add(query, conditions);
   if (inline !== undefined) query = query.select(sizeOfLong(builder, entity, inline));
   const matching = conditions.build(condition, entity.name);
-  const ordered = orderBy(builder, entity, order);
+  const ordered = orderBy(builder, entity, order, () =>
+    sumOf(builder, rank, (of) => conditions.build(of, entity.name)),
+  );
   query = query.where(
     perParent === undefined ? matching : firstOfEach(builder, entity, { matching, ordered, perParent }),
   );
@@ -152,16 +165,33 @@ function writeSelect(
 }
 
 /** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
-function orderBy({ sql, provider }: SqlBuilder, entity: AnyEntity, order: readonly SortKey[]): RawBuilder<unknown>[] {
+function orderBy(
+  { sql, provider }: SqlBuilder,
+  entity: AnyEntity,
+  order: readonly SortKey[],
+  rank: () => RawBuilder<number>,
+): RawBuilder<unknown>[] {
   const keys = order.flatMap(({ field, direction }) => {
+    if (field === RANK) return [{ field, direction }];
     const { parts } = entity.columns[field] as ColumnDefinition;
     return parts === undefined ? [{ field, direction }] : parts.map(({ name }) => ({ field: name, direction }));
   });
   return keys.map(({ field, direction }) => {
+    if (field === RANK) return sql`${rank()} ${sql.raw(direction)}`;
     const isNullable = provider === "postgresql" && entity.columns[field]?.optional === true;
     const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
     return sql`${sql.id(entity.name, storedName(entity, field))} ${sql.raw(direction + nulls)}`;
   });
+}
+
+/** The weights of the conditions that a row meets, added up. */
+function sumOf(
+  { sql }: SqlBuilder,
+  rank: NonNullable<Find["rank"]>,
+  build: (condition: Condition) => RawBuilder<boolean>,
+): RawBuilder<number> {
+  const parts = rank.map(({ where, weight }) => sql`case when ${build(where)} then ${sql.lit(weight)} else 0 end`);
+  return parts.length === 0 ? sql<number>`0 + 0` : sql<number>`${sql.join(parts, sql` + `)}`;
 }
 
 /** The condition that a row is among the first ones that match, of those with its value in a column. */
@@ -227,17 +257,18 @@ export function selectByIdQuery(
 export function countQuery(
   { builder, statements }: SqlConnection,
   entity: AnyEntity,
-  condition: Condition,
+  { where: condition, most }: Omit<Count, "kind" | "entity">,
 ): NamedQuery {
   const values: unknown[] = [];
-  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)}`;
+  const shape = `count ${entity.name} ${conditionShape(condition, builder.provider, values)} ${most ?? ""}`;
   const write = (): CompiledQuery => {
     const { db, sql } = builder;
-    return db
-      .selectFrom(sourceOf(entity))
-      .select(sql<number>`count(*)`.as("count"))
-      .where(new ConditionBuilder(builder, new Slots()).build(condition, entity.name))
-      .compile();
+    const matching = new ConditionBuilder(builder, new Slots()).build(condition, entity.name);
+    const rows = db.selectFrom(sourceOf(entity)).where(matching);
+    const count = sql<number>`count(*)`.as("count");
+    if (most === undefined) return rows.select(count).compile();
+    const first = rows.select(sql<number>`1`.as("one")).limit(sql<number>`${sql.lit(most)}`);
+    return db.selectFrom(first.as("first")).select(count).compile();
   };
   return statements.get(shape, write).query(values);
 }

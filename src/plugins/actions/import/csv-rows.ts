@@ -93,9 +93,9 @@ function cellReaders(scope: OperationScope, entity: AnyEntity): ReadonlyMap<stri
   for (const [name, { type }] of Object.entries(entity.relations))
     if (type === "manyToMany") readers.set(`${name}Ids`, (cell, refuse) => readJson(cell ?? "", jsonDepth, refuse));
   for (const column of Object.values(entity.columns)) {
-    const { name, role } = column;
+    const { name, role, of } = column;
     const isShown = scope.principal.kind === "system" || readable.has(name) || writable.has(name);
-    if (role !== "blindIndex" && (isShown || role === "id")) readers.set(name, cellReader(column, jsonDepth));
+    if (of === undefined && (isShown || role === "id")) readers.set(name, cellReader(column, jsonDepth));
   }
   return readers;
 }

@@ -214,7 +214,7 @@ export function deleteEntityStep(...given: readonly unknown[]): Step {
   });
 }
 
-/** Blind indexes are made anew with the values they find. */
-function withoutIndexes(data: Row, columns: Readonly<Record<string, { readonly role: string }>>): Row {
-  return Object.fromEntries(Object.entries(data).filter(([name]) => columns[name]?.role !== "blindIndex"));
+/** Blind indexes and words are made anew of the values they find. */
+function withoutIndexes(data: Row, columns: Readonly<Record<string, { readonly of?: string | undefined }>>): Row {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => columns[name]?.of === undefined));
 }

@@ -1,0 +1,52 @@
+/** What a text is searched by: a weight for its hits. */
+export interface SearchOptions {
+  /** How much a hit counts, compared with other fields. @default 1 */
+  readonly weight?: number | undefined;
+}
+
+/** Name of the column that holds the words of a searchable field. */
+export function searchColumnOf(name: string): string {
+  return `${name}Words`;
+}
+
+/** Characters of a text that are searched, and of one of its words. */
+const MOST_CHARACTERS = 100_000;
+const LONGEST_WORD = 64;
+
+/** Letters that have no accent to take away. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+const ONE_OF_THEM = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
+/** Scripts without spaces between words: each character is one. */
+const UNSPACED =
+  /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}])/gu;
+
+/** A text without upper case and accents. */
+export function foldText(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase()
+    .replace(ONE_OF_THEM, (letter) => LETTERS[letter] as string);
+}
+
+/** The words of a text, folded, each once, in their order. */
+export function wordsOf(text: string): readonly string[] {
+  const spaced = foldText(text.slice(0, MOST_CHARACTERS)).replace(UNSPACED, " $1 ");
+  const words = spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  return [...new Set(words.map((word) => [...word].slice(0, LONGEST_WORD).join("")))];
+}
+
+/** The words as their column holds them: each has a space before and after it, so that a pattern finds its beginning. */
+export function storedWords(text: unknown): string | null {
+  return typeof text === "string" ? ` ${wordsOf(text).join(" ")} ` : null;
+}

@@ -1,0 +1,30 @@
+import type { AnyEntity } from "../../entity/index.ts";
+import { compare } from "../condition/condition.ts";
+import { begins, isRanked, RANK, searchedFields, wordsAsked, wordsColumn } from "../condition/search.ts";
+import type { FieldMask } from "../operation/mask.ts";
+import type { OperationQuery } from "../operation/operation.ts";
+import type { SortKey } from "../statement/driver.ts";
+import type { Ranked } from "../statement/statement.ts";
+
+/**
+ * How well a record matches a search: for each word and each field that has it, the field's weight; twice where the word is
+ * whole. Fields that only some records show do not count.
+ */
+export function rankOf(entity: AnyEntity, text: string, mask: FieldMask | undefined): readonly Ranked[] {
+  const fields = searchedFields(entity, mask?.filterable).filter(
+    ({ name }) => mask?.readablePerRow?.has(name) !== true,
+  );
+  return fields.flatMap(({ name, field }) => {
+    const column = wordsColumn(entity, name);
+    const weight = field?.search?.weight ?? 1;
+    return wordsAsked(text).flatMap((word) => [
+      { where: begins(column, word), weight },
+      { where: compare(column, "like", ` ${word} `), weight },
+    ]);
+  });
+}
+
+/** The order of a list: by rank where it searches and names no order. */
+export function orderOfSearch(entity: AnyEntity, { search, sort }: OperationQuery): readonly SortKey[] | undefined {
+  return sort === undefined && isRanked(entity, { search }) ? [{ field: RANK, direction: "desc" }] : sort;
+}

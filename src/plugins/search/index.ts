@@ -1,0 +1,110 @@
+// search: the words of `.searchable()` fields are kept beside them, so that `q=` finds records by their words on any
+// database, ranked.
+import { type AnyEntity, type ColumnDefinition, storedWords } from "../../entity/index.ts";
+import {
+  and,
+  compare,
+  createPlugin,
+  type Driver,
+  isSearchable,
+  not,
+  type OperationKind,
+  type Plugin,
+  type PluginContext,
+  type Row,
+  withMiddleware,
+} from "../../gate/index.ts";
+import { describeError } from "../../kernel/index.ts";
+import { addHighlights } from "./highlights.ts";
+
+// Hooks: operation:join (what was found). No options, no services.
+
+/** Keeps the words of searchable fields, also of records from before their field was searchable. */
+export function search(): Plugin {
+  return createPlugin<{ isClosing: boolean; filling?: Promise<void> | undefined }>({
+    id: "search",
+    version: "1.0.0",
+    after: ["schema"], // which makes the columns
+    setup({ hooks }) {
+      const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean => kind === "list" && isSearchable(entity);
+      hooks.on("operation:join", addHighlights, { appliesTo });
+      return { isClosing: false };
+    },
+    wrapDriver: (driver, { entities }) => (entities.entities.some(isSearchable) ? keepingWords(driver) : driver),
+    async start(context, state) {
+      const left: WordsOf[] = [];
+      for (const one of allWords(context)) if (!(await fill(context, one))) left.push(one);
+      state.filling = fillAll(context, left, () => state.isClosing);
+    },
+    async closing(_context, state) {
+      state.isClosing = true;
+      await state.filling;
+    },
+  });
+}
+
+function keepingWords(driver: Driver): Driver {
+  return withMiddleware(driver, (statement, next) => {
+    if (statement.kind === "insert")
+      return next({ ...statement, rows: statement.rows.map((row) => withWords(statement.entity, row)) });
+    if (statement.kind === "update") return next({ ...statement, data: withWords(statement.entity, statement.data) });
+    return next(statement);
+  });
+}
+
+function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
+  return Object.values(columns).filter(({ role }) => role === "words");
+}
+
+/** The words of the fields that data has. */
+function withWords(entity: AnyEntity, data: Row): Row {
+  const columns = wordsColumns(entity).filter(({ of }) => data[of as string] !== undefined);
+  if (columns.length === 0) return data;
+  return { ...data, ...Object.fromEntries(columns.map(({ name, of }) => [name, storedWords(data[of as string])])) };
+}
+
+/** A column of words, and its entity. */
+interface WordsOf {
+  readonly entity: AnyEntity;
+  readonly column: ColumnDefinition;
+}
+
+function allWords({ entities }: PluginContext): WordsOf[] {
+  return entities.entities.flatMap((entity) => wordsColumns(entity).map((column) => ({ entity, column })));
+}
+
+/** Fills in the rest while requests are answered. */
+async function fillAll(context: PluginContext, left: readonly WordsOf[], isClosing: () => boolean): Promise<void> {
+  for (const one of left) {
+    const field = `${one.entity.name}.${one.column.of}`;
+    try {
+      while (!isClosing()) if (await fill(context, one)) break;
+      if (!isClosing()) context.log.info("All records can be found by their words now", { field });
+    } catch (error) {
+      const sentence = "The words of records could not be stored; they are not found until the app starts again";
+      context.log.error(sentence, { field, ...describeError(error) });
+    }
+  }
+}
+
+const PORTION = 500;
+
+/** Stores the words of some records from before the field was searchable. @returns whether those were the last ones */
+async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Promise<boolean> {
+  const source = entity.columns[column.of as string] as ColumnDefinition;
+  const id = entity.columns.id as ColumnDefinition;
+  const isEmpty = compare(column, "eq", null);
+  const where = and([isEmpty, not(compare(source, "eq", null))]);
+  const rows = await driver.execute({ kind: "find", entity, where, select: ["id", source.name], limit: PORTION });
+  for (const row of rows) {
+    // A change that comes between stores its own words.
+    const same = and([compare(id, "eq", row.id), isEmpty]);
+    await driver.execute({
+      kind: "update",
+      entity,
+      where: same,
+      data: { [column.name]: storedWords(row[source.name]) },
+    });
+  }
+  return rows.length < PORTION;
+}

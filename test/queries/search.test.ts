@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { belongsTo, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
+import { everyDatabase } from "../support/every-database.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
+
+const editors = defineRule("searchEditors", ({ user }) => user?.role === "editor");
+const own = defineRule("searchOwn", ({ user }) => user !== null && { authorId: String(user.id) });
+
+const author = entity("author", { name: string.searchable(), posts: hasMany(() => post) }).rules({
+  read: ["everyone"],
+});
+const post = entity("post", {
+  title: string.searchable({ weight: 5 }),
+  body: text.optional().searchable(),
+  notes: text.optional().searchable({ weight: 9 }).readable(editors),
+  draft: text.optional().searchable({ weight: 9 }).readable(own),
+  slug: string.optional(),
+  author: belongsTo(() => author),
+}).rules({ read: ["everyone"], create: ["authenticated"], update: ["authenticated"], delete: [editors] });
+
+const ENTITIES = [author, post] as const;
+const POSTS = [
+  { id: "p1", title: "Crème brûlée at home", body: "Sugar, eggs and CREAM." },
+  { id: "p2", title: "Eggs", body: "How to boil eggs: a crash course", notes: "sugarfree secret", draft: "zebra" },
+  { id: "p3", title: "Straße & Ørsted", body: "Łódź <b>Đuro</b> Þór" },
+  { id: "p4", title: "東京の天気", body: null },
+  { id: "p5", title: "Egg sandwich", body: "shells", authorId: "bob", draft: "zebra eggs" },
+];
+
+async function openBlog(database: TestDatabase) {
+  const app = createTestApp({ entities: ENTITIES, driver: database.driver });
+  await app.api.ready;
+  const system = app.api.asSystem();
+  for (const name of ["ann", "bob"]) await system.author.create({ id: name, name });
+  for (const one of POSTS) await system.post.create({ authorId: "ann", ...one });
+  return app;
+}
+
+describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
+  const isRanked = name !== "MariaDB through a client";
+  let database: TestDatabase;
+  let app: Awaited<ReturnType<typeof openBlog>>;
+  beforeAll(async () => {
+    database = await open();
+    app = await openBlog(database);
+  });
+  afterAll(async () => {
+    await app?.close();
+    await database?.drop();
+  });
+
+  const ask = async (search: string, user: { id: string; role?: string } | null = null) => {
+    const { status, body, headers } = await app.as(user).request("GET", `/api/posts?${search}`);
+    const list = body as { id: string; _highlights?: Record<string, string> }[] & { message: string };
+    return { status, ids: status === 200 ? list.map(({ id }) => id) : [], list, message: list.message, headers };
+  };
+  const found = async (search: string, user?: { id: string; role?: string }) => (await ask(search, user)).ids.sort();
+
+  it.each([
+    ["creme", ["p1"]],
+    ["BRULEE", ["p1"]],
+    ["crème", ["p1"]],
+    ["sug", ["p1"]],
+    ["sug cre", ["p1"]],
+    ["eggs", ["p1", "p2"]],
+    ["egg", ["p1", "p2", "p5"]],
+    ["ggs", []],
+    ["strasse orsted", ["p3"]],
+    ["lodz duro thor", ["p3"]],
+    ["天気", ["p4"]],
+    ["京", ["p4"]],
+    ["eggs, home!", ["p1"]],
+    ["50%", []],
+    ["_", []],
+    ["'", []],
+  ])("finds words whatever their case and accents: %s", async (words, ids) => {
+    expect(await found(`q=${encodeURIComponent(words)}`)).toEqual(ids);
+  });
+
+  it("orders by weight and whole words, unless another order is asked for", async () => {
+    expect((await ask("q=egg")).ids).toEqual(isRanked ? ["p5", "p2", "p1"] : ["p1", "p2", "p5"]);
+    expect((await ask("q=eggs")).ids).toEqual(isRanked ? ["p2", "p1"] : ["p1", "p2"]);
+    expect((await ask("q=eggs&_sort=id")).ids).toEqual(["p1", "p2"]);
+    if (isRanked) expect((await ask("q=eggs&_sort=_rank,-id")).ids).toEqual(["p1", "p2"]);
+    const { data, total } = await app.api.as({ id: "ann" }).post.list({ q: "eggs", sort: ["-_rank"] });
+    expect([data.map(({ id }) => id), total]).toEqual([isRanked ? ["p2", "p1"] : ["p1", "p2"], 2]);
+  });
+
+  it("goes on after a cursor, and counts", async () => {
+    const first = await ask("q=egg&_limit=2");
+    const cursor = first.headers.get("x-next-cursor") as string;
+    expect(first.headers.get("x-total-count")).toBe("3");
+    const second = await ask(`q=egg&_limit=2&_after=${cursor}`);
+    expect([...first.ids, ...second.ids].sort()).toEqual(["p1", "p2", "p5"]);
+    expect((await ask(`q=egg&_limit=2&_after=${cursor.slice(1)}`)).status).toBe(400);
+    expect((await ask(`_sort=title&_limit=2&_after=${cursor}`)).status).toBe(400);
+    expect((await app.api.asSystem().post.list({ q: "egg" })).total).toBe(3);
+  });
+
+  it("is not touched by fields that the caller may not read", async () => {
+    expect(await found("q=secret")).toEqual([]);
+    expect(await found("q=secret", { id: "eve", role: "editor" })).toEqual(["p2"]);
+    expect(await found("q=zebra")).toEqual([]);
+    expect(await found("q=zebra", { id: "bob" })).toEqual(["p5"]);
+    // What weighs most is hidden from them, and changes neither order nor highlights.
+    const { list, ids } = await ask("q=eggs&_highlight=true", { id: "bob" });
+    expect(ids).toEqual(isRanked ? ["p2", "p1", "p5"] : ["p1", "p2", "p5"]); // p5 by the draft alone
+    expect(list.flatMap(({ _highlights = {} }) => Object.keys(_highlights))).not.toContain("draft");
+    expect(JSON.stringify((await ask("q=sugar&_highlight=true")).list)).not.toContain("secret");
+  });
+
+  it("shows where it found the words, as HTML", async () => {
+    const { list } = await ask("q=duro%20strasse&_highlight=true");
+    expect(list.map(({ _highlights }) => _highlights)).toEqual([
+      { title: "<mark>Straße</mark> &amp; Ørsted", body: "Łódź &lt;b&gt;<mark>Đuro</mark>&lt;/b&gt; Þór" },
+    ]);
+    expect((await ask("q=duro&_highlight=true&select=title")).list.map(({ _highlights }) => _highlights)).toEqual([{}]);
+    expect((await ask("q=duro")).list[0]).not.toHaveProperty("_highlights");
+  });
+
+  it("narrows whatever else takes conditions", async () => {
+    const { body } = await app.as(null).request("GET", "/api/posts/aggregate?q=eggs&count&group=authorId");
+    expect(body).toEqual([{ authorId: "ann", count: 2 }]);
+    expect(await found("q=egg&authorId=bob")).toEqual(["p5"]);
+    expect((await app.as(null).request("GET", "/api/authors?q=an")).body).toMatchObject([{ id: "ann" }]);
+  });
+
+  it("follows changes, and shows no column of its own", async () => {
+    const { post } = app.api.asSystem();
+    await post.update("p5", { title: "Toast" });
+    expect(await found("q=sandwich")).toEqual([]);
+    expect(await found("q=toast")).toEqual(["p5"]);
+    await post.update("p5", { title: "Egg sandwich", body: null });
+    expect(await found("q=shells")).toEqual([]);
+    await post.update("p5", { body: "shells" });
+    const hidden = (await ask("id=p5", { id: "eve", role: "editor" })).list[0] as object;
+    expect(Object.keys(hidden).filter((name) => name.endsWith("Words"))).toEqual([]);
+    for (const search of ["titleWords=x", "titleWords_like=egg", "_sort=titleWords", "select=titleWords"])
+      expect([search, (await ask(search)).status]).toEqual([search, 400]);
+  });
+
+  it.each([
+    ["q=a b c d e f g h i", "at most 8 words"],
+    ["_sort=-_rank", "_rank"],
+    ["q=egg&_highlight=perhaps", "_highlight"],
+    ["q=a&q=b", "more than once"],
+  ])("refuses %s with a sentence", async (search, sentence) => {
+    const { status, message } = await ask(search);
+    expect([status, message]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+});
+
+describe("fields that become searchable", () => {
+  const before = entity("page", { title: string }).rules({ read: ["everyone"] });
+  const after = entity("page", { title: string.searchable() }).rules({ read: ["everyone"] });
+
+  it.each(everyDatabase([after]).filter(([name]) => name === "SQLite" || name === "PostgreSQL"))(
+    "find records from before, on %s",
+    async (_name, open) => {
+      const database = await open();
+      onTestFinished(() => database.drop());
+      const old = createTestApp({ entities: [before], driver: database.driver });
+      await old.api.ready;
+      await old.api.asSystem().page.create({ title: "Old page" });
+      await old.close();
+      const app = createTestApp({ entities: [after], driver: database.driver });
+      onTestFinished(() => app.close());
+      await app.api.ready;
+      await expect
+        .poll(async () => (await app.as(null).request("GET", "/api/pages?q=old")).body)
+        .toMatchObject([{ title: "Old page" }]);
+    },
+  );
+
+  it.each([
+    [() => string.searchable().omit(), "protected field"],
+    [() => string.searchable().encrypted(), "protected field"],
+    [() => string.searchable({ weight: 0 }), "weight"],
+  ])("are refused where their words must not be stored", (field, sentence) => {
+    expect(() => createTestApp({ entities: [entity("page", { title: field() })], driver: memoryDriver() })).toThrow(
+      sentence,
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { everyDatabase } from "../support/every-database.ts";
+import type { TestDatabase } from "../support/sql-databases.ts";
+import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
+
+const placedAt = new Date("2026-05-01T00:00:00Z");
+const ANN = { id: "ann", role: "customer" };
+
+describe.each(everyDatabase(SHOP))("a transaction in the process, on %s", (_name, open) => {
+  let database: TestDatabase;
+  let shop: Shop;
+  beforeAll(async () => {
+    database = await open();
+    shop = await openShop(database.driver);
+  });
+  afterEach(() => refillShop(shop));
+  afterAll(async () => {
+    await shop?.app.close();
+    await database?.drop();
+  });
+
+  const orders = () => shop.app.api.asSystem().order.count();
+
+  it("keeps what all its callers wrote, and returns what the work returns", async () => {
+    const { api } = shop.app;
+    const id = await api.transaction(async (tx) => {
+      const order = await tx.as(ANN).order.create({ number: "t1", placedAt, customerId: "ann" });
+      await tx.asSystem().line.create({ sku: "a", quantity: 1, orderId: order.id });
+      expect(await tx.as(ANN).line.count({ orderId: order.id })).toBe(1);
+      return order.id;
+    });
+    expect(await api.as(ANN).line.count({ orderId: id })).toBe(1);
+  });
+
+  it("keeps nothing when the work throws", async () => {
+    const before = await orders();
+    const work = shop.app.api.transaction(async (tx) => {
+      await tx.as(ANN).order.create({ number: "t2", placedAt, customerId: "ann" });
+      throw new RangeError("enough");
+    });
+    await expect(work).rejects.toThrow(new RangeError("enough"));
+    expect(await orders()).toBe(before);
+  });
+
+  it("gives each caller their own rights", async () => {
+    const work = shop.app.api.transaction(async (tx) => {
+      await tx.asSystem().tag.create({ word: "fresh" });
+      await tx.as(ANN).order.create({ number: "t3", placedAt, customerId: "bob" });
+    });
+    await expect(work).rejects.toMatchObject({ status: 403 });
+    expect(await shop.app.api.asSystem().tag.count({ word: "fresh" })).toBe(0);
+    const { data } = await shop.app.api.transaction((tx) => tx.as(ANN).order.list());
+    expect(new Set(data.map(({ customerId }) => customerId))).toEqual(new Set(["ann"]));
+  });
+
+  it("writes nothing once it is over", async () => {
+    const { api } = shop.app;
+    const late = await api.transaction(async (tx) => ({ client: tx.asSystem().tag }));
+    await expect(late.client.create({ word: "late" })).rejects.toThrow();
+    expect(await api.asSystem().tag.count({ word: "late" })).toBe(0);
+  });
+
+  it("lets two of them that change one record take turns", async () => {
+    const { api } = shop.app;
+    const add = () =>
+      api.transaction(async (tx) => {
+        const { customer } = tx.asSystem();
+        await customer.update("ann", { city: "locked" });
+        const { rating = 0 } = await customer.get("ann");
+        await customer.update("ann", { rating: rating + 1 });
+      });
+    const { rating = 0 } = await api.asSystem().customer.get("ann");
+    await Promise.all(Array.from({ length: 6 }, add));
+    expect((await api.asSystem().customer.get("ann")).rating).toBe(rating + 6);
+  });
+});
