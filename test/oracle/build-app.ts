@@ -83,7 +83,7 @@ function testOf(condition: Condition, record: Record<string, unknown>, me: Princ
       if (stored === null || given === null) return condition.op === "eq" && stored === given;
       if (condition.op === "eq") return stored === given;
       const [a, b] = [stored as number, given as number];
-      return { gt: a > b, gte: a >= b, lt: a < b, lte: a <= b, like: false, starts: false }[condition.op];
+      return { gt: a > b, gte: a >= b, lt: a < b, lte: a <= b, like: false, starts: false, ends: false }[condition.op];
     }
   }
 }

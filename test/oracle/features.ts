@@ -11,6 +11,7 @@ export const FEATURES = [
   "replays",
   "documents",
   "handlers",
+  "queries",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

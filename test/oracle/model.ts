@@ -4,11 +4,16 @@
  */
 
 export type Scalar = string | number | boolean | null;
+/** What a caller sends as JSON. */
+export type Json = Scalar | readonly Json[] | { readonly [name: string]: Json };
+export type JsonObject = { readonly [name: string]: Json };
 
 /** A value in a condition: a literal, or something about the caller. */
 export type Value = Scalar | { readonly me: "id" | "team" };
 
-export type Comparison = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "like" | "starts" | "null";
+export type Comparison =
+  | ("eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin")
+  | ("like" | "starts" | "ends" | "null");
 
 /** A condition on a record: over its columns, or over records that a relation leads to (of a list: some record). */
 export type Condition =
@@ -125,8 +130,10 @@ export interface Data {
 
 /** What a list is asked for. */
 export interface ListQuery {
-  /** `name`, `name_op` or `relation.name_op`, with the text of the value. */
+  /** `name`, `name_op` or `relation.relation.name_op`, with the text of the value. */
   readonly filters?: readonly (readonly [string, string])[];
+  /** Conditions as JSON. */
+  readonly where?: JsonObject;
   readonly q?: string;
   readonly sort?: readonly string[];
   readonly page?: number;

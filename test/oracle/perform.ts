@@ -60,6 +60,7 @@ async function send(
 
 export function searchOf(query: ListQuery): string {
   const parameters: [string, string][] = [...((query.filters ?? []) as [string, string][])];
+  if (query.where !== undefined) parameters.push(["_where", JSON.stringify(query.where)]);
   if (query.q !== undefined) parameters.push(["q", query.q]);
   if (query.sort) parameters.push(["_sort", query.sort.join(",")]);
   if (query.page) parameters.push(["_page", String(query.page)]);
@@ -206,9 +207,11 @@ async function walk(app: OracleApp, by: Principal, url: string): Promise<Observe
   return { status: 599, body: "the cursors do not end" };
 }
 
+type Where = Record<string, unknown>;
+
 /** Filters as the `where` of a client in the process. */
-function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
-  const parts = (query.filters ?? []).map(([name, text]) => {
+function whereOfFilters(entity: EntityModel, query: ListQuery): Where | undefined {
+  const parts: Where[] = (query.filters ?? []).map(([name, text]) => {
     const at = name.lastIndexOf("_");
     const [column, op] = at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name, "eq"];
     const kind = entity.fields.find((one) => one.name === column)?.kind ?? "string";
@@ -217,6 +220,7 @@ function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, u
     const given = op === "in" || op === "nin" ? text.split(",").map(value) : value(text);
     return { [column]: { [op]: given } };
   });
+  if (query.where !== undefined) parts.push(query.where);
   return parts.length === 0 ? undefined : { AND: parts };
 }
 

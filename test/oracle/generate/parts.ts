@@ -1,6 +1,5 @@
 /** What calls are made of: ids, queries and bodies. */
-import { rowsOf, type World } from "../evaluate/world.ts";
-import type { Features } from "../features.ts";
+import type { World } from "../evaluate/world.ts";
 import {
   type EntityModel,
   entityOf,
@@ -10,43 +9,19 @@ import {
   type ListQuery,
   type Model,
   ownerColumn,
-  type Principal,
   type RelationModel,
   type Scalar,
 } from "../model.ts";
-import type { Random } from "../random.ts";
 import { valueFrom } from "./data.ts";
+import { idsOf, type Making, someId } from "./making.ts";
 import { TEXTS } from "./model.ts";
+import { treeOf } from "./trees.ts";
 
-export const PRINCIPALS: readonly Principal[] = [
-  null,
-  { id: "u1", team: "red" },
-  { id: "u2", team: "blue" },
-  { id: "u3", team: "red" },
-  { id: "u4", team: "green", role: "admin" },
-  { id: "u9", team: "amber" },
-];
-
-export interface Making {
-  readonly random: Random;
-  readonly features: Features;
-  readonly model: Model;
-  readonly world: World;
-  readonly entity: EntityModel;
-  readonly by: Principal;
-}
-
-export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
-export const someId = ({ random, world }: Making, name: string): string => {
-  const ids = idsOf(world, name);
-  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
-};
-
-function filterOf(making: Making, entity = making.entity, nested = true): [string, string] {
+function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
-  if (nested && entity.relations.length > 0 && random.chance(0.25)) {
+  if (depth > 0 && entity.relations.length > 0 && random.chance(0.25)) {
     const relation = random.pick(entity.relations);
-    const [name, text] = filterOf(making, entityOf(model, relation.target), false);
+    const [name, text] = filterOf(making, entityOf(model, relation.target), depth - 1);
     return [`${relation.name}.${name}`, text];
   }
   if (random.chance(0.02)) return ["nothing", "1"];
@@ -62,7 +37,7 @@ function filterOf(making: Making, entity = making.entity, nested = true): [strin
   );
   if (field.optional && random.chance(0.1)) return [`${field.name}_null`, String(random.chance(0.5))];
   const ops = {
-    string: ["", "", "_ne", "_in", "_like", "_starts", "_gt"],
+    string: ["", "", "_ne", "_in", "_like", "_starts", "_ends", "_gt"],
     int: ["", "_gte", "_lt", "_ne", "_in"],
     bool: ["", "_ne"],
     datetime: [""],
@@ -110,6 +85,7 @@ export function queryOf(making: Making): ListQuery {
     : [];
   return {
     ...(distinct.length > 0 && { filters: distinct }),
+    ...(making.features.has("queries") && random.chance(0.35) && { where: treeOf(making) }),
     ...(random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
     ...(sort.length > 0 && { sort }),
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),

@@ -2,8 +2,9 @@
 import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { type Making, someId } from "./making.ts";
 import { ownCondition } from "./model.ts";
-import { type Making, queryOf, shapeOf, someId } from "./parts.ts";
+import { queryOf, shapeOf } from "./parts.ts";
 
 export const readerFrom = (random: Random): Reader => (random.chance(0.8) ? "own" : random.pick(["public", "system"]));
 

@@ -4,7 +4,8 @@ import type { Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
-import { idsOf, inputOf, type Making, PRINCIPALS, pathsOf, queryOf, shapeOf, someId } from "./parts.ts";
+import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
+import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
 import { readerFrom, reportFrom } from "./reports.ts";
 
@@ -75,15 +76,16 @@ function pagesOf(making: Making): ListQuery {
   return { ...query, limit: 1 + making.random.below(3) };
 }
 const nonEmpty = (ids: string[]): string[] => (ids.length === 0 ? ["none"] : ids);
-const onlyFilters = ({ filters, q, deleted }: ListQuery): ListQuery => ({
+const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
   ...(filters && { filters }),
+  ...(where && { where }),
   ...(q !== undefined && { q }),
   ...(deleted && { deleted }),
 });
-const noPage = ({ filters, q, sort, select, deleted }: ListQuery): ListQuery => ({
-  ...onlyFilters({ ...(filters && { filters }), ...(q !== undefined && { q }), ...(deleted && { deleted }) }),
-  ...(sort && { sort }),
-  ...(select && { select }),
+const noPage = (query: ListQuery): ListQuery => ({
+  ...onlyFilters(query),
+  ...(query.sort && { sort: query.sort }),
+  ...(query.select && { select: query.select }),
 });
 const withoutLinks = (data: Input): Input =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => !Array.isArray(value))) as Input;
