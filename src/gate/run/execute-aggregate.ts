@@ -44,7 +44,7 @@ export async function aggregate(
   for (const { field } of query.sort ?? [])
     if (!named.has(field))
       throw new BadRequestError(`Groups can be sorted by what is asked for: ${[...named].join(", ")}`);
-  const least = scope.principal.kind === "system" ? undefined : entity.minGroup;
+  const least = scope.principal.kind === "system" || query.hidesSmall === false ? undefined : entity.minGroup;
   const statement: Aggregate = {
     kind: "aggregate",
     entity,
