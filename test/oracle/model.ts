@@ -39,7 +39,7 @@ export type RuleModel =
   | { readonly rule: "guarded"; readonly test: Condition; readonly where: Condition }
   | { readonly rule: "all"; readonly of: readonly RuleModel[] };
 
-export type FieldKind = "string" | "int" | "bool" | "datetime";
+export type FieldKind = "string" | "int" | "bool" | "datetime" | "decimal";
 
 export interface FieldModel {
   readonly name: string;
@@ -103,6 +103,8 @@ export interface EntityModel {
   readonly ownedBy?: string;
   readonly softDelete?: true;
   readonly hideForbidden?: true;
+  /** Aggregates leave out groups of fewer records. */
+  readonly minGroup?: number;
   readonly rules: { readonly [A in Access]?: readonly RuleModel[] };
   readonly validators: readonly ValidatorModel[];
   readonly actions: readonly ActionName[];
@@ -128,6 +130,17 @@ export interface Data {
   readonly pairs: { readonly [relation: string]: readonly string[] };
 }
 
+/** Related records with options: which, in which order, how many for each record, and with what of them. */
+export interface IncludeOptions {
+  readonly where?: JsonObject;
+  readonly sort?: readonly string[];
+  readonly limit?: number;
+  readonly select?: readonly string[];
+  readonly count?: true;
+  readonly include?: Includes;
+}
+export type Includes = { readonly [relation: string]: true | IncludeOptions };
+
 /** What a list is asked for. */
 export interface ListQuery {
   /** `name`, `name_op` or `relation.relation.name_op`, with the text of the value. */
@@ -138,9 +151,27 @@ export interface ListQuery {
   readonly sort?: readonly string[];
   readonly page?: number;
   readonly limit?: number;
-  readonly include?: readonly string[];
+  /** Paths of relations, or relations with options. */
+  readonly include?: readonly string[] | Includes;
   readonly select?: readonly string[];
   readonly deleted?: "with" | "only";
+}
+
+/** What an aggregate computes. */
+export interface Computation {
+  /** Columns, or parts of the calendar: `month(at)`. */
+  readonly group?: readonly string[];
+  readonly count?: true;
+  readonly sum?: readonly string[];
+  readonly avg?: readonly string[];
+  readonly min?: readonly string[];
+  readonly max?: readonly string[];
+  readonly having?: JsonObject;
+  /** Names of groups and measures. */
+  readonly sort?: readonly string[];
+  readonly limit?: number;
+  readonly start?: number;
+  readonly zone?: string;
 }
 
 export type Input = { readonly [name: string]: Scalar | readonly string[] };
@@ -174,6 +205,7 @@ export type Call =
   | { readonly do: "list"; readonly query: ListQuery }
   | { readonly do: "walk"; readonly query: ListQuery }
   | { readonly do: "count"; readonly query: ListQuery }
+  | { readonly do: "aggregate"; readonly query: ListQuery; readonly of: Computation }
   | { readonly do: "exists"; readonly id: string }
   | { readonly do: "export"; readonly query: ListQuery; readonly format: "json" | "ndjson" | "csv" }
   | { readonly do: "create"; readonly data: Input; readonly include?: readonly string[] }

@@ -25,7 +25,7 @@ export interface Finding {
   readonly got: string;
 }
 
-const READS = ["get", "list", "walk", "count", "exists", "export", "report", "document"];
+const READS = ["get", "list", "walk", "count", "aggregate", "exists", "export", "report", "document"];
 
 /** Stores the data of a scenario in an empty database. */
 export async function prepare(app: OracleApp, database: Database, model: Model, data: Data): Promise<void> {

@@ -5,6 +5,7 @@
 import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
+import { aggregate } from "./aggregates.ts";
 import { document } from "./documents.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
@@ -30,7 +31,8 @@ function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome
 
 /** How a step may end; the first is what the documents say most plainly. */
 export function evaluate(model: Model, world: World, step: Step): Outcome[] {
-  const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by };
+  const inProcess = (step.surface === "client" || step.surface === "handler") && { inProcess: true as const };
+  const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by, ...inProcess };
   const outcomes = withPlainRefusal(setting, step, ends(setting, step));
   return step.surface === "steps" ? ofSteps(setting, step, outcomes) : outcomes;
 }
@@ -62,6 +64,8 @@ function ends(setting: Setting, step: Step): Outcome[] {
       return reads.walk(setting, call);
     case "count":
       return reads.count(setting, call);
+    case "aggregate":
+      return aggregate(setting, call);
     case "exists":
       return reads.exists(setting, call);
     case "export":

@@ -23,8 +23,14 @@ function split(name: string): [string, Comparison] {
   return at > 0 && (SUFFIXES as readonly string[]).includes(suffix) ? [name.slice(0, at), suffix] : [name, "eq"];
 }
 
+/** Datetimes and decimals in the one form that scenarios write them in. */
+export const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const DECIMAL = /^-?\d{1,4}\.\d\d$/;
+
 function valueFrom(kind: FieldModel["kind"], text: string): Scalar | undefined {
   if (kind === "string") return text;
+  if (kind === "datetime") return MOMENT.test(text) ? text : undefined;
+  if (kind === "decimal") return DECIMAL.test(text) ? text : undefined;
   if (kind === "bool") return text === "true" ? true : text === "false" ? false : undefined;
   return /^-?\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
@@ -57,10 +63,17 @@ function readFilter(entity: EntityModel, by: Principal, name: string, text: stri
 
 export type Test = (row: Row) => boolean;
 
-export const testOf =
-  (view: View, entity: EntityModel, { column, field, op, value }: Asked): Test =>
-  (row) =>
-    (field === undefined || showsField(view, entity, field, row)) && compare(row[column] ?? null, op, value);
+/** A value in a form whose order is that of its kind. */
+export const ordered = (field: FieldModel | undefined, value: Scalar): Scalar =>
+  field?.kind === "decimal" && value !== null ? Number(value) : value;
+
+export function testOf(view: View, entity: EntityModel, { column, field, op, value }: Asked): Test {
+  const own = (one: Scalar): Scalar => (op === "null" ? one : ordered(field, one));
+  const given = Array.isArray(value) ? value.map(own) : own(value as Scalar);
+  return (row) =>
+    (field === undefined || showsField(view, entity, field, row)) &&
+    compare(ordered(field, row[column] ?? null), op, given);
+}
 
 /** Filters through one relation are about one and the same related record, also where they go on from it. */
 export function filterTests(

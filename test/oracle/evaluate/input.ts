@@ -2,6 +2,7 @@
 import type { EntityModel, FieldModel, Input, RelationModel, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf, ownerColumn, pairsOf } from "../model.ts";
 import { holds } from "./conditions.ts";
+import { DECIMAL, MOMENT } from "./filters.ts";
 import type { Setting } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
@@ -56,7 +57,9 @@ export function fits(field: FieldModel, value: Scalar): boolean {
   if (value === null) return field.optional === true;
   if (field.kind === "string") return typeof value === "string" && (!field.password || value.length >= 8);
   if (field.kind === "int") return Number.isInteger(value);
-  return field.kind === "bool" ? typeof value === "boolean" : typeof value === "string";
+  if (field.kind === "decimal") return DECIMAL.test(String(value));
+  if (field.kind === "datetime") return MOMENT.test(String(value));
+  return typeof value === "boolean";
 }
 
 /** Whether all columns that are named have values of their kinds, and keys lead to records that the caller may read. */

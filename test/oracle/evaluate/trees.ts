@@ -1,7 +1,7 @@
 /** Conditions as JSON (guides/queries.md, “And, or, not”): which are refused, and what they test. */
 import type { Comparison, EntityModel, FieldModel, Json, JsonObject, Scalar } from "../model.ts";
 import { relationOf } from "../model.ts";
-import { type Asked, relatedTest, type Test, takes, testOf } from "./filters.ts";
+import { type Asked, DECIMAL, MOMENT, relatedTest, type Test, takes, testOf } from "./filters.ts";
 import type { View } from "./shown.ts";
 
 const isObject = (value: Json): value is JsonObject =>
@@ -70,5 +70,7 @@ function readOperand(view: View, entity: EntityModel, column: string, op: string
 /** Whether a value is one of a field's kind; keys are text. */
 function isOf(field: FieldModel | undefined, value: Json): boolean {
   if (field?.kind === "int") return Number.isInteger(value);
+  if (field?.kind === "datetime") return MOMENT.test(String(value));
+  if (field?.kind === "decimal") return DECIMAL.test(String(value));
   return typeof value === (field?.kind === "bool" ? "boolean" : "string");
 }

@@ -1,10 +1,11 @@
 /** What writes do, and what they answer. */
 import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf } from "../model.ts";
+import { includes, shownWith, treeOf } from "./includes.ts";
 import { changedPairs, collides, fits, hashed, isCoherent, isSound, ownerKey, type Read, readInput } from "./input.ts";
 import { CONFLICT, INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
 import { allowed, passes, reachOf } from "./rules.ts";
-import { includes, listed, shown, treeOf } from "./shown.ts";
+import { listed } from "./shown.ts";
 import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
@@ -21,7 +22,7 @@ export function answer(
   const row = rowOf(world, entity.name, id) as Row;
   const view = { model, world, by };
   const mayRead = passes(model, world, entity, row, entity.rules.read, by, "stored");
-  return { status, world, body: mayRead ? shown(view, entity, row, treeOf(include)) : { id } };
+  return { status, world, body: mayRead ? shownWith(view, entity, row, treeOf(include)) : { id } };
 }
 
 /** Stored forms of what was sent. */
@@ -67,7 +68,7 @@ export function create(setting: Setting, data: Input, id: string, include?: read
   if (reach === "none") return [refused(by)];
   const read = readInput(setting, data, true);
   const wrong: Outcome[] = [];
-  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   const key = ownerKey(entity);
   const values: Record<string, Scalar> = { ...read.values };
   const isAdmin = by?.role === "admin";
@@ -143,7 +144,7 @@ export function change(setting: Setting, row: Row, data: Input, include?: readon
   const id = row.id as string;
   const read = readInput(setting, data, false);
   const wrong: Outcome[] = [];
-  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   if (data.id !== undefined && data.id !== id) wrong.push(INVALID);
   const values: Record<string, Scalar> = { ...read.values };
   for (const field of read.undecided)
@@ -203,7 +204,7 @@ export function isWrong(setting: Setting, id: string, data: Input, include?: rea
   return (
     !isValid ||
     (data.id !== undefined && data.id !== id) ||
-    !includes(setting.model, setting.entity, treeOf(include)) ||
+    !includes(setting, setting.entity, treeOf(include)) ||
     names.some((name) => !isSound(setting, values, [name])) ||
     linked(setting, setting.world, id, links) === "invalid"
   );

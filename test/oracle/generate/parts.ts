@@ -13,9 +13,9 @@ import {
   type Scalar,
 } from "../model.ts";
 import { valueFrom } from "./data.ts";
+import { includesOf } from "./includes.ts";
 import { idsOf, type Making, someId } from "./making.ts";
-import { TEXTS } from "./model.ts";
-import { treeOf } from "./trees.ts";
+import { literalOf, treeOf } from "./trees.ts";
 
 function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
@@ -30,17 +30,15 @@ function filterOf(making: Making, entity = making.entity, depth = 3): [string, s
     const key = random.pick(keys);
     return [keyOf(key), someId(making, key.target)];
   }
-  const fields = entity.fields.filter(({ kind }) => kind !== "datetime");
-  const field = random.pick(fields);
-  const text = String(
-    field.kind === "int" ? random.below(4) : field.kind === "bool" ? random.chance(0.5) : random.pick(TEXTS),
-  );
+  const field = random.pick(entity.fields.filter(({ name }) => name !== "deletedAt"));
+  const text = String(literalOf(random, field.kind));
   if (field.optional && random.chance(0.1)) return [`${field.name}_null`, String(random.chance(0.5))];
   const ops = {
     string: ["", "", "_ne", "_in", "_like", "_starts", "_ends", "_gt"],
     int: ["", "_gte", "_lt", "_ne", "_in"],
     bool: ["", "_ne"],
-    datetime: [""],
+    datetime: ["", "_gte", "_lt", "_ne"],
+    decimal: ["", "_gte", "_lt", "_ne", "_in"],
   };
   return [`${field.name}${random.pick(ops[field.kind])}`, text];
 }
@@ -55,15 +53,17 @@ export function pathsOf(making: Making, entity: EntityModel, depth: number): str
 
 export function shapeOf(making: Making): ListQuery {
   const { random, entity } = making;
-  const include = random.chance(0.4)
-    ? [...new Set([...pathsOf(making, entity, 3), ...(random.chance(0.3) ? pathsOf(making, entity, 2) : [])])]
-    : [];
+  const paths = (): string[] => [
+    ...new Set([...pathsOf(making, entity, 3), ...(random.chance(0.3) ? pathsOf(making, entity, 2) : [])]),
+  ];
+  const hasOptions = making.features.has("queries") && random.chance(0.5);
+  const include = random.chance(0.4) ? (hasOptions ? includesOf(making) : paths()) : [];
   const names = [...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)].filter(
     (name) => name !== "deletedAt",
   );
   const select = random.chance(0.12) ? random.some(names, 0.5) : [];
   return {
-    ...(include.length > 0 && { include }),
+    ...(Object.keys(include).length > 0 && { include }),
     ...(select.length > 0 && { select }),
     ...(entity.softDelete && random.chance(0.15) && { deleted: random.pick(["with", "only"] as const) }),
   };
@@ -98,7 +98,7 @@ export function inputOf(making: Making, creates: boolean): Input {
   const data: Record<string, Scalar | string[]> = {};
   const share = creates ? 0.8 : 0.3;
   for (const field of entity.fields) {
-    if (field.kind === "datetime" || field.name === "flag" || field.name === "archived") continue;
+    if (field.name === "deletedAt" || field.name === "flag" || field.name === "archived") continue;
     const required = creates && !field.optional && field.default === undefined;
     if (random.chance(required ? 0.98 : field.password ? 0.1 : share)) data[field.name] = valueFrom(random, field);
   }
@@ -117,7 +117,7 @@ export function inputOf(making: Making, creates: boolean): Input {
       data[`${relation.name}Ids`] = random.some(current, 0.4);
     }
   if (random.chance(0.03)) {
-    const field = random.pick(entity.fields.filter(({ kind }) => kind !== "datetime"));
+    const field = random.pick(entity.fields.filter(({ kind }) => kind !== "datetime" && kind !== "decimal"));
     data[field.name] = random.pick([null, 7, "blue", true]);
   }
   if (random.chance(0.015)) data.nothing = 1;

@@ -4,6 +4,7 @@ import type { Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { aggregateFrom } from "./aggregates.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
@@ -26,6 +27,7 @@ function callOf(making: Making): Call {
     [16, () => ({ do: "list", query: queryOf(making) })],
     [2, () => ({ do: "walk", query: pagesOf(making) })],
     [4, () => (has("count") ? { do: "count", query: onlyFilters(queryOf(making)) } : undefined)],
+    [10, () => (making.features.has("queries") ? aggregateFrom(making, onlyFilters(queryOf(making))) : undefined)],
     [3, () => (has("exists") ? { do: "exists", id: id() } : undefined)],
     [
       3,

@@ -1,6 +1,16 @@
 /** Random conditions as JSON, now and then wrong. */
-import { type EntityModel, entityOf, type FieldModel, type Json, type JsonObject, keyOf, keysOf } from "../model.ts";
+import {
+  type EntityModel,
+  entityOf,
+  type FieldModel,
+  type Json,
+  type JsonObject,
+  keyOf,
+  keysOf,
+  type Scalar,
+} from "../model.ts";
 import type { Random } from "../random.ts";
+import { MOMENTS, PRICES } from "./data.ts";
 import { type Making, someId } from "./making.ts";
 import { TEXTS } from "./model.ts";
 
@@ -8,11 +18,15 @@ const OPERATORS: { readonly [K in FieldModel["kind"]]: readonly string[] } = {
   string: ["eq", "ne", "in", "nin", "like", "starts", "ends", "gt", "lte"],
   int: ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"],
   bool: ["eq", "ne"],
-  datetime: ["null"],
+  datetime: ["eq", "ne", "gt", "lte", "in"],
+  decimal: ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"],
 };
 
-const literalOf = (random: Random, kind: FieldModel["kind"]): Json =>
-  kind === "int" ? random.below(4) : kind === "bool" ? random.chance(0.5) : random.pick(TEXTS);
+export function literalOf(random: Random, kind: FieldModel["kind"]): Scalar {
+  if (kind === "int") return random.below(4);
+  if (kind === "bool") return random.chance(0.5);
+  return random.pick<string>({ string: TEXTS, decimal: PRICES, datetime: MOMENTS }[kind]);
+}
 
 function columnOf(making: Making, entity: EntityModel): JsonObject {
   const { random } = making;
@@ -25,9 +39,9 @@ function columnOf(making: Making, entity: EntityModel): JsonObject {
     return { [name]: random.pick<() => Json>([id, () => [id(), id()], () => ({ ne: id() })])() };
   }
   const field = random.pick(entity.fields);
-  if (field.kind === "datetime" || (field.optional && random.chance(0.2)))
+  if (field.name === "deletedAt" || (field.optional && random.chance(0.2)))
     return { [field.name]: random.pick<Json>([null, { null: random.chance(0.5) }, { ne: null }]) };
-  const value = (): Json => (random.chance(0.02) ? random.pick<Json>([7, "x", true]) : literalOf(random, field.kind));
+  const value = (): Json => (random.chance(0.02) ? random.pick<Json>(["x", true]) : literalOf(random, field.kind));
   if (random.chance(0.25)) return { [field.name]: value() };
   if (random.chance(0.15)) return { [field.name]: [value(), ...(random.chance(0.2) ? [null] : []), value()] };
   const tests = Array.from({ length: random.chance(0.15) ? 2 : 1 }, () => {
