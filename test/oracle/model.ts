@@ -237,6 +237,8 @@ export interface Step {
   readonly call: Call;
   /** Changes that others make while this call is under way. */
   readonly meanwhile?: readonly Meanwhile[];
+  /** Asks the same again after a change of a field that the caller may not read, which must not matter. */
+  readonly unseen?: Meanwhile;
   /** Sends the same request again with the same key, as this caller: the same user with other rights. */
   readonly again?: Caller;
 }

@@ -40,8 +40,8 @@ function readFrom(making: Making): HandlerRead {
     };
   }
   const there = { ...making, entity: other };
-  if (random.chance(0.5))
-    return { from: "client", entity: name, call: { do: "get", id: someId(making, name), query: shapeOf(there) } };
-  const call = { do: "list", query: queryOf(there) } as const;
+  const call = random.chance(0.5)
+    ? ({ do: "get", id: someId(making, name), query: shapeOf(there) } as const)
+    : ({ do: "list", query: queryOf(there) } as const);
   return clientCall(other, call) === undefined ? readFrom(making) : { from: "client", entity: name, call };
 }

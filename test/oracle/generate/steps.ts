@@ -9,6 +9,7 @@ import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
 import { readerFrom, reportFrom } from "./reports.ts";
+import { unseenChange } from "./unseen.ts";
 
 function callOf(making: Making): Call {
   const { random, world, entity } = making;
@@ -122,5 +123,13 @@ export function makeStep(random: Random, features: Features, model: Model, world
     if (replay !== undefined) return replay;
   }
   const call = callOf(making);
-  return { uid, by: making.by, on: making.entity.name, surface: surfaceOf(making, call), call };
+  const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
+  return {
+    ...(unseen && { unseen }),
+    uid,
+    by: making.by,
+    on: making.entity.name,
+    surface: surfaceOf(making, call),
+    call,
+  };
 }
