@@ -12,6 +12,7 @@ export const FEATURES = [
   "documents",
   "handlers",
   "queries",
+  "nested",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

@@ -174,7 +174,8 @@ export interface Computation {
   readonly zone?: string;
 }
 
-export type Input = { readonly [name: string]: Scalar | readonly string[] };
+/** A body: values of columns, lists of ids, and what is done to related records. */
+export type Input = { readonly [name: string]: Scalar | readonly string[] | JsonObject };
 
 /** Where a call comes in. */
 export type Surface = "http" | "client" | "handler" | "steps";

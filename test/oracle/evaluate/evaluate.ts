@@ -7,6 +7,7 @@ import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
 import { aggregate } from "./aggregates.ts";
 import { document } from "./documents.ts";
+import { nestedCreate, nestedUpdate, nests } from "./nested.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
 import { report } from "./reports.ts";
@@ -15,6 +16,12 @@ import * as writes from "./writes.ts";
 
 /** The id of the nth record that a step makes. */
 export const newId = (step: Step, index = 0): string => `${step.uid}x${String(index + 1).padStart(3, "0")}`;
+
+/** The ids of a step's records, one after the other. */
+function idsOf(step: Step): () => string {
+  let made = 0;
+  return () => newId(step, made++);
+}
 
 const ACTIONS = ["exists", "clone", "toggle", "archive", "unarchive", "softDelete", "restore"];
 
@@ -71,9 +78,11 @@ function ends(setting: Setting, step: Step): Outcome[] {
     case "export":
       return reads.exported(setting, call);
     case "create":
-      return writes.create(setting, call.data, newId(step), call.include);
+      return nests(setting.entity, call.data)
+        ? nestedCreate(setting, call, idsOf(step))
+        : writes.create(setting, call.data, newId(step), call.include);
     case "update":
-      return writes.update(setting, call);
+      return nests(setting.entity, call.data) ? nestedUpdate(setting, call, idsOf(step)) : writes.update(setting, call);
     case "delete":
       return writes.remove(setting, call);
     case "bulkUpdate":

@@ -6,6 +6,7 @@ import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
 import { aggregateFrom } from "./aggregates.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
+import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
 import { readerFrom, reportFrom } from "./reports.ts";
@@ -122,6 +123,7 @@ export function makeStep(random: Random, features: Features, model: Model, world
     const replay = replayOf(making, uid);
     if (replay !== undefined) return replay;
   }
+  if (features.has("nested") && random.chance(0.15)) return nestedStep(making, uid);
   const call = callOf(making);
   const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
   return {
