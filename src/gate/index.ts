@@ -121,17 +121,9 @@ export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
 
-<<<<<<< HEAD
-
 export { holdBriefly, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
-
-=======
-
-export { includedBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
-
->>>>>>> me
 
 export { type UpsertInput, upsert } from "./run/upsert.ts";
 export {

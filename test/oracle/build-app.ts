@@ -83,7 +83,7 @@ function testOf(condition: Condition, record: Record<string, unknown>, me: Princ
       if (stored === null || given === null) return condition.op === "eq" && stored === given;
       if (condition.op === "eq") return stored === given;
       const [a, b] = [stored as number, given as number];
-      return { gt: a > b, gte: a >= b, lt: a < b, lte: a <= b, like: false, starts: false }[condition.op];
+      return { gt: a > b, gte: a >= b, lt: a < b, lte: a <= b, like: false, starts: false, ends: false }[condition.op];
     }
   }
 }
@@ -128,7 +128,13 @@ function ruleOf(model: RuleModel, interruption: Interruption): Rule | string {
 const NEVER: Interruption = { run: undefined };
 
 function fieldOf(model: FieldModel): unknown {
-  let field: unknown = { string: k.string, int: k.int, bool: k.bool, datetime: k.datetime }[model.kind];
+  let field: unknown = {
+    string: k.string,
+    int: k.int,
+    bool: k.bool,
+    datetime: k.datetime,
+    decimal: k.decimal(6, 2),
+  }[model.kind];
   const apply = (method: string, ...args: readonly unknown[]): void => {
     field = modify(field, method, ...args);
   };
@@ -200,7 +206,12 @@ function actionsOf(model: EntityModel, self: () => AnyEntity): Record<string, un
 
 const inputOf = (name: string) => (context: { input: unknown }) => (context.input as Record<string, unknown>)[name];
 const withMoments = (row: Record<string, unknown>): Record<string, unknown> =>
-  typeof row.deletedAt === "string" ? { ...row, deletedAt: new Date(row.deletedAt) } : row;
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      (name === "at" || name === "deletedAt") && typeof value === "string" ? new Date(value) : value,
+    ]),
+  );
 
 /** A workflow of one entity step. */
 export function stepsFor(entity: AnyEntity, call: HandlerCall): WorkflowStep[] {
@@ -229,6 +240,7 @@ function entityOf(
   if (model.ownedBy) builder = modify(builder, "ownedBy", model.ownedBy);
   if (model.softDelete) builder = modify(builder, "softDelete");
   if (model.hideForbidden) builder = modify(builder, "hideForbidden");
+  if (model.minGroup) builder = modify(builder, "minGroup", model.minGroup);
   const rules = Object.entries(model.rules).map(([access, list]) => [
     access,
     list.map((rule) => ruleOf(rule, interruption)),

@@ -73,6 +73,7 @@ function sameRow(model: Model, name: string, expected: Row, got: Row): boolean {
     const [wanted, stored] = [expected[column] ?? null, got[column] ?? null];
     if (wanted === null || stored === null) return wanted === stored;
     if (field?.password) return String(stored).startsWith("$pbkdf2$");
+    if (field?.kind === "decimal") return Number(wanted) === Number(stored);
     if (field?.kind === "datetime") return wanted === SOME_MOMENT || Date.parse(String(wanted)) === moment(stored);
     return wanted === stored;
   });

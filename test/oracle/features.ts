@@ -11,6 +11,8 @@ export const FEATURES = [
   "replays",
   "documents",
   "handlers",
+  "queries",
+  "nested",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

@@ -4,11 +4,16 @@
  */
 
 export type Scalar = string | number | boolean | null;
+/** What a caller sends as JSON. */
+export type Json = Scalar | readonly Json[] | { readonly [name: string]: Json };
+export type JsonObject = { readonly [name: string]: Json };
 
 /** A value in a condition: a literal, or something about the caller. */
 export type Value = Scalar | { readonly me: "id" | "team" };
 
-export type Comparison = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin" | "like" | "starts" | "null";
+export type Comparison =
+  | ("eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin")
+  | ("like" | "starts" | "ends" | "null");
 
 /** A condition on a record: over its columns, or over records that a relation leads to (of a list: some record). */
 export type Condition =
@@ -34,7 +39,7 @@ export type RuleModel =
   | { readonly rule: "guarded"; readonly test: Condition; readonly where: Condition }
   | { readonly rule: "all"; readonly of: readonly RuleModel[] };
 
-export type FieldKind = "string" | "int" | "bool" | "datetime";
+export type FieldKind = "string" | "int" | "bool" | "datetime" | "decimal";
 
 export interface FieldModel {
   readonly name: string;
@@ -98,6 +103,8 @@ export interface EntityModel {
   readonly ownedBy?: string;
   readonly softDelete?: true;
   readonly hideForbidden?: true;
+  /** Aggregates leave out groups of fewer records. */
+  readonly minGroup?: number;
   readonly rules: { readonly [A in Access]?: readonly RuleModel[] };
   readonly validators: readonly ValidatorModel[];
   readonly actions: readonly ActionName[];
@@ -123,20 +130,52 @@ export interface Data {
   readonly pairs: { readonly [relation: string]: readonly string[] };
 }
 
+/** Related records with options: which, in which order, how many for each record, and with what of them. */
+export interface IncludeOptions {
+  readonly where?: JsonObject;
+  readonly sort?: readonly string[];
+  readonly limit?: number;
+  readonly select?: readonly string[];
+  readonly count?: true;
+  readonly include?: Includes;
+}
+export type Includes = { readonly [relation: string]: true | IncludeOptions };
+
 /** What a list is asked for. */
 export interface ListQuery {
-  /** `name`, `name_op` or `relation.name_op`, with the text of the value. */
+  /** `name`, `name_op` or `relation.relation.name_op`, with the text of the value. */
   readonly filters?: readonly (readonly [string, string])[];
+  /** Conditions as JSON. */
+  readonly where?: JsonObject;
   readonly q?: string;
   readonly sort?: readonly string[];
   readonly page?: number;
   readonly limit?: number;
-  readonly include?: readonly string[];
+  /** Paths of relations, or relations with options. */
+  readonly include?: readonly string[] | Includes;
   readonly select?: readonly string[];
   readonly deleted?: "with" | "only";
 }
 
-export type Input = { readonly [name: string]: Scalar | readonly string[] };
+/** What an aggregate computes. */
+export interface Computation {
+  /** Columns, or parts of the calendar: `month(at)`. */
+  readonly group?: readonly string[];
+  readonly count?: true;
+  readonly sum?: readonly string[];
+  readonly avg?: readonly string[];
+  readonly min?: readonly string[];
+  readonly max?: readonly string[];
+  readonly having?: JsonObject;
+  /** Names of groups and measures. */
+  readonly sort?: readonly string[];
+  readonly limit?: number;
+  readonly start?: number;
+  readonly zone?: string;
+}
+
+/** A body: values of columns, lists of ids, and what is done to related records. */
+export type Input = { readonly [name: string]: Scalar | readonly string[] | JsonObject };
 
 /** Where a call comes in. */
 export type Surface = "http" | "client" | "handler" | "steps";
@@ -167,6 +206,7 @@ export type Call =
   | { readonly do: "list"; readonly query: ListQuery }
   | { readonly do: "walk"; readonly query: ListQuery }
   | { readonly do: "count"; readonly query: ListQuery }
+  | { readonly do: "aggregate"; readonly query: ListQuery; readonly of: Computation }
   | { readonly do: "exists"; readonly id: string }
   | { readonly do: "export"; readonly query: ListQuery; readonly format: "json" | "ndjson" | "csv" }
   | { readonly do: "create"; readonly data: Input; readonly include?: readonly string[] }
@@ -198,6 +238,8 @@ export interface Step {
   readonly call: Call;
   /** Changes that others make while this call is under way. */
   readonly meanwhile?: readonly Meanwhile[];
+  /** Asks the same again after a change of a field that the caller may not read, which must not matter. */
+  readonly unseen?: Meanwhile;
   /** Sends the same request again with the same key, as this caller: the same user with other rights. */
   readonly again?: Caller;
 }

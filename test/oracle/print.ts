@@ -76,13 +76,14 @@ function printStep(scenario: Scenario, step: Step): string {
   const entity = entityOf(scenario.model, step.on);
   const about = "id" in call ? ` ${call.id}` : "";
   const given = step.surface === "steps" ? undefined : clientCall(entity, call);
-  const search = "query" in call ? searchOf(call.query) : "";
+  const search = "query" in call ? decodeURIComponent(searchOf(call.query)) : "";
   const { do: kind, ...rest } = call as Step["call"] & Record<string, unknown>;
   const sent = Object.entries(rest).filter(([name]) => !["id", "query"].includes(name));
   return [
     `  ${step.uid} ${who(step.by)}: ${kind} ${entity.name}${about}${search}`,
     sent.length > 0 ? ` ${JSON.stringify(Object.fromEntries(sent))}` : "",
     step.surface === "http" ? "" : ` through ${step.surface}${given === undefined ? "" : ` ${JSON.stringify(given)}`}`,
+    step.unseen ? `\n    and again after ${JSON.stringify(step.unseen)}` : "",
     step.meanwhile ? `\n    meanwhile: ${JSON.stringify(step.meanwhile)}` : "",
     step.again ? `\n    again, with the same key, as ${who(step.again)}` : "",
   ].join("");
@@ -93,7 +94,7 @@ const printEntity = (one: EntityModel): string =>
     `  ${one.name} {`,
     ...one.fields.map((each) => `    ${field(each)}`),
     ...one.relations.map((each) => `    ${relation(each)}`),
-    `  }${one.ownedBy ? ` .ownedBy("${one.ownedBy}")` : ""}${one.softDelete ? " .softDelete()" : ""}${one.hideForbidden ? " .hideForbidden()" : ""}`,
+    `  }${one.ownedBy ? ` .ownedBy("${one.ownedBy}")` : ""}${one.softDelete ? " .softDelete()" : ""}${one.hideForbidden ? " .hideForbidden()" : ""}${one.minGroup ? ` .minGroup(${one.minGroup})` : ""}`,
     ...one.validators.map(({ holds }) => `    .validate(record meets { ${condition(holds)} })`),
     ...(one.report ? [`    report: ${report(one.report)}`] : []),
     ...Object.entries(one.rules).map(([access, list]) => `    ${access}: [${rules(list ?? [])}]`),

@@ -25,6 +25,8 @@ export async function runCall(client: Record<string, Method>, call: HandlerCall)
       const { data: rows, total } = (await method("list")(options)) as { data: unknown; total: number };
       return { data: rows, total };
     }
+    case "aggregate":
+      return method("aggregate")(options);
     case "get":
       return method("get")(id, options);
     case "create":

@@ -169,6 +169,11 @@ function withoutParts(scenario: Scenario): Scenario[] {
       out.push({ ...scenario, model: replaced(name, change) });
     };
     if (entity.validators.length > 0) same((one) => ({ ...one, validators: [] }));
+    if (entity.minGroup)
+      same((one) => {
+        const { minGroup: _, ...rest } = one;
+        return rest;
+      });
     if (entity.hideForbidden)
       same((one) => {
         const { hideForbidden: _, ...rest } = one;

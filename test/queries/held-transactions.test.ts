@@ -39,7 +39,7 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
   const sentence = /takes too long to be done all at once|was the turn of its password/;
 
   it.each([
-    ["a batch", "/batch", people.map((body) => ({ method: "POST", path: "/people", body }))],
+    ["a batch", "/api/batch", people.map((body) => ({ method: "POST", path: "/people", body }))],
     ["nested writes", "/api/teams", { name: "x", people: { create: people } }],
   ])(
     "does not wait for the passwords of %s for long",
@@ -62,7 +62,7 @@ describe.each(SQL_DATABASES.slice(0, 1))("a transaction that a caller has put to
 
   it("takes no further change once it has been held for long", async () => {
     const item = { method: "PATCH", path: "/things/t1", body: { name: "b" } };
-    const { status, body } = await app.as({ id: "eve" }).request("POST", "/batch", Array(20).fill(item));
+    const { status, body } = await app.as({ id: "eve" }).request("POST", "/api/batch", Array(20).fill(item));
     expect([status, (body as { message: string }).message]).toEqual([400, expect.stringMatching(sentence)]);
     expect((await app.api.asSystem().thing.get("t1")).name).toBe("a");
   }, 30_000);

@@ -52,6 +52,8 @@ export interface AggregateQuery {
   readonly offset?: number | undefined;
   /** IANA time zone of the calendar. @default "UTC" */
   readonly zone?: string | undefined;
+  /** Whether `.minGroup()` counts: not for numbers of records that a list of the caller shows as they are. @default true */
+  readonly hidesSmall?: boolean | undefined;
 }
 
 /** The query of a list, a read or a count, from any surface. Checked against the caller's field mask by the gate. */

@@ -47,7 +47,7 @@ export async function aggregate(
     if (!named.has(field))
       throw new BadRequestError(`Groups can be sorted by what is asked for: ${[...named].join(", ")}`);
   if (scope.principal.kind !== "system") refuseWide([...groups, ...measures], limit, scope.app.limits);
-  const least = scope.principal.kind === "system" ? undefined : entity.minGroup;
+  const least = scope.principal.kind === "system" || query.hidesSmall === false ? undefined : entity.minGroup;
   const statement: Aggregate = {
     kind: "aggregate",
     entity,

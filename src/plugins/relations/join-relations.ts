@@ -194,7 +194,7 @@ async function countRelated(join: Join): Promise<((record: Row) => number) | und
     const { maxPageSize: limit } = scope.app.limits;
     for (let start = 0; start < ids.length; start += limit) {
       const where = allOf({ [key]: { in: ids.slice(start, start + limit) } }, asked.where);
-      const query = { where, aggregate: { group: [key], count: true, limit } };
+      const query = { where, aggregate: { group: [key], count: true, limit, hidesSmall: false } };
       const { groups = [] } = await scope.run({ kind: "count", entity: relation.target, query, bounded: true });
       for (const group of groups) counts.set(group[key], group.count as number);
     }

@@ -8,6 +8,7 @@ import {
 } from "../../entity/index.ts";
 import {
   allOf,
+  findsRecord,
   type HookFunction,
   holdBriefly,
   isNestedWrite,
@@ -27,7 +28,7 @@ import {
   ValidationFailedError,
 } from "../../kernel/index.ts";
 import { checkNested, type NestedWrite, nestedWritesOf, wrong } from "./nested-input.ts";
-import type { Links } from "./write-links.ts";
+import { assertMayRead, type Links } from "./write-links.ts";
 
 type Path = readonly (string | number)[];
 type Data = Readonly<Record<string, unknown>>;
@@ -150,6 +151,8 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
     const { name, many, type, target } = relation;
     const key = relation.foreignKey as string;
     if (type === "belongsTo") {
+      // Which record is changed tells what this one refers to.
+      if (operation.kind === "update") await assertMayRead(operation.scope, operation.entity, String(record.id));
       if (typeof record[key] !== "string") throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);
       await run(operation, [name, verb], { kind: "update", entity: target, id: record[key], data: items[0] as Data });
       continue;
@@ -238,9 +241,18 @@ class Children {
     return id;
   }
 
-  /** Changes a record only where it refers to this one. */
+  /**
+   * Changes a record only where it refers to this one, and the caller may read it: the response tells whether it does.
+   */
   async #own(input: Omit<OperationInput, "entity">, path: Path): Promise<void> {
     if (input.data !== undefined && !Object.hasOwn(input.data, this.#key)) this.#refuseKey(input.data as Data, path);
+    const { scope } = this.#operation;
+    const query = { where: { [this.#key]: this.#parent }, select: ["id"] };
+    if (
+      scope.principal.kind !== "system" &&
+      !(await findsRecord(scope, { kind: "read", entity: this.#relation.target, id: input.id, query }))
+    )
+      throw at(path, new EntityNotFoundError());
     const { applied } = await this.#run({ ...input, when: { [this.#key]: this.#parent } }, path);
     if (!applied) throw at(path, new EntityNotFoundError());
   }

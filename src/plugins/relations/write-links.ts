@@ -242,7 +242,7 @@ async function assertMayUpdate(
  * Writing all pairs of a record at once tells which it had, so it takes the right to read the record.
  * @throws AuthorizationError
  */
-async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
+export async function assertMayRead(scope: OperationScope, entity: AnyEntity, id: string): Promise<void> {
   if (scope.principal.kind === "system") return;
   try {
     const { applied } = await scope.run({ kind: "read", entity, id, query: { select: ["id"] }, ifFound: true });

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "../../entity/index.ts";
-import { asReader, type Operation, type Where } from "../../gate/index.ts";
+import { asReader, isNestedWrite, type Operation, type Where } from "../../gate/index.ts";
 import { AuthenticationError, AuthorizationError, ValidationFailedError } from "../../kernel/index.ts";
 import { isIdentified, ownerKeyOf } from "./rule.ts";
 
@@ -20,6 +20,7 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const { principal, entity, data, kind, scope } = operation;
   if (principal.kind === "system") return;
   const key = ownerKeyOf(entity) as string;
+  if (takeNestedOwner(operation, key)) return;
   const sent = Object.hasOwn(data, key) ? data[key] : undefined;
   const read = typeof sent === "number" ? entity.columns[key]?.kind.convert?.(sent) : undefined;
   const given = read?.ok === true ? read.value : sent; // ids of whole numbers are numbers on the wire
@@ -45,4 +46,32 @@ export function setOwner(operation: Operation): void | Promise<void> {
   const where = isShown ? asReader(operation, { [key]: given }) : NO_RECORD;
   const require = (condition: Where): void => operation.require(condition, "denied");
   return where instanceof Promise ? where.then(require) : require(where);
+}
+
+/**
+ * Reads the owner out of a nested write, so that `{ user: { connect: "u1" } }` is the same as `{ userId: "u1" }`. An owner that
+ * is created with the record is never the caller, so only an administrator may do that.
+ * @returns whether the owner is created
+ */
+function takeNestedOwner({ principal, entity, data }: Operation, key: string): boolean {
+  const relation = entity.ownedBy as string;
+  const given = data[relation];
+  if (principal.kind === "system" || !isNestedWrite(given)) return false;
+  const { connect, disconnect, ...others } = given as Readonly<Record<string, unknown>>;
+  const said = [connect, disconnect, others.create, data[key]].filter((value) => value !== undefined);
+  if (said.length > 1)
+    throw new ValidationFailedError([
+      { path: [relation], code: "custom", message: `is said more than once, with ${key}` },
+    ]);
+  if (others.create !== undefined) {
+    if (principal.isAdmin) return true;
+    throw principal.user === null ? new AuthenticationError() : new AuthorizationError();
+  }
+  if (connect === undefined && disconnect === undefined) return false;
+  if (disconnect !== undefined && disconnect !== true)
+    throw new ValidationFailedError([{ path: [relation, "disconnect"], code: "custom", message: "takes true" }]);
+  data[key] = connect === undefined ? null : connect;
+  if (Object.keys(others).length > 0) data[relation] = others;
+  else delete data[relation];
+  return false;
 }

@@ -21,12 +21,13 @@ export function compare(stored: Scalar, op: Comparison, given: Scalar | readonly
   if (op === "nin") return !compare(stored, "in", given);
   if (op === "null") return (stored === null) === given;
   if (op === "eq") return stored === given;
-  if (stored === null || given === null) return false;
   if (op === "in") return (given as readonly Scalar[]).includes(stored);
+  if (stored === null || given === null) return false;
   const text = String(stored).toLowerCase();
   const part = String(given).toLowerCase();
   if (op === "like") return text.includes(part);
   if (op === "starts") return text.startsWith(part);
+  if (op === "ends") return text.endsWith(part);
   const order = stored < (given as Scalar & {}) ? -1 : stored > (given as Scalar & {}) ? 1 : 0;
   return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[op];
 }

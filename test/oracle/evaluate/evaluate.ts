@@ -5,7 +5,9 @@
 import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
+import { aggregate } from "./aggregates.ts";
 import { document } from "./documents.ts";
+import { nestedCreate, nestedUpdate, nests } from "./nested.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
 import { report } from "./reports.ts";
@@ -14,6 +16,12 @@ import * as writes from "./writes.ts";
 
 /** The id of the nth record that a step makes. */
 export const newId = (step: Step, index = 0): string => `${step.uid}x${String(index + 1).padStart(3, "0")}`;
+
+/** The ids of a step's records, one after the other. */
+function idsOf(step: Step): () => string {
+  let made = 0;
+  return () => newId(step, made++);
+}
 
 const ACTIONS = ["exists", "clone", "toggle", "archive", "unarchive", "softDelete", "restore"];
 
@@ -30,7 +38,8 @@ function withPlainRefusal({ entity, by }: Setting, step: Step, outcomes: Outcome
 
 /** How a step may end; the first is what the documents say most plainly. */
 export function evaluate(model: Model, world: World, step: Step): Outcome[] {
-  const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by };
+  const inProcess = (step.surface === "client" || step.surface === "handler") && { inProcess: true as const };
+  const setting: Setting = { model, world, entity: entityOf(model, step.on), by: step.by, ...inProcess };
   const outcomes = withPlainRefusal(setting, step, ends(setting, step));
   return step.surface === "steps" ? ofSteps(setting, step, outcomes) : outcomes;
 }
@@ -62,14 +71,18 @@ function ends(setting: Setting, step: Step): Outcome[] {
       return reads.walk(setting, call);
     case "count":
       return reads.count(setting, call);
+    case "aggregate":
+      return aggregate(setting, call);
     case "exists":
       return reads.exists(setting, call);
     case "export":
       return reads.exported(setting, call);
     case "create":
-      return writes.create(setting, call.data, newId(step), call.include);
+      return nests(setting.entity, call.data)
+        ? nestedCreate(setting, call, idsOf(step))
+        : writes.create(setting, call.data, newId(step), call.include);
     case "update":
-      return writes.update(setting, call);
+      return nests(setting.entity, call.data) ? nestedUpdate(setting, call, idsOf(step)) : writes.update(setting, call);
     case "delete":
       return writes.remove(setting, call);
     case "bulkUpdate":

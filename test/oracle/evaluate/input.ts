@@ -2,6 +2,7 @@
 import type { EntityModel, FieldModel, Input, RelationModel, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf, ownerColumn, pairsOf } from "../model.ts";
 import { holds } from "./conditions.ts";
+import { DECIMAL, MOMENT } from "./filters.ts";
 import type { Setting } from "./outcome.ts";
 import { passes, reachOf } from "./rules.ts";
 import { readableReach } from "./shown.ts";
@@ -11,12 +12,15 @@ const IGNORED = ["id", "createdAt", "updatedAt", "version"];
 /** A stored password: never the text itself. */
 export const hashed = (value: Scalar): Scalar => (value === null ? null : `hash of ${String(value)}`);
 
+/** Ids of a relation: all that there should be, or some to add or to remove. */
+export type Links = readonly [RelationModel, readonly string[], "set" | "add" | "remove"];
+
 /** A body in its parts. */
 export interface Read {
   /** Columns that the caller sent and may write. */
   readonly values: { readonly [column: string]: Scalar };
   /** Lists of ids, by relation. */
-  readonly links: readonly (readonly [RelationModel, readonly string[]])[];
+  readonly links: readonly Links[];
   /** Names of fields that are written only where their rules pass. */
   readonly undecided: readonly FieldModel[];
   readonly isValid: boolean;
@@ -24,7 +28,7 @@ export interface Read {
 
 export function readInput({ entity, by }: Setting, input: Input, creates: boolean): Read {
   const values: Record<string, Scalar> = {};
-  const links: [RelationModel, readonly string[]][] = [];
+  const links: Links[] = [];
   const undecided: FieldModel[] = [];
   let isValid = true;
   for (const [name, value] of Object.entries(input)) {
@@ -45,7 +49,8 @@ export function readInput({ entity, by }: Setting, input: Input, creates: boolea
       if (reach === "some") undecided.push(field);
       values[name] = value as Scalar;
     } else if (key !== undefined) values[name] = value as Scalar;
-    else if (link !== undefined && Array.isArray(value)) links.push([link, [...new Set(value as readonly string[])]]);
+    else if (link !== undefined && Array.isArray(value))
+      links.push([link, [...new Set(value as readonly string[])], "set"]);
     else isValid = false;
   }
   return { values, links, undecided, isValid };
@@ -56,7 +61,9 @@ export function fits(field: FieldModel, value: Scalar): boolean {
   if (value === null) return field.optional === true;
   if (field.kind === "string") return typeof value === "string" && (!field.password || value.length >= 8);
   if (field.kind === "int") return Number.isInteger(value);
-  return field.kind === "bool" ? typeof value === "boolean" : typeof value === "string";
+  if (field.kind === "decimal") return DECIMAL.test(String(value));
+  if (field.kind === "datetime") return MOMENT.test(String(value));
+  return typeof value === "boolean";
 }
 
 /** Whether all columns that are named have values of their kinds, and keys lead to records that the caller may read. */
@@ -102,12 +109,11 @@ export function collides(world: World, entity: EntityModel, row: Row): boolean {
 export const ownerKey = (entity: EntityModel): string | undefined =>
   entity.ownedBy === "id" ? undefined : ownerColumn(entity);
 
-/** What a list of ids makes of the pairs of a record, as pairs that are added and removed. */
+/** What ids make of the pairs of a record, as pairs that are added and removed. */
 export function changedPairs(
   setting: Setting,
   id: string,
-  relation: RelationModel,
-  ids: readonly string[],
+  [relation, ids, mode]: Links,
 ): { at: string; added: string[]; removed: string[]; pair(target: string): string } {
   const { model, world, entity, by } = setting;
   const { at, flipped } = pairsOf(model, entity, relation);
@@ -123,9 +129,11 @@ export function changedPairs(
   };
   return {
     at,
-    added: ids.filter((one) => !current.includes(one)),
+    added: mode === "remove" ? [] : ids.filter((one) => !current.includes(one)),
     // A write of links removes only links the caller can see.
-    removed: current.filter((one) => !ids.includes(one) && sees(one)),
+    removed: current.filter(
+      (one) => (mode === "set" ? !ids.includes(one) : mode === "remove" && ids.includes(one)) && sees(one),
+    ),
     pair,
   };
 }

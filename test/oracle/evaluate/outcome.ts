@@ -19,6 +19,7 @@ export interface Setting {
   readonly world: World;
   readonly entity: EntityModel;
   readonly by: Principal;
+  readonly inProcess?: true;
 }
 
 /** A text that stands for any moment: when something was deleted. */

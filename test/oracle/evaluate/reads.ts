@@ -1,9 +1,10 @@
 /** What reads answer (http.md, “CRUD”; rules.md, “What the caller sees”). */
 import type { Call, ListQuery } from "../model.ts";
+import { includes, shownWith, treeOf } from "./includes.ts";
 import { INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
 import { deletedTest, find, isShape } from "./query.ts";
 import { passes, reachOf } from "./rules.ts";
-import { shown, treeOf } from "./shown.ts";
+import { shown } from "./shown.ts";
 import { isLive, rowOf } from "./world.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
@@ -20,33 +21,40 @@ export function get(setting: Setting, { id, query }: Of<"get">): Outcome[] {
   if (reach === "none") return [refusedOne(setting)];
   const wrong: Outcome[] = [];
   const test = deletedTest(setting, entity, query.deleted);
-  if (!isShape(model, entity, query, by) || test === undefined) wrong.push(INVALID);
+  if (!isShape(setting, entity, query) || test === undefined) wrong.push(INVALID);
   if (!mayAskDeleted(setting, query.deleted)) wrong.push(refused(by), refusedOne(setting));
   const row = rowOf(world, entity.name, id);
   if (row === undefined || test?.(row) === false) return [missing(setting, reach), ...wrong];
   if (!passes(model, world, entity, row, entity.rules.read, by, "stored")) return [refusedOne(setting), ...wrong];
   if (wrong.length > 0) return wrong;
-  return [{ status: 200, body: shown(setting, entity, row, treeOf(query.include), query.select) }];
+  return [
+    { status: 200, body: shownWith(setting, entity, row, treeOf(query.include), query.select) },
+    ...lateRefusals(setting, query),
+  ];
 }
 
+/** Clients in the process refuse options of an include where there is something to include. */
+const lateRefusals = (setting: Setting, query: ListQuery): Outcome[] =>
+  includes(setting, setting.entity, treeOf(query.include)) ? [] : [INVALID];
+
 /** What a list of the caller finds, or how it is refused. */
-function found(setting: Setting, query: ListQuery): ReturnType<typeof find> | Outcome[] {
+export function found(setting: Setting, query: ListQuery): ReturnType<typeof find> | Outcome[] {
   const { entity, by } = setting;
   if (reachOf(entity, entity.rules.read, by, "list") === "none") return [refused(by)];
   const rows = find(setting, entity, query);
   if (!mayAskDeleted(setting, query.deleted)) return rows === undefined ? [INVALID, refused(by)] : [refused(by)];
   return rows ?? [INVALID];
 }
-const isRefused = (rows: unknown): rows is Outcome[] =>
+export const isRefused = (rows: unknown): rows is Outcome[] =>
   Array.isArray(rows) && rows.length > 0 && typeof rows[0] === "object" && "status" in rows[0] && !("id" in rows[0]);
 
 export function list(setting: Setting, { query }: Of<"list">): Outcome[] {
   const rows = found(setting, query);
   if (isRefused(rows)) return rows;
-  const all = (rows ?? []).map((row) => shown(setting, setting.entity, row, treeOf(query.include), query.select));
+  const all = (rows ?? []).map((row) => shownWith(setting, setting.entity, row, treeOf(query.include), query.select));
   const limit = query.limit ?? 100;
   const start = ((query.page ?? 1) - 1) * limit;
-  return [{ status: 200, body: all.slice(start, start + limit), total: all.length }];
+  return [{ status: 200, body: all.slice(start, start + limit), total: all.length }, ...lateRefusals(setting, query)];
 }
 
 /** All pages, one after the other by their cursors. */
@@ -63,7 +71,7 @@ export function count(setting: Setting, { query }: Of<"count">): Outcome[] {
 export function exported(setting: Setting, { query }: Of<"export">): Outcome[] {
   const rows = found(setting, query);
   if (isRefused(rows)) return rows;
-  return [{ status: 200, body: (rows ?? []).map((row) => shown(setting, setting.entity, row, {}, query.select)) }];
+  return [{ status: 200, body: (rows ?? []).map((row) => shown(setting, setting.entity, row, query.select)) }];
 }
 
 export function exists(setting: Setting, { id }: Of<"exists">): Outcome[] {

@@ -75,7 +75,7 @@ function found(setting: Setting, { read }: Report, own: Row | undefined): Outcom
     return [{ status: 200, body: own === undefined ? null : shown(setting, setting.entity, own) }];
   const entity = entityOf(model, read.entity);
   if (read.from === "client") {
-    const asked = { ...setting, entity };
+    const asked = { ...setting, entity, inProcess: true as const };
     return read.call.do === "get" ? reads.get(asked, read.call) : reads.list(asked, read.call);
   }
   const rows = rowsOf(world, entity.name)

@@ -1,10 +1,22 @@
 /** What writes do, and what they answer. */
 import type { Call, FieldModel, Input, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf } from "../model.ts";
-import { changedPairs, collides, fits, hashed, isCoherent, isSound, ownerKey, type Read, readInput } from "./input.ts";
+import { includes, shownWith, treeOf } from "./includes.ts";
+import {
+  changedPairs,
+  collides,
+  fits,
+  hashed,
+  isCoherent,
+  isSound,
+  type Links,
+  ownerKey,
+  type Read,
+  readInput,
+} from "./input.ts";
 import { CONFLICT, INVALID, missing, type Outcome, refused, refusedOne, type Setting } from "./outcome.ts";
 import { allowed, passes, reachOf } from "./rules.ts";
-import { includes, listed, shown, treeOf } from "./shown.ts";
+import { listed } from "./shown.ts";
 import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } from "./world.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
@@ -21,7 +33,7 @@ export function answer(
   const row = rowOf(world, entity.name, id) as Row;
   const view = { model, world, by };
   const mayRead = passes(model, world, entity, row, entity.rules.read, by, "stored");
-  return { status, world, body: mayRead ? shown(view, entity, row, treeOf(include)) : { id } };
+  return { status, world, body: mayRead ? shownWith(view, entity, row, treeOf(include)) : { id } };
 }
 
 /** Stored forms of what was sent. */
@@ -32,15 +44,18 @@ function stored(fields: readonly FieldModel[], values: { readonly [name: string]
   );
 }
 
+const withLinks = (read: Read, more: readonly Links[]): Read => ({ ...read, links: [...read.links, ...more] });
+
 /** Adds and removes pairs; each belongs to both sides, so a target whose entity declares the relation is asked as well. */
 function linked(setting: Setting, world: World, id: string, links: Read["links"]): World | "invalid" | "refused" {
   const { model, by } = setting;
   let next = world;
   let verdict: "invalid" | "refused" | undefined;
-  for (const [relation, ids] of links) {
+  for (const link of links) {
+    const [relation, ids, mode] = link;
     const target = entityOf(model, relation.target);
-    const { at, added, removed, pair } = changedPairs(setting, id, relation, ids);
-    for (const one of ids) {
+    const { at, added, removed, pair } = changedPairs(setting, id, link);
+    for (const one of mode === "remove" ? [] : ids) {
       const row = rowOf(world, target.name, one);
       if (row === undefined || !listed(setting, target, row)) verdict = "invalid";
     }
@@ -61,13 +76,19 @@ function linked(setting: Setting, world: World, id: string, links: Read["links"]
  * A create. It is decided against the database as it is without the new record, before anything is stored: a refused caller
  * learns nothing about unique values. Where the input is wrong as well, either may be said first.
  */
-export function create(setting: Setting, data: Input, id: string, include?: readonly string[]): Outcome[] {
+export function create(
+  setting: Setting,
+  data: Input,
+  id: string,
+  include?: readonly string[],
+  more: readonly Links[] = [],
+): Outcome[] {
   const { model, world, entity, by } = setting;
   const reach = reachOf(entity, entity.rules.create, by, "create");
   if (reach === "none") return [refused(by)];
-  const read = readInput(setting, data, true);
+  const read = withLinks(readInput(setting, data, true), more);
   const wrong: Outcome[] = [];
-  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   const key = ownerKey(entity);
   const values: Record<string, Scalar> = { ...read.values };
   const isAdmin = by?.role === "admin";
@@ -138,12 +159,18 @@ function target(setting: Setting, id: string, access: "update" | "delete", anyLi
 const isOutcome = (found: Row | Outcome): found is Outcome => "status" in found;
 
 /** Changes one record that the caller may update. */
-export function change(setting: Setting, row: Row, data: Input, include?: readonly string[]): Outcome[] {
+export function change(
+  setting: Setting,
+  row: Row,
+  data: Input,
+  include?: readonly string[],
+  more: readonly Links[] = [],
+): Outcome[] {
   const { model, world, entity, by } = setting;
   const id = row.id as string;
-  const read = readInput(setting, data, false);
+  const read = withLinks(readInput(setting, data, false), more);
   const wrong: Outcome[] = [];
-  if (!read.isValid || !includes(model, entity, treeOf(include))) wrong.push(INVALID);
+  if (!read.isValid || !includes(setting, entity, treeOf(include))) wrong.push(INVALID);
   if (data.id !== undefined && data.id !== id) wrong.push(INVALID);
   const values: Record<string, Scalar> = { ...read.values };
   for (const field of read.undecided)
@@ -183,9 +210,9 @@ export function change(setting: Setting, row: Row, data: Input, include?: readon
   return [answer(setting, next, id, 200, include), ...early, ...unsure];
 }
 
-export function update(setting: Setting, { id, data, include }: Of<"update">): Outcome[] {
+export function update(setting: Setting, { id, data, include }: Of<"update">, more: readonly Links[] = []): Outcome[] {
   const row = target(setting, id, "update");
-  if (!isOutcome(row)) return change(setting, row, data, include);
+  if (!isOutcome(row)) return change(setting, row, data, include, more);
   // A record that is missing or out of reach turns up in the statement, after what is wrong with the input by itself.
   const { entity, by } = setting;
   const isWrongAnyway =
@@ -203,7 +230,7 @@ export function isWrong(setting: Setting, id: string, data: Input, include?: rea
   return (
     !isValid ||
     (data.id !== undefined && data.id !== id) ||
-    !includes(setting.model, setting.entity, treeOf(include)) ||
+    !includes(setting, setting.entity, treeOf(include)) ||
     names.some((name) => !isSound(setting, values, [name])) ||
     linked(setting, setting.world, id, links) === "invalid"
   );

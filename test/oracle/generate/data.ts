@@ -19,11 +19,21 @@ import { TEXTS } from "./model.ts";
 
 const MORE_TEXTS = [...TEXTS, "oak", "elm", "ash", "fir"];
 
+export const PRICES = ["0.10", "1.25", "9.99", "10.00", "-2.50"] as const;
+/** At the borders of days, weeks, quarters and years, in some zones, and around changes of clocks. */
+export const MOMENTS = [
+  ...["2026-01-31T23:30:00.000Z", "2026-02-01T00:15:00.000Z", "2025-12-31T18:45:00.000Z", "2026-01-05T04:59:59.999Z"],
+  ...["2026-03-29T00:59:59.999Z", "2026-03-29T01:00:00.000Z", "2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z"],
+  ...["2024-02-29T12:00:00.000Z", "2026-04-01T03:00:00.000Z"],
+] as const;
+
 export function valueFrom(random: Random, field: FieldModel): Scalar {
   if (field.optional && random.chance(0.2)) return null;
   if (field.password) return random.pick(["password1", "password2"]);
   if (field.kind === "int") return random.below(4);
   if (field.kind === "bool") return random.chance(0.5);
+  if (field.kind === "decimal") return random.pick(PRICES);
+  if (field.name === "at") return random.pick(MOMENTS);
   if (field.kind === "datetime") return random.chance(0.25) ? "2026-01-02T03:04:05.000Z" : null;
   return random.pick(field.unique ? MORE_TEXTS : TEXTS);
 }

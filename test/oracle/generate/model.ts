@@ -28,7 +28,7 @@ type Draft = { -readonly [K in keyof EntityModel]: EntityModel[K] } & {
 /** Columns that conditions may be about: what is stored in clear. */
 function plainColumns(entity: EntityModel): { name: string; kind: FieldModel["kind"]; optional: boolean }[] {
   const fields = entity.fields
-    .filter((one) => !(one.password || one.encrypted || one.kind === "datetime"))
+    .filter((one) => !(one.password || one.encrypted || one.kind === "datetime" || one.kind === "decimal"))
     .map(({ name, kind, optional = false }) => ({ name, kind, optional }));
   return fields;
 }
@@ -190,6 +190,8 @@ function fieldsOf(random: Random, name: string): FieldModel[] {
   if (random.chance(0.6)) fields.push({ name: "open", kind: "bool", default: random.chance(0.5) });
   if (name !== "user" && random.chance(0.25))
     fields.push({ name: "role", kind: "string", default: random.pick(TEXTS) });
+  if (random.chance(0.4)) fields.push({ name: "price", kind: "decimal", optional: true });
+  if (random.chance(0.4)) fields.push({ name: "at", kind: "datetime", optional: true });
   if (random.chance(0.15)) fields.push({ name: "memo", kind: "string", optional: true, readonly: true });
   if (random.chance(0.35))
     fields.push({
@@ -275,6 +277,7 @@ export function makeModel(random: Random, features: Features): Model {
     if (draft.name === "user") draft.ownedBy = "id";
     else if (owners.length > 0 && random.chance(0.6)) draft.ownedBy = random.pick(owners).name;
     if (random.chance(0.12)) draft.hideForbidden = true;
+    if (random.chance(0.2)) draft.minGroup = 2;
   }
   for (const draft of drafts) {
     const actions: ActionName[] = random.some(ACTIONS, 0.6);
@@ -305,7 +308,7 @@ export function makeModel(random: Random, features: Features): Model {
       let next = field;
       if (narrowed.includes(field.name) && plainColumns(draft).length > narrowed.length)
         next = { ...next, writable: fieldRules(random, draft, narrowed) };
-      if (!field.omit && !field.password && field.kind !== "datetime" && random.chance(0.15))
+      if (!field.omit && !field.password && field.name !== "deletedAt" && random.chance(0.15))
         next = { ...next, readable: readableRules(random, features, drafts, draft) };
       return next;
     });

@@ -1,6 +1,5 @@
 /** What calls are made of: ids, queries and bodies. */
-import { rowsOf, type World } from "../evaluate/world.ts";
-import type { Features } from "../features.ts";
+import type { World } from "../evaluate/world.ts";
 import {
   type EntityModel,
   entityOf,
@@ -10,43 +9,19 @@ import {
   type ListQuery,
   type Model,
   ownerColumn,
-  type Principal,
   type RelationModel,
   type Scalar,
 } from "../model.ts";
-import type { Random } from "../random.ts";
 import { valueFrom } from "./data.ts";
-import { TEXTS } from "./model.ts";
+import { includesOf } from "./includes.ts";
+import { idsOf, type Making, someId } from "./making.ts";
+import { literalOf, treeOf } from "./trees.ts";
 
-export const PRINCIPALS: readonly Principal[] = [
-  null,
-  { id: "u1", team: "red" },
-  { id: "u2", team: "blue" },
-  { id: "u3", team: "red" },
-  { id: "u4", team: "green", role: "admin" },
-  { id: "u9", team: "amber" },
-];
-
-export interface Making {
-  readonly random: Random;
-  readonly features: Features;
-  readonly model: Model;
-  readonly world: World;
-  readonly entity: EntityModel;
-  readonly by: Principal;
-}
-
-export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
-export const someId = ({ random, world }: Making, name: string): string => {
-  const ids = idsOf(world, name);
-  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
-};
-
-function filterOf(making: Making, entity = making.entity, nested = true): [string, string] {
+function filterOf(making: Making, entity = making.entity, depth = 3): [string, string] {
   const { random, model } = making;
-  if (nested && entity.relations.length > 0 && random.chance(0.25)) {
+  if (depth > 0 && entity.relations.length > 0 && random.chance(0.25)) {
     const relation = random.pick(entity.relations);
-    const [name, text] = filterOf(making, entityOf(model, relation.target), false);
+    const [name, text] = filterOf(making, entityOf(model, relation.target), depth - 1);
     return [`${relation.name}.${name}`, text];
   }
   if (random.chance(0.02)) return ["nothing", "1"];
@@ -55,17 +30,15 @@ function filterOf(making: Making, entity = making.entity, nested = true): [strin
     const key = random.pick(keys);
     return [keyOf(key), someId(making, key.target)];
   }
-  const fields = entity.fields.filter(({ kind }) => kind !== "datetime");
-  const field = random.pick(fields);
-  const text = String(
-    field.kind === "int" ? random.below(4) : field.kind === "bool" ? random.chance(0.5) : random.pick(TEXTS),
-  );
+  const field = random.pick(entity.fields.filter(({ name }) => name !== "deletedAt"));
+  const text = String(literalOf(random, field.kind));
   if (field.optional && random.chance(0.1)) return [`${field.name}_null`, String(random.chance(0.5))];
   const ops = {
-    string: ["", "", "_ne", "_in", "_like", "_starts", "_gt"],
+    string: ["", "", "_ne", "_in", "_like", "_starts", "_ends", "_gt"],
     int: ["", "_gte", "_lt", "_ne", "_in"],
     bool: ["", "_ne"],
-    datetime: [""],
+    datetime: ["", "_gte", "_lt", "_ne"],
+    decimal: ["", "_gte", "_lt", "_ne", "_in"],
   };
   return [`${field.name}${random.pick(ops[field.kind])}`, text];
 }
@@ -80,15 +53,17 @@ export function pathsOf(making: Making, entity: EntityModel, depth: number): str
 
 export function shapeOf(making: Making): ListQuery {
   const { random, entity } = making;
-  const include = random.chance(0.4)
-    ? [...new Set([...pathsOf(making, entity, 3), ...(random.chance(0.3) ? pathsOf(making, entity, 2) : [])])]
-    : [];
+  const paths = (): string[] => [
+    ...new Set([...pathsOf(making, entity, 3), ...(random.chance(0.3) ? pathsOf(making, entity, 2) : [])]),
+  ];
+  const hasOptions = making.features.has("queries") && random.chance(0.5);
+  const include = random.chance(0.4) ? (hasOptions ? includesOf(making) : paths()) : [];
   const names = [...entity.fields.map(({ name }) => name), ...keysOf(entity).map(keyOf)].filter(
     (name) => name !== "deletedAt",
   );
   const select = random.chance(0.12) ? random.some(names, 0.5) : [];
   return {
-    ...(include.length > 0 && { include }),
+    ...(Object.keys(include).length > 0 && { include }),
     ...(select.length > 0 && { select }),
     ...(entity.softDelete && random.chance(0.15) && { deleted: random.pick(["with", "only"] as const) }),
   };
@@ -110,6 +85,7 @@ export function queryOf(making: Making): ListQuery {
     : [];
   return {
     ...(distinct.length > 0 && { filters: distinct }),
+    ...(making.features.has("queries") && random.chance(0.35) && { where: treeOf(making) }),
     ...(random.chance(0.06) && { q: random.pick(["e", "re", "am"]) }),
     ...(sort.length > 0 && { sort }),
     ...(random.chance(0.3) && { limit: 1 + random.below(4), page: 1 + random.below(2) }),
@@ -122,7 +98,7 @@ export function inputOf(making: Making, creates: boolean): Input {
   const data: Record<string, Scalar | string[]> = {};
   const share = creates ? 0.8 : 0.3;
   for (const field of entity.fields) {
-    if (field.kind === "datetime" || field.name === "flag" || field.name === "archived") continue;
+    if (field.name === "deletedAt" || field.name === "flag" || field.name === "archived") continue;
     const required = creates && !field.optional && field.default === undefined;
     if (random.chance(required ? 0.98 : field.password ? 0.1 : share)) data[field.name] = valueFrom(random, field);
   }
@@ -141,7 +117,7 @@ export function inputOf(making: Making, creates: boolean): Input {
       data[`${relation.name}Ids`] = random.some(current, 0.4);
     }
   if (random.chance(0.03)) {
-    const field = random.pick(entity.fields.filter(({ kind }) => kind !== "datetime"));
+    const field = random.pick(entity.fields.filter(({ kind }) => kind !== "datetime" && kind !== "decimal"));
     data[field.name] = random.pick([null, 7, "blue", true]);
   }
   if (random.chance(0.015)) data.nothing = 1;

@@ -17,8 +17,9 @@ import {
   type Step,
 } from "../model.ts";
 import { valueFrom } from "./data.ts";
+import { type Making, someId } from "./making.ts";
 import { TEXTS } from "./model.ts";
-import { inputOf, type Making, pathsOf, someId } from "./parts.ts";
+import { inputOf, pathsOf } from "./parts.ts";
 
 /** What rules of an access look at besides the record: related rows that a revocation would change. */
 function revocations(making: Making, row: Readonly<Record<string, Scalar>>, rules: readonly RuleModel[]): Meanwhile[] {

@@ -2,8 +2,9 @@
 import { type Call, type HandlerRead, keyOf, keysOf, type Reader } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { type Making, someId } from "./making.ts";
 import { ownCondition } from "./model.ts";
-import { type Making, queryOf, shapeOf, someId } from "./parts.ts";
+import { queryOf, shapeOf } from "./parts.ts";
 
 export const readerFrom = (random: Random): Reader => (random.chance(0.8) ? "own" : random.pick(["public", "system"]));
 
@@ -39,8 +40,8 @@ function readFrom(making: Making): HandlerRead {
     };
   }
   const there = { ...making, entity: other };
-  if (random.chance(0.5))
-    return { from: "client", entity: name, call: { do: "get", id: someId(making, name), query: shapeOf(there) } };
-  const call = { do: "list", query: queryOf(there) } as const;
+  const call = random.chance(0.5)
+    ? ({ do: "get", id: someId(making, name), query: shapeOf(there) } as const)
+    : ({ do: "list", query: queryOf(there) } as const);
   return clientCall(other, call) === undefined ? readFrom(making) : { from: "client", entity: name, call };
 }

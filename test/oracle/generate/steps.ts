@@ -4,9 +4,13 @@ import type { Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
-import { idsOf, inputOf, type Making, PRINCIPALS, pathsOf, queryOf, shapeOf, someId } from "./parts.ts";
+import { aggregateFrom } from "./aggregates.ts";
+import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
+import { nestedStep } from "./nested.ts";
+import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
 import { raceOf, replayOf } from "./races.ts";
 import { readerFrom, reportFrom } from "./reports.ts";
+import { unseenChange } from "./unseen.ts";
 
 function callOf(making: Making): Call {
   const { random, world, entity } = making;
@@ -25,6 +29,7 @@ function callOf(making: Making): Call {
     [16, () => ({ do: "list", query: queryOf(making) })],
     [2, () => ({ do: "walk", query: pagesOf(making) })],
     [4, () => (has("count") ? { do: "count", query: onlyFilters(queryOf(making)) } : undefined)],
+    [10, () => (making.features.has("queries") ? aggregateFrom(making, onlyFilters(queryOf(making))) : undefined)],
     [3, () => (has("exists") ? { do: "exists", id: id() } : undefined)],
     [
       3,
@@ -75,15 +80,16 @@ function pagesOf(making: Making): ListQuery {
   return { ...query, limit: 1 + making.random.below(3) };
 }
 const nonEmpty = (ids: string[]): string[] => (ids.length === 0 ? ["none"] : ids);
-const onlyFilters = ({ filters, q, deleted }: ListQuery): ListQuery => ({
+const onlyFilters = ({ filters, where, q, deleted }: ListQuery): ListQuery => ({
   ...(filters && { filters }),
+  ...(where && { where }),
   ...(q !== undefined && { q }),
   ...(deleted && { deleted }),
 });
-const noPage = ({ filters, q, sort, select, deleted }: ListQuery): ListQuery => ({
-  ...onlyFilters({ ...(filters && { filters }), ...(q !== undefined && { q }), ...(deleted && { deleted }) }),
-  ...(sort && { sort }),
-  ...(select && { select }),
+const noPage = (query: ListQuery): ListQuery => ({
+  ...onlyFilters(query),
+  ...(query.sort && { sort: query.sort }),
+  ...(query.select && { select: query.select }),
 });
 const withoutLinks = (data: Input): Input =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => !Array.isArray(value))) as Input;
@@ -117,6 +123,15 @@ export function makeStep(random: Random, features: Features, model: Model, world
     const replay = replayOf(making, uid);
     if (replay !== undefined) return replay;
   }
+  if (features.has("nested") && random.chance(0.15)) return nestedStep(making, uid);
   const call = callOf(making);
-  return { uid, by: making.by, on: making.entity.name, surface: surfaceOf(making, call), call };
+  const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
+  return {
+    ...(unseen && { unseen }),
+    uid,
+    by: making.by,
+    on: making.entity.name,
+    surface: surfaceOf(making, call),
+    call,
+  };
 }

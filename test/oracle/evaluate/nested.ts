@@ -1,0 +1,266 @@
+/**
+ * Writes with related records (guides/writing.md, “With related records”): what single requests would do one after the other, all
+ * of it or nothing. Records that the record refers to come first, then the record, then those that refer to it.
+ */
+import type { Call, EntityModel, Input, Json, JsonObject, RelationModel, Row } from "../model.ts";
+import { entityOf, keyOf, relationOf } from "../model.ts";
+import type { Links } from "./input.ts";
+import type { Outcome, Setting } from "./outcome.ts";
+import { allowed, passes, reachOf } from "./rules.ts";
+import { listed } from "./shown.ts";
+import { treeTest } from "./trees.ts";
+import { rowOf, rowsOf, type World, withRow } from "./world.ts";
+import { answer, create, remove, update } from "./writes.ts";
+
+type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
+type Ids = () => string;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether a body writes related records. */
+export const nests = (entity: EntityModel, data: Input): boolean =>
+  Object.entries(data).some(([name, value]) => relationOf(entity, name) !== undefined && isObject(value));
+
+export function nestedCreate(setting: Setting, { data, include }: Of<"create">, ids: Ids): Outcome[] {
+  return allOrNothing(setting, (work) => work.answers(work.create(setting.entity, data, ids), 201, include));
+}
+
+export function nestedUpdate(setting: Setting, { id, data, include }: Of<"update">, ids: Ids): Outcome[] {
+  return allOrNothing(setting, (work) => work.answers(work.update(setting.entity, id, data, ids), 200, include));
+}
+
+/** Which of several problems is said first, is not said. */
+const REFUSALS: readonly Outcome[] = [400, 401, 403, 404, 409].map((status) => ({ status }));
+const REFUSED = new Error("one of the writes is refused");
+
+export function allOrNothing(setting: Setting, run: (work: Work) => readonly Outcome[]): Outcome[] {
+  const work = new Work(setting);
+  try {
+    const done = run(work);
+    return [...done, ...work.either];
+  } catch (error) {
+    if (error !== REFUSED) throw error;
+    return [...REFUSALS];
+  }
+}
+
+/** Single requests of one caller, one after the other. */
+export class Work {
+  readonly #setting: Setting;
+  world: World;
+  /** Refusals that the documents leave open. */
+  readonly either: Outcome[] = [];
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+    this.world = setting.world;
+  }
+
+  at(entity: EntityModel): Setting {
+    return { ...this.#setting, entity, world: this.world };
+  }
+
+  /** Goes on with the world as a request leaves it. */
+  take(outcomes: readonly Outcome[]): Outcome {
+    const done = outcomes.find(({ status }) => status < 300);
+    if (done === undefined) throw REFUSED;
+    this.either.push(...outcomes.filter(({ status }) => status >= 400));
+    this.world = done.world ?? this.world;
+    return done;
+  }
+
+  refuse(): never {
+    throw REFUSED;
+  }
+
+  create(entity: EntityModel, data: Input, ids: Ids): Written {
+    const { plain, links, nested } = this.#before(entity, data, ids);
+    const id = ids();
+    this.take(create(this.at(entity), plain, id, undefined, links));
+    const row = rowOf(this.world, entity.name, id) as Row;
+    this.#after(entity, id, nested, ids);
+    return { entity, row };
+  }
+
+  update(entity: EntityModel, id: string, data: Input, ids: Ids): Written {
+    const { plain, links, nested } = this.#before(entity, data, ids);
+    this.take(update(this.at(entity), { do: "update", id, data: plain }, links));
+    // Who may not read a record is not told what it refers to.
+    const refers = nested.some(
+      ([{ kind }, words]) => (kind === "belongsTo" || kind === "selfRef") && "update" in words,
+    );
+    if (refers && !this.#reads(entity, id)) throw REFUSED;
+    const written = rowOf(this.world, entity.name, id) as Row;
+    this.#after(entity, id, nested, ids);
+    // The record is still one that the caller may change when all is written.
+    const row = rowOf(this.world, entity.name, id);
+    const { model, by } = this.#setting;
+    if (row === undefined || !allowed(model, this.world, entity, row, "update", by)) throw REFUSED;
+    return { entity, row: written };
+  }
+
+  /** The record as it is in the end; where what was written after it changed it as well, also as it was before that. */
+  answers({ entity, row }: Written, status: number, include?: readonly string[]): Outcome[] {
+    const id = row.id as string;
+    const before = answer(this.at(entity), withRow(this.world, entity.name, row), id, status, include);
+    const last = rowOf(this.world, entity.name, id);
+    const after = last === undefined || last === row ? [] : [answer(this.at(entity), this.world, id, status, include)];
+    return [...after, { ...before, world: this.world }];
+  }
+
+  #reads(entity: EntityModel, id: string): boolean {
+    const row = rowOf(this.world, entity.name, id);
+    const { model, by } = this.#setting;
+    return row !== undefined && passes(model, this.world, entity, row, entity.rules.read, by, "stored");
+  }
+
+  /** Makes the records that the record refers to, and those of its pairs; says what is left of the body. */
+  #before(
+    entity: EntityModel,
+    data: Input,
+    ids: Ids,
+  ): { plain: Input; links: Links[]; nested: [RelationModel, JsonObject][] } {
+    const plain: Record<string, Input[string]> = {};
+    for (const [name, value] of Object.entries(data)) if (!nests(entity, { [name]: value })) plain[name] = value;
+    const nested = entity.relations.flatMap((relation): [RelationModel, JsonObject][] => {
+      const words = data[relation.name];
+      return isObject(words) ? [[relation, words]] : [];
+    });
+    const links: Links[] = [];
+    for (const [relation, words] of nested) {
+      if (relation.kind !== "manyToMany") continue;
+      const target = entityOf(this.#setting.model, relation.target);
+      for (const [word, given] of Object.entries(words)) {
+        const items = listOf(given);
+        const mode = word === "set" ? "set" : word === "disconnect" ? "remove" : "add";
+        const chosen =
+          word === "create"
+            ? items.map((one) => this.create(target, one as Input, ids).row.id as string)
+            : (items as string[]);
+        links.push([relation, [...new Set(chosen)], mode]);
+      }
+    }
+    for (const [relation, words] of nested) {
+      if (relation.kind !== "belongsTo" && relation.kind !== "selfRef") continue;
+      const key = keyOf(relation);
+      const own = Object.entries(words).filter(([word]) => word !== "update");
+      if (own.length > 1 || (own.length > 0 && plain[key] !== undefined)) throw REFUSED;
+      for (const [word, given] of own)
+        if (word === "create")
+          plain[key] = this.create(entityOf(this.#setting.model, relation.target), given as Input, ids).row
+            .id as string;
+        else plain[key] = word === "connect" ? (given as string) : null;
+    }
+    return { plain, links, nested };
+  }
+
+  /** Writes what refers to the record, and changes what it refers to. */
+  #after(entity: EntityModel, id: string, nested: readonly [RelationModel, JsonObject][], ids: Ids): void {
+    for (const [relation, words] of nested) {
+      const target = entityOf(this.#setting.model, relation.target);
+      if (relation.kind === "manyToMany") continue;
+      if (relation.kind === "belongsTo" || relation.kind === "selfRef") {
+        if (!("update" in words)) continue;
+        const key = rowOf(this.world, entity.name, id)?.[keyOf(relation)];
+        if (typeof key !== "string") throw REFUSED;
+        this.update(target, key, words.update as Input, ids);
+        continue;
+      }
+      const children: Children = {
+        target,
+        key: `${relation.inverse}Id`,
+        parent: id,
+        isOne: relation.kind === "hasOne",
+      };
+      for (const [word, given] of Object.entries(words))
+        if (word === "set") this.#set(children, given as readonly string[], ids);
+        else for (const item of listOf(given)) this.#child(children, word, item, ids);
+    }
+  }
+
+  #child(children: Children, word: string, item: Json, ids: Ids): void {
+    const { target, key, parent, isOne } = children;
+    const chosen = (): string => (isOne ? this.#only(children) : (item as string));
+    switch (word) {
+      case "create":
+        this.create(target, { ...(item as Input), [key]: parent }, ids);
+        return;
+      case "connect":
+        this.update(target, item as string, { [key]: parent }, ids);
+        return;
+      case "disconnect":
+        this.#own(children, chosen(), { [key]: null }, ids);
+        return;
+      case "delete": {
+        const id = chosen();
+        this.#assertOwn(children, id);
+        this.take(remove(this.at(target), { do: "delete", id }));
+        return;
+      }
+      case "upsert": {
+        const { where, create: made, update: changes } = item as { where: Json; create: Input; update: Input };
+        const [first, second] = this.#find(children, where);
+        if (second !== undefined) throw REFUSED;
+        if (first === undefined) this.create(target, { ...made, [key]: parent }, ids);
+        else this.#own(children, first.id as string, changes, ids);
+        return;
+      }
+      default: {
+        const { id, ...changes } = item as JsonObject;
+        const of = isOne ? this.#only(children) : (id as string);
+        this.#own(children, of, (isOne ? item : changes) as Input, ids);
+      }
+    }
+  }
+
+  #set(children: Children, wanted: readonly string[], ids: Ids): void {
+    const present = this.#find(children, {}).map(({ id }) => id as string);
+    for (const id of present.filter((one) => !wanted.includes(one)))
+      this.#own(children, id, { [children.key]: null }, ids);
+    for (const id of new Set(wanted)) if (!present.includes(id)) this.#child(children, "connect", id, ids);
+  }
+
+  #own(children: Children, id: string, data: Input, ids: Ids): void {
+    this.#assertOwn(children, id);
+    this.update(children.target, id, data, ids);
+  }
+
+  /** Only a record of the one around it is changed, which takes the right to read it: otherwise it would tell whose it is. */
+  #assertOwn({ target, key, parent }: Children, id: string): void {
+    if (rowOf(this.world, target.name, id)?.[key] !== parent || !this.#reads(target, id)) throw REFUSED;
+  }
+
+  #only(children: Children): string {
+    const [only] = this.#find(children, {});
+    if (only === undefined) throw REFUSED;
+    return only.id as string;
+  }
+
+  /** Those that a list of the caller has, in the order of their ids. */
+  #find({ target, key, parent }: Children, where: Json): Row[] {
+    const setting = this.at(target);
+    if (reachOf(target, target.rules.read, setting.by, "list") === "none") throw REFUSED;
+    const test = treeTest(setting, target, where);
+    if (test === undefined) throw REFUSED;
+    return rowsOf(this.world, target.name)
+      .filter((row) => row[key] === parent && listed(setting, target, row) && test(row))
+      .sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+  }
+}
+
+/** A record as it was written, before what comes after it. */
+interface Written {
+  readonly entity: EntityModel;
+  readonly row: Row;
+}
+
+/** The records of a relation that refer to one record. */
+interface Children {
+  readonly target: EntityModel;
+  readonly key: string;
+  readonly parent: string;
+  readonly isOne: boolean;
+}
+
+const listOf = (given: Json | undefined): readonly Json[] => (Array.isArray(given) ? given : [given as Json]);

@@ -1,0 +1,29 @@
+/** What steps are made with: who calls, the world as it is, and ids of records in it. */
+import { rowsOf, type World } from "../evaluate/world.ts";
+import type { Features } from "../features.ts";
+import type { EntityModel, Model, Principal } from "../model.ts";
+import type { Random } from "../random.ts";
+
+export const PRINCIPALS: readonly Principal[] = [
+  null,
+  { id: "u1", team: "red" },
+  { id: "u2", team: "blue" },
+  { id: "u3", team: "red" },
+  { id: "u4", team: "green", role: "admin" },
+  { id: "u9", team: "amber" },
+];
+
+export interface Making {
+  readonly random: Random;
+  readonly features: Features;
+  readonly model: Model;
+  readonly world: World;
+  readonly entity: EntityModel;
+  readonly by: Principal;
+}
+
+export const idsOf = (world: World, name: string): string[] => rowsOf(world, name).map(({ id }) => id as string);
+export const someId = ({ random, world }: Making, name: string): string => {
+  const ids = idsOf(world, name);
+  return ids.length === 0 || random.chance(0.04) ? "none" : random.pick(ids);
+};

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { belongsTo, defineRule, entity, hasMany, memoryDriver, string } from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
+
+const visible = defineRule("nestedRightsVisible", () => ({ title: { ne: "hidden" } }));
+
+const user = entity("user", { name: string, notes: hasMany(() => note) })
+  .timestamps(false)
+  .ownedBy("id")
+  .rules({ read: ["everyone"], create: ["everyone"], update: ["everyone"] });
+const note = entity("note", { title: string, user: belongsTo(() => user).optional(), parts: hasMany(() => part) })
+  .timestamps(false)
+  .ownedBy("user")
+  .rules({ read: [visible], create: ["everyone"], update: ["everyone"] });
+const part = entity("part", { title: string, note: belongsTo(() => note).optional() })
+  .timestamps(false)
+  .rules({ read: [visible], create: ["everyone"], update: ["everyone"], delete: ["everyone"] });
+
+describe("a nested write", () => {
+  const open = () =>
+    createTestApp({
+      entities: [user, note, part],
+      driver: memoryDriver({
+        user: ["ann", "bob"].map((id) => ({ id, name: id })),
+        note: [
+          { id: "n1", title: "open", userId: "ann" },
+          { id: "n2", title: "hidden", userId: "ann" },
+          { id: "n3", title: "open", userId: null },
+        ],
+        part: [{ id: "p1", title: "hidden", noteId: "n1" }],
+      }),
+    });
+  let app: ReturnType<typeof open>;
+  beforeEach(() => {
+    app = open();
+  });
+  afterEach(() => app.close());
+
+  const send = async (id: string | null, role: string, method: string, path: string, body: unknown) =>
+    (await app.as(id === null ? null : { id, role }).request(method, `/api/${path}`, body)).status;
+  const ownerOf = async (id: string) => (await app.api.asSystem().note.get(id)).userId;
+
+  it("does not give a record away, or take one", async () => {
+    for (const connect of ["bob", "ann"])
+      expect(await send("bob", "user", "PATCH", "notes/n1", { user: { connect } })).toBe(connect === "ann" ? 200 : 403);
+    expect(await send("ann", "user", "PATCH", "notes/n1", { user: { disconnect: true } })).toBe(403);
+    expect(await send("ann", "user", "PATCH", "notes/n1", { userId: "ann", user: { connect: "bob" } })).toBe(400);
+    expect(await ownerOf("n1")).toBe("ann");
+    expect(await send("eve", "admin", "PATCH", "notes/n1", { user: { connect: "bob" } })).toBe(200);
+    expect(await ownerOf("n1")).toBe("bob");
+  });
+
+  it("does not create the owner of a record", async () => {
+    const body = { title: "t", user: { create: { name: "cem" } } };
+    expect(await send("bob", "user", "PATCH", "notes/n3", body)).toBe(403);
+    expect(await send("bob", "user", "POST", "notes", body)).toBe(403);
+    expect(await send(null, "", "POST", "notes", body)).toBe(401);
+    expect(await send("eve", "admin", "POST", "notes", body)).toBe(201);
+  });
+
+  it("names the caller as the owner of a new record, and nobody else", async () => {
+    expect(await send("bob", "user", "POST", "notes", { title: "t", user: { connect: "bob" } })).toBe(201);
+    expect(await send("bob", "user", "POST", "notes", { title: "t", user: { connect: "ann" } })).toBe(403);
+  });
+
+  it("does not tell what a record refers to that the caller may not read", async () => {
+    expect(await send("bob", "user", "PATCH", "notes/n2", { user: { update: { name: "found" } } })).toBe(403);
+    expect(await send("bob", "user", "PATCH", "notes/n1", { user: { update: { name: "found" } } })).toBe(200);
+  });
+
+  it("does not tell whose a record is that the caller may not read", async () => {
+    for (const words of [{ update: [{ id: "p1", title: "x" }] }, { disconnect: ["p1"] }, { delete: ["p1"] }])
+      for (const at of ["n1", "n3"])
+        expect(await send("bob", "user", "PATCH", `notes/${at}`, { parts: words })).toBe(404);
+  });
+});
