@@ -18,6 +18,8 @@ const entities = [film, director, distributor, genre, review, user, importRun] a
 const INFO = {
   title: "Films",
   description: "Films with their directors, genres and distributors, and what people write about them.",
+  contact: { name: "Films", url: "https://films.example" },
+  license: { name: "MIT", identifier: "MIT" },
 };
 
 export interface FilmsOptions extends Pick<KeelsonConfig, "logger"> {

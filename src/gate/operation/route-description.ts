@@ -14,6 +14,8 @@ export interface ParameterDescription {
   readonly required?: boolean | undefined;
   /** Whether several values are written as one, with commas between; else the parameter is repeated. @default false */
   readonly commas?: boolean | undefined;
+  /** Whether it is the same on every entity, so that a document has it once under its own name. @default false */
+  readonly shared?: boolean | undefined;
 }
 
 /** Schemas by media type. */
@@ -36,17 +38,17 @@ export interface RouteDescription {
   readonly description?: string | undefined;
   readonly parameters?: readonly ParameterDescription[] | undefined;
   readonly body?: { readonly required: boolean; readonly content: ContentDescription } | undefined;
-  /** By status, or by range such as "2XX". @default any success */
+  /** By status, or by range such as "2XX", which is shown as `default`. @default any success */
   readonly answers?: Readonly<Record<string, AnswerDescription>> | undefined;
   /** Statuses of errors besides those of all routes; ranges such as "4XX" where the app's code decides. */
   readonly errors?: readonly (number | "4XX")[] | undefined;
 }
 
 /**
- * A record's schema: as it is returned, as it is returned with selected fields, as it is sent for a create, and as it
- * is sent for an update.
+ * A schema about records of one entity: a whole record, a record that may lack fields, what is sent for a create or an
+ * update, and the conditions that `_where` takes.
  */
-export type RecordForm = "record" | "selection" | "create" | "update";
+export type RecordForm = "record" | "selection" | "create" | "update" | "where";
 
 /** What owners of routes describe them with, to one reader. */
 export interface RouteReader {
@@ -54,7 +56,10 @@ export interface RouteReader {
   readonly scope: OperationScope;
   /** Whether the reader may read records of an entity, all or some. */
   reads(entity: AnyEntity): boolean;
-  /** The schema of an entity's records, with the fields that the reader may use. */
+  /**
+   * The schema of an entity's records, with the fields that the reader may use. Routes answer with "record", also where
+   * `select` leaves fields out: docs/adr/0080-describe-the-whole-record.md
+   */
   record(entity: AnyEntity, form: RecordForm): JsonSchema;
   /** The schema of an object with some fields, sent by the reader or shown to them. */
   fields(fields: Readonly<Record<string, FieldDefinition>>, side: "input" | "output"): JsonSchema;

@@ -32,10 +32,9 @@ export function describeCrud(
 ): Readonly<Record<"create" | "upsert" | "list" | "aggregate" | "read" | "update" | "put" | "delete", DescribeRoute>> {
   const { name } = entity;
   const tag = entity.versioned === undefined ? {} : TAG;
-  /** A record, whole or with the fields that were selected. */
-  const shown = ({ record }: RouteReader): JsonSchema => ({
-    anyOf: [record(entity, "record"), record(entity, "selection")],
-  });
+  const shown = ({ record }: RouteReader): JsonSchema => record(entity, "record");
+  /** After a write, callers who may not read the record get its id alone. */
+  const kept = ({ record, reads }: RouteReader): JsonSchema => record(entity, reads(entity) ? "record" : "selection");
   const answer = (
     description: string,
     schema: JsonSchema,
@@ -47,25 +46,27 @@ export function describeCrud(
   });
   const described = (parts: Parameters<QueryParser["describe"]>[0], rest: (reader: RouteReader) => RouteDescription) =>
     (async (reader) => ({
-      parameters: await parser.describe(parts, entity, reader.scope),
+      parameters: await parser.describe(parts, entity, reader.scope, reader.record),
       ...rest(reader),
     })) satisfies DescribeRoute;
   const written = (reader: RouteReader, form: "create" | "update") =>
     ({ required: true, content: json(reader.record(entity, form)) }) as const;
   const changed = (reader: RouteReader): RouteDescription => ({
     summary: `Change ${name}`,
-    description: "What is not sent stays as it is.",
+    description: "What is not sent stays as it is. Callers who may not read the record get its id alone.",
     body: written(reader, "update"),
-    answers: { 200: answer("The record as it is now.", shown(reader), { ...IGNORED, ...tag }) },
+    answers: { 200: answer("The record as it is now.", kept(reader), { ...IGNORED, ...tag }) },
     errors: [403, 404, 409],
   });
 
   return {
     create: described(["shape"], (reader) => ({
       summary: `Create ${name}`,
+      description:
+        "Records that it refers to have to exist, and the caller has to be allowed to read them. Callers who may not read the new record get its id alone.",
       body: written(reader, "create"),
       answers: {
-        201: answer("The record that was created.", shown(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
+        201: answer("The record that was created.", kept(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
       },
       errors: [403, 409],
     })),
@@ -83,14 +84,16 @@ export function describeCrud(
       ],
       body: written(reader, "create"),
       answers: {
-        200: answer("The record as it is now.", shown(reader), { ...IGNORED, ...tag }),
-        201: answer("The record that was created.", shown(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
+        200: answer("The record as it is now.", kept(reader), { ...IGNORED, ...tag }),
+        201: answer("The record that was created.", kept(reader), { Location: "Where it is.", ...IGNORED, ...tag }),
       },
       errors: [403, 409],
     })) satisfies DescribeRoute,
     list: described(["filter", "sort", "page", "shape"], (reader) => ({
       operationId: `list${pascalCase(entity.plural ?? pluralize(name))}`,
       summary: `List ${entity.plural ?? pluralize(name)}`,
+      description:
+        "Finds the records that the caller may read. `_where` takes every condition; the parameters named after fields are the usual ones.",
       answers: { 200: answer("A page of records.", { type: "array", items: shown(reader) }, LISTED) },
     })),
     aggregate: described(["filter", "aggregate"], () => ({
@@ -100,6 +103,7 @@ export function describeCrud(
     })),
     read: described(["shape", "deleted"], (reader) => ({
       summary: `Read ${name}`,
+      description: "A record that the caller may not read is not found.",
       answers: {
         200: answer("The record.", shown(reader), tag),
         ...(entity.versioned === undefined ? {} : { 304: UNCHANGED }),
@@ -111,6 +115,7 @@ export function describeCrud(
     put: described(["shape"], (reader) => ({ ...changed(reader), operationId: `update${pascalCase(name)}ByPut` })),
     delete: described([], () => ({
       summary: `Delete ${name}`,
+      description: "Refused while other records need it.",
       answers: { 200: answer("The record is gone.", DELETED_SCHEMA) },
       errors: [404, 409],
     })),

@@ -19,6 +19,7 @@ import { completeOptions, type IdempotencyOptions, type KeyRules, KNOWN, keyRule
 const HEADER: ParameterDescription = Object.freeze({
   name: "Idempotency-Key",
   in: "header",
+  shared: true,
   schema: { type: "string", minLength: 1, maxLength: 257, examples: ["5a0b7ff9-2c5c-4d0a-a3f4-6f0b8f0d2f7e"] },
   description:
     "Unique to one request of one caller, such as a UUID. Sent again with the same key, the request is not carried out again: the first answer comes again, with `Idempotency-Replayed`.",

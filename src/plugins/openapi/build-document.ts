@@ -9,9 +9,9 @@ import {
   type RouteReader,
 } from "../../gate/index.ts";
 import { isPromiseLike, pascalCase, withDeadline } from "../../kernel/index.ts";
-import { describeOperation, operationIdOf, response } from "./describe-operation.ts";
+import { describeOperation, operationIdOf, response, tagOf } from "./describe-operation.ts";
 import { ERROR_SCHEMAS, errorResponse, errorResponseName } from "./error-responses.ts";
-import type { OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
+import type { DocumentInfo, OpenApiDocument, OpenApiOptions, OperationObject } from "./openapi-document.ts";
 import type { ReaderView } from "./reader-view.ts";
 import { createRecordSchemas, fieldsSchema, type RecordSchemas } from "./record-schemas.ts";
 
@@ -22,18 +22,15 @@ interface OwnedOperation {
   /** Name of the schema of its records, or of its plugin. */
   readonly owner: string;
   readonly operation: OperationObject;
+  /** What its own tag is for. */
+  readonly about: { readonly tag: string; readonly description: string };
   /** What tells each of its parameters from others. */
   readonly keys: readonly string[];
 }
 
 const UNSAFE = /[^A-Za-z0-9._-]/g;
 
-/** What tells parameters from others, in their order: those of one owner, but for what paths have everywhere. */
-function keysOf(owner: string, { parameters = [] }: OperationObject): readonly string[] {
-  return parameters.map((parameter) => `${parameter.in === "path" ? "" : owner} ${JSON.stringify(parameter)}`);
-}
-
-/** The same operations, with parameters that several of one owner have in one place: lists, counts and exports filter alike. */
+/** The same operations, with parameters that several of them have in one place: lists, counts and exports filter alike. */
 function shareParameters(operations: readonly OwnedOperation[]): {
   readonly operations: readonly OwnedOperation[];
   readonly parameters: Readonly<Record<string, JsonSchema>>;
@@ -43,27 +40,36 @@ function shareParameters(operations: readonly OwnedOperation[]): {
   const names = new Map<string, string>();
   const parameters: Record<string, JsonSchema> = {};
 
-  function share(owner: string, parameter: JsonSchema, key: string): JsonSchema {
+  function share(parameter: JsonSchema, key: string): JsonSchema {
     if ((uses.get(key) ?? 0) < 2) return parameter;
-    const name = names.get(key) ?? freeName(parameter.in === "path" ? "" : `${owner}.`, String(parameter.name));
+    const name = names.get(key) ?? freeName(`${ownerIn(key)}${parameter.name}`);
     names.set(key, name);
     parameters[name] = parameter;
     return { $ref: `#/components/parameters/${name}` };
   }
-  function freeName(prefix: string, plain: string): string {
-    const wanted = (prefix + plain).replace(UNSAFE, "-");
-    let name = wanted;
-    for (let n = 2; Object.hasOwn(parameters, name); n++) name = `${wanted}.${n}`;
+  function freeName(given: string): string {
+    const plain = given.replace(UNSAFE, "-");
+    let name = plain;
+    for (let n = 2; Object.hasOwn(parameters, name); n++) name = `${plain}.${n}`;
     return name;
   }
 
   const shared = operations.map((owned) => {
-    const { operation, owner, keys } = owned;
+    const { operation, keys } = owned;
     if (operation.parameters === undefined) return owned;
-    const given = operation.parameters.map((parameter, index) => share(owner, parameter, keys[index] as string));
+    const given = operation.parameters.map((parameter, index) => share(parameter, keys[index] as string));
     return { ...owned, operation: { ...operation, parameters: given } };
   });
   return { operations: shared, parameters };
+}
+
+/** What tells a parameter from others: its owner, unless all entities have it, and all that it says. */
+function keyOf(owner: string, isShared: boolean, parameter: JsonSchema): string {
+  return `${isShared || parameter.in === "path" ? "" : `${owner}.`} ${JSON.stringify(parameter)}`;
+}
+
+function ownerIn(key: string): string {
+  return key.slice(0, key.indexOf(" "));
 }
 
 /** What a document is made from. */
@@ -91,14 +97,16 @@ export async function buildDocument(source: DocumentSource, view: ReaderView, pl
   const shared = shareParameters(operations);
   const paths: Record<string, Record<string, OwnedOperation["operation"]>> = {};
   for (const { path, method, operation } of shared.operations) paths[path] = { ...paths[path], [method]: operation };
-  const statuses = operations.flatMap(({ operation }) => Object.keys(operation.responses));
-  const tags = new Set(operations.flatMap(({ operation }) => operation.tags));
-  const { title = "API", version = "1.0.0", description } = options.info ?? {};
+  const statuses = operations.flatMap(({ operation }) =>
+    Object.entries(operation.responses).map(([status, { $ref }]) =>
+      status === "default" && $ref !== undefined ? "4XX" : status,
+    ),
+  );
   return {
     openapi: "3.1.1",
-    info: { title, version, ...(description === undefined ? {} : { description }) },
-    ...(options.servers === undefined ? {} : { servers: options.servers }),
-    tags: [...tags].map((name) => ({ name })),
+    info: infoOf(options.info),
+    servers: options.servers ?? HERE,
+    tags: tagsOf(operations, options.tags),
     paths,
     components: {
       schemas: { ...schemas.made, ...ERROR_SCHEMAS },
@@ -110,6 +118,32 @@ export async function buildDocument(source: DocumentSource, view: ReaderView, pl
       ...(Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }),
     },
   };
+}
+
+function infoOf({ title = "API", version = "1.0.0", ...others }: DocumentInfo = {}): OpenApiDocument["info"] {
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  return { title, version, ...Object.fromEntries(given) };
+}
+
+/** The paths of a document begin at the root of where it is. */
+const HERE: NonNullable<OpenApiOptions["servers"]> = Object.freeze([{ url: "/" }]);
+
+/** The tags of operations in their order, with what they are for. */
+function tagsOf(operations: readonly OwnedOperation[], given: OpenApiOptions["tags"] = {}): OpenApiDocument["tags"] {
+  const known = new Map(operations.map(({ about }) => [about.tag, about.description]));
+  const names = new Set(operations.flatMap(({ operation }) => operation.tags));
+  return [...names].map((name) => {
+    const description = (Object.hasOwn(given, name) ? given[name] : undefined) ?? known.get(name);
+    return description === undefined ? { name } : { name, description };
+  });
+}
+
+/** The tag of a route that names no other, and what it is for. */
+function aboutTag(route: Route, prefix: string): OwnedOperation["about"] {
+  const { entity, plugin, path } = route;
+  const tag = tagOf(route);
+  if (entity === undefined) return { tag, description: `What the plugin "${plugin}" adds.` };
+  return { tag, description: `Records of ${entity.name}, at ${prefix}/${path.split("/")[1]}.` };
 }
 
 /** What routes are described to: everything that takes time to find out is known by then. */
@@ -159,13 +193,16 @@ async function describeAll(
       idLength,
     };
     const owner = pascalCase(route.entity?.name ?? route.plugin);
+    const given = [described, ...parts.notes].flatMap(({ parameters = [] }) => parameters);
+    const shared = new Set<unknown>(given.filter((one) => one.shared === true).map(({ name }) => name));
     const operation = describeOperation(route, operationIdOf(route, described.operationId, taken), parts);
     operations.push({
       path: (route.inApi ? prefix : base) + route.path.replaceAll(/:([^/]+)/g, "{$1}"),
       method: route.method.toLowerCase(),
       owner,
       operation,
-      keys: keysOf(owner, operation),
+      about: aboutTag(route, prefix),
+      keys: (operation.parameters ?? []).map((one) => keyOf(owner, shared.has(one.name), one)),
     });
   }
   return operations;

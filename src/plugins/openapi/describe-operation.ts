@@ -1,7 +1,7 @@
 import { type JsonSchema, jsonSchemaOf } from "../../entity/index.ts";
 import type { AnswerDescription, ParameterDescription, Route, RouteDescription } from "../../gate/index.ts";
 import { camelCase, pascalCase, pluralize } from "../../kernel/index.ts";
-import { errorResponseName } from "./error-responses.ts";
+import { errorResponse, errorResponseName } from "./error-responses.ts";
 import type { OperationObject } from "./openapi-document.ts";
 
 /** What an operation is made of besides its route. */
@@ -34,10 +34,7 @@ export function describeOperation(route: Route, operationId: string, parts: Oper
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: body.required, content: contents(body.content) } }),
-    responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
-      ...Object.fromEntries(errorsOf(route, parts).map((status) => [status, errorRef(status)])),
-    },
+    responses: responsesOf(answers, errorsOf(route, parts)),
     ...securityOf(route, isOpen, schemes),
   };
 }
@@ -47,13 +44,53 @@ interface Texts {
   readonly description?: string | undefined;
 }
 
-/** Lists of operations show the summary; a description of one line does for that. */
+/** Both, where one is given: lists of operations show the summary, and some tools ask for a description. */
 function textsOf(meta: NonNullable<Route["meta"]>, described: RouteDescription): Texts {
-  const summary = (meta.summary ?? described.summary) as string | undefined;
   const description = (meta.description ?? described.description) as string | undefined;
   const isLine = description !== undefined && description.length <= 80 && !description.includes("\n");
-  return summary === undefined && isLine ? { summary: description } : { summary, description };
+  const summary = ((meta.summary ?? described.summary) as string | undefined) ?? (isLine ? description : undefined);
+  return { summary, description: description ?? (summary === undefined ? undefined : `${summary}.`) };
 }
+
+/**
+ * Responses by status. Ranges such as "2XX" become the one for all other statuses, because not every generator of clients
+ * reads ranges.
+ */
+function responsesOf(
+  answers: NonNullable<RouteDescription["answers"]>,
+  errors: readonly string[],
+): OperationObject["responses"] {
+  const isRange = (status: string): boolean => status.endsWith("XX");
+  const entries = Object.entries(answers);
+  const ranges = entries.filter(([status]) => isRange(status)).map(([, answer]) => answer);
+  const refusal = errors.find(isRange);
+  const others = ranges.length > 0 ? response(otherAnswer(ranges, refusal)) : refusal && errorRef(refusal);
+  return {
+    ...Object.fromEntries(
+      entries.filter(([status]) => !isRange(status)).map(([key, answer]) => [key, response(answer)]),
+    ),
+    ...Object.fromEntries(errors.filter((status) => !isRange(status)).map((status) => [status, errorRef(status)])),
+    ...(others ? { default: others } : {}),
+  };
+}
+
+/** One answer in place of several: any of their bodies, or an error. */
+function otherAnswer(answers: readonly AnswerDescription[], refusal: string | undefined): AnswerDescription {
+  const all = refusal === undefined ? answers : [...answers, errorResponse(refusal)];
+  const schemas = new Map<string, JsonSchema[]>();
+  for (const { content = {} } of all)
+    for (const [type, schema] of Object.entries(content)) schemas.set(type, [...(schemas.get(type) ?? []), schema]);
+  const any = (list: readonly JsonSchema[]): JsonSchema =>
+    list.length === 1 ? (list[0] as JsonSchema) : { anyOf: list };
+  const content = Object.fromEntries([...schemas].map(([type, list]) => [type, any(list)]));
+  return {
+    description: all.map(({ description }) => description).join(" "),
+    content: schemas.has(ANY_TYPE) ? { [ANY_TYPE]: {} } : content,
+    headers: Object.assign({}, ...all.map(({ headers = {} }) => headers)),
+  };
+}
+
+const ANY_TYPE = "*/*";
 
 /** An answer, or an error, with the headers of all of them. */
 export function response({ description, content, headers = {} }: AnswerDescription): JsonSchema {
@@ -81,11 +118,13 @@ export function operationIdOf(
 
 /** A route without a description may return anything, of any type, or redirect. */
 const ANY_SUCCESS: Readonly<Record<string, AnswerDescription>> = Object.freeze({
-  "2XX": { description: "What the code behind this route gives.", content: { "*/*": {} } },
+  200: { description: "What the code behind this route gives.", content: { [ANY_TYPE]: {} } },
+  "2XX": { description: "The same, under another status.", content: { [ANY_TYPE]: {} } },
   "3XX": { description: "Where to go instead.", headers: { Location: "The address." } },
 });
 
-function tagOf({ entity, plugin }: Route): string {
+/** The tag of a route's operation, unless its `meta` names others. */
+export function tagOf({ entity, plugin }: Route): string {
   return entity === undefined ? plugin : pascalCase(entity.plural ?? pluralize(entity.name));
 }
 

@@ -1,6 +1,7 @@
 // openapi: an OpenAPI 3.1 document of what an API accepts and returns, and a page to read it on (Swagger UI). Not part
 // of the specification; made from the entities, the routes and what their owners say about them.
 
+import type { JsonSchema } from "../../entity/index.ts";
 import { ruleName } from "../../entity/index.ts";
 import {
   createPlugin,
@@ -31,6 +32,7 @@ const KNOWN: Readonly<Record<keyof OpenApiOptions, true>> = {
   docs: true,
   rules: true,
   servers: true,
+  tags: true,
   securitySchemes: true,
 };
 
@@ -120,13 +122,23 @@ function asksForPublic(search: string, { config }: PluginContext): boolean {
 
 const TAGGED = Object.freeze({ ETag: "Changes with the document." });
 
+const OBJECT: JsonSchema = Object.freeze({ type: "object" });
+const PARTS = Object.freeze({
+  openapi: { type: "string" },
+  info: OBJECT,
+  servers: { type: "array", items: OBJECT },
+  tags: { type: "array", items: OBJECT },
+  paths: OBJECT,
+  components: OBJECT,
+});
+
 function describeDocument(): RouteDescription {
   const parameter = {
     name: "as",
     schema: { enum: ["public"] },
     description: "Shows what callers without a name may use.",
   };
-  const content = { "application/json": { type: "object", required: ["openapi", "info", "paths"] } };
+  const content = { "application/json": { type: "object", required: ["openapi", "info", "paths"], properties: PARTS } };
   return {
     operationId: "readOpenApi",
     summary: "Read this document",

@@ -47,6 +47,10 @@ export interface DocumentInfo {
   readonly version?: string | undefined;
   /** Markdown. @default none */
   readonly description?: string | undefined;
+  /** Who answers questions about the API. @default none */
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string } | undefined;
+  /** The terms under which the API may be used. @default none */
+  readonly license?: { readonly name: string; readonly url?: string; readonly identifier?: string } | undefined;
 }
 
 /** Options of `openapi`. */
@@ -60,8 +64,10 @@ export interface OpenApiOptions {
   readonly docs?: boolean | { readonly path: string } | undefined;
   /** Who may have document and page; what they see in it depends on who they are in any case. @default everyone */
   readonly rules?: readonly RuleRef[] | undefined;
-  /** Base URLs of the API, when it is called from elsewhere. @default where the document is */
+  /** Base URLs of the API, when it is called from elsewhere. @default `/`, the root of where the document is */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[] | undefined;
+  /** What tags are for, by name; Markdown. @default a sentence that names the entity or the plugin */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
   /**
    * How callers authenticate, as OpenAPI security schemes by name; any one of them suffices. `{}` for none.
    * @default `bearer`, a token in `Authorization`, where a route is not for everyone
@@ -84,9 +90,9 @@ export interface OperationObject {
 /** A document of OpenAPI 3.1, as plain JSON data. */
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
-  readonly servers?: readonly { readonly url: string; readonly description?: string }[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly info: DocumentInfo & { readonly title: string; readonly version: string };
+  readonly servers: readonly { readonly url: string; readonly description?: string }[];
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;

@@ -10,13 +10,16 @@ import {
 } from "../../entity/index.ts";
 import type { OperationScope, RecordForm } from "../../gate/index.ts";
 import { pascalCase } from "../../kernel/index.ts";
+import { conditionsSchema } from "./condition-schemas.ts";
 import { ERROR_SCHEMAS } from "./error-responses.ts";
+import { exampleRecord } from "./example-record.ts";
 
 const SUFFIXES: Readonly<Record<RecordForm, string>> = {
   record: "",
   selection: "Selection",
   create: "Create",
   update: "Update",
+  where: "Where",
 };
 const FORMS = Object.keys(SUFFIXES) as RecordForm[];
 
@@ -40,9 +43,16 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
     const name = `${names.get(entity)}${SUFFIXES[form]}`;
     if (made[name] === undefined) {
       made[name] = {}; // it may refer to itself
-      made[name] = form === "record" || form === "selection" ? shown(entity, form) : sent(entity, form);
+      made[name] = make(entity, form);
     }
     return { $ref: `#/components/schemas/${name}` };
+  }
+
+  function make(entity: AnyEntity, form: RecordForm): JsonSchema {
+    if (form === "create" || form === "update") return sent(entity, form);
+    if (form !== "where") return shown(entity, form);
+    const columns = columnsOf(entity, scope.access.mask(entity).filterable);
+    return conditionsSchema({ entity, columns, relations: relationsOf(entity), ref: (target) => ref(target, "where") });
   }
 
   function shown(entity: AnyEntity, form: "record" | "selection"): JsonSchema {
@@ -51,7 +61,9 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
     const isId = ({ role }: ColumnDefinition): boolean => role === "id";
     return {
       type: "object",
-      ...(form === "record" ? {} : { description: "With the fields that were selected, and the id." }),
+      ...(form === "record"
+        ? {}
+        : { description: "With some of its fields: of another service, or for callers who may not read it." }),
       properties: {
         ...Object.fromEntries(columns.map((column) => [column.name, readable(column)])),
         ...Object.fromEntries(relationsOf(entity).map((relation) => [relation.name, related(relation)])),
@@ -69,8 +81,10 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
   function sent(entity: AnyEntity, form: "create" | "update"): JsonSchema {
     const columns = columnsOf(entity, scope.access.mask(entity).writable);
     const links = relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+    const example = form === "create" ? exampleRecord(columns, isNeeded(entity)) : {};
     return {
       type: "object",
+      ...(Object.keys(example).length === 0 ? {} : { examples: [example] }),
       properties: {
         ...Object.fromEntries(columns.map((column) => [column.name, sentSchema(column)])),
         ...Object.fromEntries(links.map((relation) => [`${relation.name}Ids`, linked(relation)])),

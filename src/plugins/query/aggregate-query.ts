@@ -70,6 +70,7 @@ const list = (description: string, name: string): ParameterDescription => ({
   schema: { type: "array", items: TEXT },
   commas: true,
   description,
+  shared: true,
 });
 
 /** The parameters of an aggregate that a caller may use. */
@@ -79,7 +80,7 @@ export function describeAggregate({ app: { limits } }: OperationScope): readonly
       `What to group by: fields, or parts of the calendar such as \`month(createdAt)\` (${BUCKETS.join(", ")}).`,
       "group",
     ),
-    { name: "count", schema: { type: "boolean" }, description: "Counts the records of each group." },
+    { name: "count", schema: { type: "boolean" }, description: "Counts the records of each group.", shared: true },
     list("Fields to add up.", "sum"),
     list("Fields to take the average of.", "avg"),
     list("Fields to find the least value of.", "min"),
@@ -88,6 +89,7 @@ export function describeAggregate({ app: { limits } }: OperationScope): readonly
       name: "having",
       schema: TEXT,
       description: 'Tests that groups have to pass, as JSON: `{"count":{"gte":2},"sum.total":{"lt":100}}`.',
+      shared: true,
     },
     list("Groups and measures to sort by, such as `-sum.total`.", "_sort"),
     {
@@ -100,6 +102,7 @@ export function describeAggregate({ app: { limits } }: OperationScope): readonly
       name: "_zone",
       schema: TEXT,
       description: "IANA time zone of the calendar, such as `Europe/Berlin`; UTC by default.",
+      shared: true,
     },
   ];
 }

@@ -1,16 +1,15 @@
 import { type AnyEntity, isKeelsonError, type JsonSchema, jsonSchemaOf, type Operator } from "../../entity/index.ts";
-import { isSearchable, type OperationScope, type ParameterDescription, type QueryPart } from "../../gate/index.ts";
+import {
+  type FieldMask,
+  isSearchable,
+  type OperationScope,
+  type ParameterDescription,
+  type QueryPart,
+  type RouteReader,
+} from "../../gate/index.ts";
 import type { Limits } from "../../kernel/index.ts";
 import { describeAggregate } from "./aggregate-query.ts";
-import {
-  DELETED,
-  type Filter,
-  HIGHLIGHT,
-  includable,
-  type QueryTable,
-  type Subject,
-  targetsOf,
-} from "./query-table.ts";
+import { DELETED, type Filter, HIGHLIGHT, includable, type QueryTable, targetsOf } from "./query-table.ts";
 import { WHERE } from "./where-tree.ts";
 
 const TEXT: JsonSchema = { type: "string" };
@@ -20,24 +19,31 @@ const count = (minimum: number, maximum?: number): JsonSchema => ({
   ...(maximum === undefined ? {} : { maximum }),
 });
 
-/** What describing needs to know. */
-interface Asked extends Subject {
+/** Who asks, and about what. */
+interface Question {
+  readonly table: QueryTable;
   readonly scope: OperationScope;
   readonly tables: ReadonlyMap<AnyEntity, QueryTable>;
+  /** Makes schemas of records; without it, `_where` is any text. */
+  readonly record: RouteReader["record"] | undefined;
+}
+
+/** A question, with what its caller may use. */
+interface Asked extends Question {
+  readonly mask: FieldMask;
 }
 
 /** The parameters of some parts of the dialect that a caller may use. */
 export async function describeQuery(
   parts: ReadonlySet<QueryPart>,
-  table: QueryTable,
-  scope: OperationScope,
-  tables: ReadonlyMap<AnyEntity, QueryTable>,
+  question: Question,
 ): Promise<readonly ParameterDescription[]> {
-  const asked: Asked = { table, mask: scope.access.mask(table.entity), targets: new Map(), scope, tables };
+  const { table, scope } = question;
+  const asked: Asked = { ...question, mask: scope.access.mask(table.entity) };
   const takesDeleted = parts.has("filter") || parts.has("deleted");
   return [
     // Those of the list by name, where they are described.
-    ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [WHERE_PARAMETER] : await filters(asked)),
+    ...(!parts.has("filter") ? [] : parts.has("aggregate") ? [await where(asked)] : await filters(asked)),
     ...(takesDeleted && (await mayRestore(asked)) ? [DELETED_PARAMETER] : []),
     ...(parts.has("aggregate") ? describeAggregate(scope) : []),
     ...(parts.has("sort") ? order(asked) : []),
@@ -71,27 +77,30 @@ const HIGHLIGHT_PARAMETER: ParameterDescription = {
   description: "Adds `_highlights` to each record: HTML of its fields with `<mark>` around what `q` found.",
 };
 
-const WHERE_PARAMETER: ParameterDescription = {
-  name: WHERE,
-  schema: TEXT,
-  description:
-    'Conditions as JSON, with `and`, `or`, `not` and related records: `{"or":[{"views":{"gt":100}},{"author":{"name":{"like":"m"}}}]}`.',
-};
-
-async function filters({ table, mask, scope, tables }: Asked): Promise<ParameterDescription[]> {
+async function where({ table, scope, tables, record }: Asked): Promise<ParameterDescription> {
   const targets = await targetsOf(table.relations.keys(), table, scope, tables);
+  const through = targets.size === 0 ? "" : ` and through ${[...targets.keys()].join(", ")}`;
+  const json = { contentMediaType: "application/json", contentSchema: record?.(table.entity, "where") };
+  return {
+    name: WHERE,
+    schema: record === undefined ? TEXT : { ...TEXT, ...json },
+    description: `Conditions as JSON, with \`and\`, \`or\` and \`not\`, on every field with every operator${through}.`,
+  };
+}
+
+async function filters(asked: Asked): Promise<ParameterDescription[]> {
+  const { table, mask, scope } = asked;
   const hasWords = isSearchable(table.entity);
   const searchable = table.searchable.filter(
     (name) => mask.filterable.has(name) && (!hasWords || table.entity.fields[name]?.search !== undefined),
   );
   const finds = hasWords ? "Words to find in" : "Text to find in";
   return [
-    ...describeConditions({ table, mask }, "", scope.app.limits),
-    ...[...targets].flatMap(([relation, target]) => describeConditions(target, `${relation}.`, scope.app.limits)),
+    ...describeConditions(table, mask, scope.app.limits),
     ...(searchable.length === 0
       ? []
       : [{ name: "q", schema: TEXT, description: `${finds} ${searchable.join(" or ")}.` }]),
-    WHERE_PARAMETER,
+    await where(asked),
   ];
 }
 
@@ -115,12 +124,13 @@ function order({ mask, scope }: Asked): ParameterDescription[] {
       schema: list(["asc", "desc"]),
       commas: true,
       description: "Directions of `_sort`, in place of minuses.",
+      shared: true,
     },
   ];
 }
 
 function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
-  return [
+  const parameters: readonly ParameterDescription[] = [
     { name: "_page", schema: count(1), description: "Which page, from 1." },
     { name: "_limit", schema: { ...count(1, maxPageSize), default: pageSize }, description: "Records of a page." },
     { name: "_start", schema: count(0), description: "How many records to skip, in place of `_page`." },
@@ -133,6 +143,7 @@ function page({ pageSize, maxPageSize }: Limits): ParameterDescription[] {
         "Whether `X-Total-Count` is exact, stops where pages can no longer be numbered, or is left out with the work of counting.",
     },
   ];
+  return parameters.map((parameter) => ({ ...parameter, shared: true }));
 }
 
 async function included({ table, scope }: Asked): Promise<ParameterDescription[]> {
@@ -172,26 +183,37 @@ const MEANINGS: Readonly<Record<Operator, string>> = {
 const TRUTH: JsonSchema = { type: "boolean" };
 
 /**
- * One parameter per name that can be read as a condition; a name has its first reading, as it has in requests.
- * @param prefix of all names, for conditions through a relation
+ * One parameter per name that can be read as a condition; a name has its first reading, as it has in requests. Operators
+ * that mean little for a field are in the schema of `_where` alone.
  */
-function describeConditions(
-  { table, mask }: Pick<Subject, "table" | "mask">,
-  prefix: string,
-  limits: Limits,
-): ParameterDescription[] {
+function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits): ParameterDescription[] {
   const found = [...table.filters].flatMap(([name, readings]) => {
     const filter = readings.find(({ column }) => mask.filterable.has(column.name));
-    return filter?.column.kind.operators.has(filter.operator) ? [{ name, filter }] : [];
+    return filter !== undefined && isUsual(filter) ? [{ name, filter }] : [];
   });
   const byField = Object.values(table.entity.columns).flatMap((column) =>
     found.filter(({ filter }) => filter.column === column),
   );
   return byField.map(({ name, filter }) => {
     const { schema, commas } = operand(filter, limits);
-    const description = `${prefix}${filter.column.name} ${MEANINGS[filter.operator]}.`;
-    return { name: prefix + name, schema, description, ...(commas ? { commas } : {}) };
+    const description = `${filter.column.name} ${MEANINGS[filter.operator]}.`;
+    return { name, schema, description, ...(commas ? { commas } : {}) };
   });
+}
+
+const RANGES: ReadonlySet<Operator> = new Set(["gt", "gte", "lt", "lte"]);
+const PATTERNS: ReadonlySet<Operator> = new Set(["like", "starts", "ends"]);
+
+/** No ranges of texts and ids, no patterns of ids and of words from a list, no null where there is none, no synonyms. */
+function isUsual({ column: { kind, field, role, optional }, operator }: Filter): boolean {
+  const { operators } = kind;
+  if (!operators.has(operator)) return false;
+  const isKey = role === "id" || role === "foreignKey";
+  if (operator === "null") return optional;
+  if (RANGES.has(operator)) return !isKey && !operators.has("like");
+  if (PATTERNS.has(operator)) return !isKey && jsonSchemaOf(kind, field).enum === undefined;
+  // `in` is what repeating the plain name means.
+  return operator !== "nin" && (operator !== "in" || !operators.has("eq"));
 }
 
 function operand(

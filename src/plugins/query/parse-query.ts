@@ -10,6 +10,7 @@ import {
   type QueryParser,
   type QueryPart,
   RANK,
+  type RouteReader,
   type SortKey,
 } from "../../gate/index.ts";
 import {
@@ -64,9 +65,14 @@ export function createQueryParser(model: EntityModel): QueryParser {
       made.set(key, parse);
       return parse;
     },
-    async describe(parts: readonly QueryPart[], entity: AnyEntity, scope: OperationScope) {
+    async describe(
+      parts: readonly QueryPart[],
+      entity: AnyEntity,
+      scope: OperationScope,
+      record?: RouteReader["record"],
+    ) {
       const table = tables.get(entity);
-      return table === undefined ? [] : await describeQuery(new Set(parts), table, scope, tables);
+      return table === undefined ? [] : await describeQuery(new Set(parts), { table, scope, tables, record });
     },
     includes: (entity: AnyEntity, scope: OperationScope) => includable(tables.get(entity), scope),
   });

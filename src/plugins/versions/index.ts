@@ -58,6 +58,7 @@ function noteOf({
 const IF_MATCH: ParameterDescription = Object.freeze({
   name: "If-Match",
   in: "header",
+  shared: true,
   schema: { type: "string", examples: ['"3"'] },
   description: "The request is refused unless the record has one of these versions: an ETag, or the version in quotes.",
 });
@@ -65,6 +66,7 @@ const IF_MATCH: ParameterDescription = Object.freeze({
 const IF_NONE_MATCH: ParameterDescription = Object.freeze({
   name: "If-None-Match",
   in: "header",
+  shared: true,
   schema: { type: "string" },
   description: "An ETag: 304 without the record, if that is what the answer would be again.",
 });

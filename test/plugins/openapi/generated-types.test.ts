@@ -14,11 +14,14 @@ export const title = (post: Post): string => post.title;
 export const rating = (post: Post): number | null => post.rating;
 export const author = (post: Post): string | undefined => post.author?.name;
 export const created: components["schemas"]["PostCreate"] = { title: "Dune", status: "live", tagsIds: ["t1"] };
+export const where: components["schemas"]["PostWhere"] = {
+  or: [{ rating: { gt: 3 } }, { author: { name: { like: "an" } } }, { tags: { some: { label: ["new"] } } }],
+};
 export const query: operations["listPosts"]["parameters"]["query"] = {
   title_like: "du",
   rating_gte: 1,
-  status_in: ["draft"],
-  "author.name": ["Ann"],
+  status: ["draft"],
+  _where: JSON.stringify(where),
   _sort: ["-title"],
   include: ["author"],
 };
@@ -26,6 +29,10 @@ export type Renamed = paths["/api/posts/{id}/rename"]["post"]["responses"][200][
 export const renamed: Renamed = { title: "Dune", at: null };
 // @ts-expect-error no status is called so
 export const wrong: components["schemas"]["PostCreate"] = { title: "Dune", status: "gone" };
+export type Read = operations["readPost"]["responses"][200]["content"]["application/json"];
+export const shownTitle = (post: Read): string => post.title;
+// @ts-expect-error no field is called so
+export const nowhere: components["schemas"]["PostWhere"] = { headline: "x" };
 // @ts-expect-error no filter is called so
 export const none: operations["listPosts"]["parameters"]["query"] = { password_like: "x" };
 `;

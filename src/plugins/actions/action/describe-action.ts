@@ -109,6 +109,7 @@ async function passes(ask: () => Promise<unknown>): Promise<boolean> {
 const PREFER: ParameterDescription = Object.freeze({
   name: "Prefer",
   in: "header",
+  shared: true,
   schema: { type: "string", enum: ["respond-async"] },
   description: "Asks for an answer before the work is done (RFC 7240), where runs are remembered.",
 });

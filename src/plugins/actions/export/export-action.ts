@@ -28,9 +28,8 @@ export function exportAction(): ActionBuilder<PlainShape<readonly Row[], false, 
     needs: ["query"],
     async describe({ scope, record }, { entity, resolve }) {
       const parser = resolve(QueryParser);
-      const parameters = await parser.describe(["filter", "sort", "select"], entity, scope);
-      const rows = { anyOf: [record(entity, "record"), record(entity, "selection")] };
-      return { parameters: [...parameters, FORMAT], answers: { 200: describeExport(rows) } };
+      const parameters = await parser.describe(["filter", "sort", "select"], entity, scope, record);
+      return { parameters: [...parameters, FORMAT], answers: { 200: describeExport(record(entity, "record")) } };
     },
     handler: streamExport,
     call: exportCall,

@@ -11,8 +11,8 @@ export function countAction(): ActionBuilder<PlainShape<{ readonly count: number
     authorizes: "operations",
     sameAs: "count",
     needs: ["query"],
-    async describe({ scope }, { entity, resolve }) {
-      const parameters = await resolve(QueryParser).describe(["filter"], entity, scope);
+    async describe({ scope, record }, { entity, resolve }) {
+      const parameters = await resolve(QueryParser).describe(["filter"], entity, scope, record);
       return { parameters, answers: COUNTED };
     },
     async handler({ scope, entity, rules, search, resolve }) {

@@ -1,0 +1,40 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { noopLogger } from "keelson";
+import { openapiDocument } from "keelson/openapi";
+import { expect, it, onTestFinished } from "vitest";
+import { createFilms } from "../../../examples/films/api.ts";
+import { freshSqliteFile } from "../../support/databases.ts";
+
+it.each([
+  ["the system", "system"],
+  ["a user", { id: "ann" }],
+  ["nobody", "public"],
+] as const)("the document of the films for %s passes the strict rules of Redocly", async (_, as) => {
+  const { file, remove } = await freshSqliteFile();
+  const secrets = { tokens: "x".repeat(32), encryption: "ab".repeat(32) };
+  const api = createFilms({ file, secrets, logger: noopLogger });
+  onTestFinished(() => api.close());
+  onTestFinished(remove);
+  const config = await createConfig({ extends: ["recommended-strict"], rules: { "tag-description": "error" } });
+  const source = JSON.stringify(await openapiDocument(api, { as }));
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+});
+
+it("a list has at most a third of the parameters that it takes, and refers to the others", async () => {
+  const { file, remove } = await freshSqliteFile();
+  const secrets = { tokens: "x".repeat(32), encryption: "ab".repeat(32) };
+  const api = createFilms({ file, secrets, logger: noopLogger });
+  onTestFinished(() => api.close());
+  onTestFinished(remove);
+  const { paths, components } = await openapiDocument(api);
+  const { parameters = [] } = paths["/api/films"]?.get ?? {};
+  expect(parameters.length).toBeLessThan(408 / 3);
+  expect(parameters).toContainEqual({ $ref: "#/components/parameters/_page" });
+  expect(components.parameters["Film._where"]?.schema).toMatchObject({
+    contentMediaType: "application/json",
+    contentSchema: { $ref: "#/components/schemas/FilmWhere" },
+  });
+  const { reviews, genre } = (components.schemas.FilmWhere as { properties: Record<string, object> }).properties;
+  expect(JSON.stringify([reviews, genre])).toMatch(/ReviewWhere.*some.*GenreWhere/);
+});
