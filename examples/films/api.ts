@@ -1,6 +1,7 @@
 import { embedded, type KeelsonConfig, keelson } from "keelson";
 import { jwtAuth } from "keelson/jwt";
 import { openapi } from "keelson/openapi";
+import { studio } from "keelson/studio";
 import type { DemoSecrets } from "./demo-secrets.ts";
 import { director } from "./entities/director.ts";
 import { distributor } from "./entities/distributor.ts";
@@ -20,6 +21,12 @@ const INFO = {
   description: "Films with their directors, genres and distributors, and what people write about them.",
 };
 
+/** What the studio shows first. */
+const CHARTS = [
+  { entity: "film", group: "year(releaseDate)", title: "Films by year" },
+  { entity: "film", group: "genreId", measure: "avg=imdbRating", title: "Average rating by genre" },
+] as const;
+
 export interface FilmsOptions extends Pick<KeelsonConfig, "logger"> {
   /** The SQLite file. */
   readonly file: string;
@@ -33,7 +40,9 @@ export function createFilms({ file, secrets, ...options }: FilmsOptions) {
     driver: embedded({ file }),
     encryption: { key: secrets.encryption, bind: true },
     plugins: (defaults) =>
-      defaults.replace("openapi", openapi({ info: INFO })).with(jwtAuth(tokenOptions(secrets.tokens))),
+      defaults
+        .replace("openapi", openapi({ info: INFO }))
+        .with(jwtAuth(tokenOptions(secrets.tokens)), studio({ title: INFO.title, charts: CHARTS })),
     services: { [SIGN_TOKEN]: () => createSigner(secrets.tokens) },
     ...options,
   });

@@ -24,6 +24,7 @@ ${routeTable(api)}
 
   API       ${url}${api.apiPrefix}
   Docs      ${url}/docs
+  Studio    ${url}/studio
   Database  ${file}
   Person    ${person}   (Ada writes reviews)
   Admin     ${admin}   (Grace may do everything)

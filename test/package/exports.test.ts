@@ -79,6 +79,9 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/rate-limit": words(`
     databaseRateStore memoryRateStore rateLimit redisRateStore
   `),
+  "keelson/studio": words(`
+    studio
+  `),
   "keelson/telemetry": words(`
     telemetry
   `),
