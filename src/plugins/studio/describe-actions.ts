@@ -74,6 +74,8 @@ export async function describeAction(
   const { action, method, meta = {} } = route;
   const input = inputOf(described, entity, scope);
   const parameters = described.parameters ?? [];
+  // Such actions get the filters of the list from the list.
+  const takesFilters = parameters.some(({ name }) => name === "_where");
   const summary = meta.summary ?? described.summary ?? meta.description ?? described.description;
   return {
     name: action,
@@ -83,15 +85,10 @@ export async function describeAction(
     onRecord: below.split("/").includes(":id"),
     right,
     ...(typeof summary === "string" ? { summary } : {}),
-    query: parameters.filter((one) => one.in !== "header" && !isListParameter(one.name)).map(queryField),
+    query: takesFilters ? [] : parameters.filter((one) => one.in !== "header").map(queryField),
     ...(input === undefined ? {} : { input }),
     runsAsync: parameters.some(({ name }) => name === "Prefer"),
   };
-}
-
-/** Actions that take the filters of the list get them from the list. */
-function isListParameter(name: string): boolean {
-  return name.startsWith("_") || name.includes(".") || ["q", "select", "include"].includes(name);
 }
 
 type Parameter = NonNullable<RouteDescription["parameters"]>[number];

@@ -101,7 +101,8 @@ async function describeEntity(
   }
   const mask = scope.access.mask(entity);
   const isRead = rights.list !== undefined || rights.read !== undefined;
-  const fields = describeFields(entity, mask).flatMap((field) => (isRead ? [field] : (unread(field) ?? [])));
+  const isWritten = usable.some(({ route: { access } }) => access === "create" || access === "update");
+  const fields = describeFields(entity, mask).flatMap((field) => usableField(field, isRead, isWritten) ?? []);
   const related = isRead ? ((await tryUse(QueryParser)?.includes(entity, scope)) ?? []) : [];
   const deletedAt = await deletionField(entity, scope);
   return {
@@ -128,9 +129,12 @@ const VERBS: Readonly<Record<string, keyof Rights>> = {
   "GET /aggregate": "aggregate",
 };
 
-/** A field of an entity whose records the caller may not read: as far as it can be written. */
-function unread({ read: _, operators: __, sortable: ___, ...field }: FieldDescription): FieldDescription | undefined {
-  return field.write === undefined ? undefined : field;
+/** A field as far as the caller may use the records of its entity at all. */
+function usableField(field: FieldDescription, isRead: boolean, isWritten: boolean): FieldDescription | undefined {
+  const { read, write, operators, sortable, ...rest } = field;
+  const shown = isRead && read !== undefined ? { read, operators: operators ?? [], sortable: sortable === true } : {};
+  const written = isWritten && write !== undefined ? { write } : {};
+  return "read" in shown || "write" in written ? { ...rest, ...shown, ...written } : undefined;
 }
 
 function describeRelation({ name, type, target, foreignKey, inverse, remote }: ResolvedRelation): RelationDescription {

@@ -55,7 +55,7 @@ export function App({ given }: { readonly given: Given }): VNode {
   if (error !== undefined)
     return (
       <main id="content" class="plain">
-        <Failure error={error} onRetry={loaded.reload} />
+        <Failure error={error} onRetry={loaded.reload} title={say("title")} />
       </main>
     );
   if (app === undefined || (isLoading && app === undefined))
@@ -111,7 +111,7 @@ function Screen({ place, app, given }: ScreenProps): VNode {
         props={{ loadAsVisitor: () => asVisitor(given.app) }}
       />
     );
-  if (entity === undefined) return <p class="empty">{say("notFound")}</p>;
+  if (entity === undefined) return <h1>{say("notFound")}</h1>;
   if (second === undefined) return <List key={key} entity={entity} />;
   if (second === "!new") return <Create key={key} entity={entity} />;
   if (second === "!chart")

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { plural, useApp } from "./state/app-context.ts";
 import { linkTo, type Place } from "./state/location.ts";
 import { currentToken, isVisitor } from "./state/session.ts";
+import { keepTheme, keptTheme } from "./state/theme.ts";
 import { say } from "./words.ts";
 
 interface ShellProps {
@@ -112,22 +113,18 @@ function Caller({ onLogout, onVisit }: Pick<ShellProps, "onLogout" | "onVisit">)
   );
 }
 
-const THEME = "studio.theme";
-
 /** Light, dark, or as the system has it; kept on this machine. */
 function ThemeChoice(): VNode {
-  const [theme, setTheme] = useState(localStorage.getItem(THEME) ?? "");
-  useEffect(() => {
-    document.documentElement.dataset.theme = theme;
-    if (theme === "") localStorage.removeItem(THEME);
-    else localStorage.setItem(THEME, theme);
-  }, [theme]);
+  const [theme, setTheme] = useState(keptTheme());
   return (
     <select
       class="theme"
       aria-label={say("theme")}
       value={theme}
-      onChange={(event) => setTheme(event.currentTarget.value)}
+      onChange={(event) => {
+        keepTheme(event.currentTarget.value);
+        setTheme(event.currentTarget.value);
+      }}
     >
       <option value="">{say("system")}</option>
       <option value="light">{say("light")}</option>

@@ -98,7 +98,7 @@ export function Picker({
         onKeyDown={onKeyDown}
         onBlur={() => choose(undefined)}
       />
-      <div id={listId} role="listbox" aria-label={label ?? say("choose")} hidden={options.length === 0}>
+      <div id={listId} role="listbox" aria-label={say("choose")} hidden={options.length === 0}>
         {options.map((record, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the box has the focus, and names the active option
           // biome-ignore lint/a11y/useKeyWithClickEvents: the box has the keys

@@ -136,9 +136,10 @@ function ChangeField({ entity, action, ids, onClose, onDone }: ChangeFieldProps)
   return (
     <Dialog title={say("changeField")} onClose={onClose}>
       <form class="form" noValidate onSubmit={(event) => void submit(event)}>
-        <label class="field">
-          {say("field")}
+        <div class="field">
+          <label for={`${id}-name`}>{say("field")}</label>
           <select
+            id={`${id}-name`}
             value={name}
             onChange={(event) => {
               setName(event.currentTarget.value);
@@ -151,7 +152,7 @@ function ChangeField({ entity, action, ids, onClose, onDone }: ChangeFieldProps)
               </option>
             ))}
           </select>
-        </label>
+        </div>
         <LabelledInput
           id={`${id}-value`}
           field={field}

@@ -56,7 +56,7 @@ export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
             {field !== undefined && (
               <Input
                 id={`${id}-${index}`}
-                label={`${say("value")}: ${pathLabel(filter.path)}`}
+                label={`${say("value")}: ${pathLabel(entity, filter.path)}`}
                 field={valueField(field, filter.operator)}
                 target={isPicked(filter) ? targetAt(app, entity, filter.path, field) : undefined}
                 text={shownValue(field, filter)}
@@ -66,7 +66,7 @@ export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
             <button
               type="button"
               class="quiet"
-              aria-label={`${say("remove")}: ${pathLabel(filter.path)}`}
+              aria-label={`${say("remove")}: ${pathLabel(entity, filter.path)}`}
               onClick={() => onChange(draft.filter((_, at) => at !== index).filter(({ value }) => value !== ""))}
             >
               ×
@@ -105,7 +105,7 @@ function PathOptions({
         .filter((path) => !path.includes("."))
         .map((path) => (
           <option key={path} value={path}>
-            {pathLabel(fieldOf(entity, path)?.relation ?? path)}
+            {pathLabel(entity, path)}
           </option>
         ))}
       {related.map((relation) => (
@@ -114,7 +114,7 @@ function PathOptions({
             .filter((path) => path.startsWith(`${relation}.`))
             .map((path) => (
               <option key={path} value={path}>
-                {pathLabel(path)}
+                {pathLabel(entity, path)}
               </option>
             ))}
         </optgroup>
@@ -123,9 +123,9 @@ function PathOptions({
   );
 }
 
-/** `genre.name` as people read it. */
-export function pathLabel(path: string): string {
-  return path.split(".").map(label).join(" › ");
+/** `genre.name` as people read it; a key has the name of its relation. */
+function pathLabel(entity: EntityDescription, path: string): string {
+  return (fieldOf(entity, path)?.relation ?? path).split(".").map(label).join(" › ");
 }
 
 function filterable({ fields, title }: EntityDescription): string | undefined {

@@ -12,16 +12,26 @@ export function Loading(): VNode {
   );
 }
 
+interface FailureProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+  /** Heading of a screen that shows nothing else. */
+  readonly title?: string;
+}
+
 /** Says that something went wrong, and offers another try. */
-export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }): VNode {
+export function Failure({ error, onRetry, title }: FailureProps): VNode {
   return (
-    <div class="alert" role="alert">
-      <p>{messageOf(error)}</p>
-      {onRetry !== undefined && (
-        <button type="button" onClick={onRetry}>
-          {say("reload")}
-        </button>
-      )}
-    </div>
+    <>
+      {title !== undefined && <h1>{title}</h1>}
+      <div class="alert" role="alert">
+        <p>{messageOf(error)}</p>
+        {onRetry !== undefined && (
+          <button type="button" onClick={onRetry}>
+            {say("reload")}
+          </button>
+        )}
+      </div>
+    </>
   );
 }

@@ -117,7 +117,11 @@ export function Edit({ entity, id }: { readonly entity: EntityDescription; reado
   const loaded = useRequest(`edit ${entity.name} ${id}`, (signal) => loadRecord(app, entity, id, { signal }));
   const [conflict, setConflict] = useState<Conflict | undefined>(undefined);
   if (loaded.data === undefined)
-    return loaded.error === undefined ? <Loading /> : <Failure error={loaded.error} onRetry={loaded.reload} />;
+    return loaded.error === undefined ? (
+      <Loading />
+    ) : (
+      <Failure error={loaded.error} onRetry={loaded.reload} title={plural(entity)} />
+    );
   const { record } = loaded.data;
   const fields = writableFields(entity).filter(({ name, read }) => read !== "some" || name in record);
   const initial = textsOf(fields, record);

@@ -30,7 +30,11 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
   );
   const [isAsking, setAsking] = useState(false);
   if (loaded.data === undefined)
-    return loaded.error === undefined ? <Loading /> : <Failure error={loaded.error} onRetry={loaded.reload} />;
+    return loaded.error === undefined ? (
+      <Loading />
+    ) : (
+      <Failure error={loaded.error} onRetry={loaded.reload} title={plural(entity)} />
+    );
   const { record } = loaded.data;
   const title = titleOf(entity, record);
   const isMarked = entity.deletedAt !== undefined && (record[entity.deletedAt] ?? null) !== null;

@@ -8,7 +8,7 @@ import { call } from "../state/api.ts";
 import { entityNamed, pathOf, plural, type Row, useApp } from "../state/app-context.ts";
 import { linkTo } from "../state/location.ts";
 import { useRequest } from "../state/use-request.ts";
-import { label, say } from "../words.ts";
+import { say } from "../words.ts";
 
 /** Related records that a tab shows; the link leads to all of them. */
 const SHOWN = 20;
@@ -45,7 +45,7 @@ export function Related({ relation, record }: RelatedProps): VNode {
   if (target === undefined) return <p class="empty">{say("empty")}</p>;
   const rows = found.data ?? [];
   return (
-    <section aria-label={label(relation.name)}>
+    <div>
       <div class="tools">
         {target.rights.create !== undefined && (
           <a class="button" href={linkTo([target.path, "!new"], { [foreignKey]: id })}>
@@ -60,6 +60,6 @@ export function Related({ relation, record }: RelatedProps): VNode {
       {found.data === undefined && found.error === undefined && <Loading />}
       {found.data !== undefined && rows.length === 0 && <p class="empty">{say("empty")}</p>}
       {rows.length > 0 && <Table entity={target} rows={rows} columns={columns} />}
-    </section>
+    </div>
   );
 }

@@ -44,7 +44,7 @@ export function Login({ form, onLogin }: LoginProps): VNode {
           />
         </section>
       )}
-      <section class="card" aria-label={say("pasteToken")}>
+      <section class="card">
         <form class="form" onSubmit={paste}>
           <div class="field">
             <label for={`${id}-token`}>{say("pasteToken")}</label>
