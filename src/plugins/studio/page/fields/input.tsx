@@ -98,7 +98,7 @@ export function LabelledInput({
   return (
     <div class={error === undefined ? "field" : "field wrong"}>
       <label for={id}>
-        {labelOf(field.relation ?? field.name)}
+        {labelOf(props.target === undefined ? field.name : (field.relation ?? field.name.replace(/Id$/, "")))}
         {props.isRequired === true && (
           <span aria-hidden="true" class="required">
             *

@@ -2,8 +2,8 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { EntityDescription } from "../../app-document.ts";
+import { CollectionActions } from "../actions/action-buttons.tsx";
 import { Failure, Loading } from "../parts/status.tsx";
-import { CollectionActions } from "../record/actions.tsx";
 import { call } from "../state/api.ts";
 import { actionWith, pathOf, plural, type Row, useApp } from "../state/app-context.ts";
 import { goTo, linkTo, usePlace } from "../state/location.ts";

@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { EntityDescription, RelationDescription } from "../../app-document.ts";
+import { RecordActions } from "../actions/action-buttons.tsx";
 import { FieldValue } from "../fields/value.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Failure, Loading } from "../parts/status.tsx";
@@ -10,7 +11,6 @@ import { entityNamed, pathOf, plural, type Row, titleOf, useApp } from "../state
 import { goTo, linkTo, usePlace } from "../state/location.ts";
 import { useRequest } from "../state/use-request.ts";
 import { label, say } from "../words.ts";
-import { RecordActions } from "./actions.tsx";
 import { History } from "./history.tsx";
 import { Links } from "./links.tsx";
 import { type LoadedRecord, loadRecord } from "./load-record.ts";

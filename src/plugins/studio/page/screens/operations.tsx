@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
+import { RunReport } from "../actions/run-report.tsx";
 import { Loading } from "../parts/status.tsx";
-import { RunReport } from "../record/run-report.tsx";
 import { call, messageOf } from "../state/api.ts";
 import { plural, useApp } from "../state/app-context.ts";
 import { linkTo } from "../state/location.ts";
