@@ -1,5 +1,6 @@
 import { defineConfig } from "tsup";
 import compiledIn from "./scripts/compiled-in.json" with { type: "json" };
+import { studioFiles } from "./scripts/studio-files.ts";
 import { swaggerUiFiles } from "./scripts/swagger-ui-files.ts";
 import { thirdPartyLicenses } from "./scripts/third-party-licenses.ts";
 
@@ -23,6 +24,7 @@ export default defineConfig({
     plugin: "src/plugin.ts",
     prisma: "src/drivers/prisma/index.ts",
     "rate-limit": "src/plugins/rate-limit/index.ts",
+    studio: "src/plugins/studio/index.ts",
     telemetry: "src/plugins/telemetry/index.ts",
     testing: "src/testing/index.ts",
   },
@@ -43,6 +45,6 @@ export default defineConfig({
     options.minifyWhitespace = true;
     options.minifySyntax = true;
   },
-  esbuildPlugins: [swaggerUiFiles(), thirdPartyLicenses()],
+  esbuildPlugins: [swaggerUiFiles(), studioFiles(), thirdPartyLicenses()],
   tsconfig: "tsconfig.build.json",
 });

@@ -15,7 +15,7 @@ export default defineConfig({
       { find: /^keelson\/(express|hono|next|node)$/, replacement: source("adapters/$1/index.ts") },
       { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },
       {
-        find: /^keelson\/(audit|idempotency|openapi|rate-limit|telemetry)$/,
+        find: /^keelson\/(audit|idempotency|openapi|rate-limit|studio|telemetry)$/,
         replacement: source("plugins/$1/index.ts"),
       },
       { find: /^keelson\/jwt$/, replacement: source("plugins/jwt-auth/index.ts") },

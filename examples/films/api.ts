@@ -1,6 +1,7 @@
 import { embedded, type KeelsonConfig, keelson } from "keelson";
 import { jwtAuth } from "keelson/jwt";
 import { openapi } from "keelson/openapi";
+import { studio } from "keelson/studio";
 import type { DemoSecrets } from "./demo-secrets.ts";
 import { director } from "./entities/director.ts";
 import { distributor } from "./entities/distributor.ts";
@@ -22,6 +23,12 @@ const INFO = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
+/** What the studio shows first. */
+const CHARTS = [
+  { entity: "film", group: "year(releaseDate)", title: "Films by year" },
+  { entity: "film", group: "genreId", measure: "avg=imdbRating", title: "Average rating by genre" },
+] as const;
+
 export interface FilmsOptions extends Pick<KeelsonConfig, "logger"> {
   /** The SQLite file. */
   readonly file: string;
@@ -35,7 +42,9 @@ export function createFilms({ file, secrets, ...options }: FilmsOptions) {
     driver: embedded({ file }),
     encryption: { key: secrets.encryption, bind: true },
     plugins: (defaults) =>
-      defaults.replace("openapi", openapi({ info: INFO })).with(jwtAuth(tokenOptions(secrets.tokens))),
+      defaults
+        .replace("openapi", openapi({ info: INFO }))
+        .with(jwtAuth(tokenOptions(secrets.tokens)), studio({ title: INFO.title, charts: CHARTS })),
     services: { [SIGN_TOKEN]: () => createSigner(secrets.tokens) },
     ...options,
   });

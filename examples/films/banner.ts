@@ -1,7 +1,7 @@
 import type { RouteListing } from "keelson";
 import type { FilmsApi } from "./api.ts";
 import type { DemoSecrets } from "./demo-secrets.ts";
-import { ada, grace } from "./people.ts";
+import { ada, grace, people } from "./people.ts";
 import { createSigner } from "./tokens.ts";
 
 export interface BannerFacts {
@@ -24,6 +24,7 @@ ${routeTable(api)}
 
   API       ${url}${api.apiPrefix}
   Docs      ${url}/docs
+  Studio    ${url}/studio   (log in as ${logins(secrets)})
   Database  ${file}
   Person    ${person}   (Ada writes reviews)
   Admin     ${admin}   (Grace may do everything)
@@ -42,6 +43,11 @@ Ada may not delete a film (403); with the admin's token it goes:
 
 Stop with Ctrl-C.
 `;
+}
+
+/** The people of the demo, with the passwords made for it. */
+function logins({ passwords }: DemoSecrets): string {
+  return people.map(({ id, email }) => `${email} / ${passwords[id]}`).join(", or ");
 }
 
 /** The best drama that Ada has not reviewed yet: a person reviews a film once. */

@@ -1,4 +1,5 @@
 import { action, belongsTo, type Driver, entity, enums, int, type KeelsonConfig, keelson, string } from "keelson";
+import { studio } from "keelson/studio";
 import { type Bank, createBank } from "./bank.ts";
 import { placeOrder } from "./place-order.ts";
 
@@ -36,5 +37,10 @@ export interface OrdersOptions extends Pick<KeelsonConfig, "logger" | "getUser">
 
 /** An API that takes orders. */
 export function createOrders({ bank = createBank(), ...options }: OrdersOptions = {}) {
-  return keelson({ entities: [person, product, order], services: { bank: () => bank }, ...options });
+  return keelson({
+    entities: [person, product, order],
+    services: { bank: () => bank },
+    plugins: [studio({ title: "Orders" })],
+    ...options,
+  });
 }

@@ -29,4 +29,5 @@ console.log(`Two packets of tea; a second time there are not enough (409), and w
   ${order("0000000000000000")}
 What is left, and what has been ordered:
   curl ${url}/api/products/tea
-  curl ${url}/api/orders -H 'Authorization: Bearer ann'`);
+  curl ${url}/api/orders -H 'Authorization: Bearer ann'
+The same on a page, with the token "ann" or "root": ${url}/studio`);

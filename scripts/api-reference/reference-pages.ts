@@ -20,6 +20,7 @@ export const entryPoints: Readonly<Record<string, string>> = {
   "keelson/jwt": "src/plugins/jwt-auth/index.ts",
   "keelson/openapi": "src/plugins/openapi/index.ts",
   "keelson/rate-limit": "src/plugins/rate-limit/index.ts",
+  "keelson/studio": "src/plugins/studio/index.ts",
   "keelson/telemetry": "src/plugins/telemetry/index.ts",
   "keelson/plugin": "src/plugin.ts",
   "keelson/driver": "src/driver.ts",

@@ -11,6 +11,7 @@ const OPTIONAL = {
   idempotency: "src/plugins/idempotency/",
   jwt: "src/plugins/jwt-auth/",
   "rate-limit": "src/plugins/rate-limit/",
+  studio: "src/plugins/studio/",
   telemetry: "src/plugins/telemetry/",
 };
 

@@ -1,0 +1,175 @@
+import { setImmediate } from "node:timers/promises";
+import { type AnyEntity, isKeelsonError, type ResolvedRelation } from "../../entity/index.ts";
+import { type OperationScope, type PluginContext, QueryParser, type Route } from "../../gate/index.ts";
+import { routeSegment } from "../../kernel/index.ts";
+import type {
+  ActionDescription,
+  AppDocument,
+  ChartDescription,
+  EntityDescription,
+  FieldDescription,
+  RelationDescription,
+  Right,
+  Rights,
+} from "./app-document.ts";
+import { createRouteAsker, describeAction, type UsableRoute } from "./describe-actions.ts";
+import { describeFields, titleField } from "./describe-fields.ts";
+
+/** What the document says besides what the entities do. */
+export interface DocumentParts {
+  readonly title: string;
+  readonly charts: readonly ChartDescription[];
+}
+
+/** Where the routes are: those of entities, and those of plugins. */
+export interface Place {
+  readonly root: string;
+  readonly base: string;
+}
+
+/** The document for the caller of a scope. The gate decides about each entity, field, relation and route. */
+export async function describeApp(
+  context: PluginContext,
+  { title, charts }: DocumentParts,
+  scope: OperationScope,
+  { root, base }: Place,
+): Promise<AppDocument> {
+  const { entities: model, config, routes } = context;
+  const all = [...model.entities, ...model.foreign];
+  for (const entity of all) scope.access.mask(entity);
+  await scope.access.maskReady();
+  const mayUse = createRouteAsker(scope);
+  const byEntity = new Map<unknown, Route[]>();
+  for (const route of routes.list()) byEntity.set(route.entity, [...(byEntity.get(route.entity) ?? []), route]);
+  const described: EntityDescription[] = [];
+  let turn = performance.now();
+  for (const entity of model.entities.filter(({ internal }) => !internal)) {
+    if (performance.now() - turn > TURN_MS) {
+      await setImmediate(); // others get their turn
+      turn = performance.now();
+    }
+    const usable: UsableRoute[] = [];
+    for (const route of byEntity.get(entity) ?? []) {
+      const right = await mayUse(route);
+      if (right !== undefined) usable.push({ route, right });
+    }
+    if (usable.length > 0) described.push(await describeEntity(context, entity, usable, scope));
+  }
+  const { user, kind, isAdmin } = scope.principal;
+  const other = async (path: string): Promise<boolean> => {
+    const route = routes.list().find((one) => one.method === "GET" && one.path === path);
+    return route !== undefined && (await mayUse(route)) !== undefined;
+  };
+  return {
+    title,
+    caller: { kind, ...(user === null ? {} : { id: String(user.id) }), isAdmin },
+    api: root,
+    entities: described,
+    charts: charts.filter((chart) => isUsable(chart, described)),
+    ...((await other("/health/ready")) ? { health: `${base}/health/ready` } : {}),
+    ...((await other("/workflow-runs/:id")) ? { workflowRuns: `${root}/workflow-runs` } : {}),
+    limits: {
+      pageSize: config.limits.pageSize,
+      maxPageSize: config.limits.maxPageSize,
+      bulk: config.limits.bulk,
+    },
+  };
+}
+
+/** Milliseconds after which others get their turn: an app may have hundreds of entities. */
+const TURN_MS = 10;
+
+async function describeEntity(
+  { tryUse }: PluginContext,
+  entity: AnyEntity,
+  usable: readonly UsableRoute[],
+  scope: OperationScope,
+): Promise<EntityDescription> {
+  const path = routeSegment(entity);
+  const rights: Record<string, Right> = {};
+  const actions = new Map<string, ActionDescription>();
+  for (const one of usable) {
+    const below = one.route.path.slice(path.length + 1);
+    const verb = VERBS[`${one.route.method} ${below}`];
+    if (verb !== undefined) rights[verb] = one.right;
+    else if (below !== "" && !(one.route.method === "PUT" && below === "/:id")) {
+      const action = await describeAction(one, entity, below, scope);
+      const known = actions.get(one.route.action);
+      // Several addresses of one action: some proxies drop the body of a DELETE.
+      if (action !== undefined && (known === undefined || action.method === "POST")) actions.set(action.name, action);
+    }
+  }
+  const mask = scope.access.mask(entity);
+  const isRead = rights.list !== undefined || rights.read !== undefined;
+  const isWritten = usable.some(({ route: { access } }) => access === "create" || access === "update");
+  const fields = describeFields(entity, mask).flatMap((field) => usableField(field, isRead, isWritten) ?? []);
+  const related = isRead ? ((await tryUse(QueryParser)?.includes(entity, scope)) ?? []) : [];
+  const deletedAt = await deletionField(entity, scope);
+  return {
+    name: entity.name,
+    path,
+    rights: rights as Rights,
+    fields,
+    relations: related.map(describeRelation),
+    actions: [...actions.values()],
+    title: titleField(fields),
+    searchable: Object.values(entity.columns).some(({ name, kind }) => kind.searchable && mask.filterable.has(name)),
+    versioned: entity.versioned !== undefined && mask.readable.has("version"),
+    ...(deletedAt === undefined ? {} : { deletedAt }),
+  };
+}
+
+/** What requests to an entity's routes do, by method and path below the entity's own. */
+const VERBS: Readonly<Record<string, keyof Rights>> = {
+  "GET ": "list",
+  "POST ": "create",
+  "GET /:id": "read",
+  "PATCH /:id": "update",
+  "DELETE /:id": "delete",
+  "GET /aggregate": "aggregate",
+};
+
+/** A field as far as the caller may use the records of its entity at all. */
+function usableField(field: FieldDescription, isRead: boolean, isWritten: boolean): FieldDescription | undefined {
+  const { read, write, operators, sortable, ...rest } = field;
+  const shown = isRead && read !== undefined ? { read, operators: operators ?? [], sortable: sortable === true } : {};
+  const written = isWritten && write !== undefined ? { write } : {};
+  return "read" in shown || "write" in written ? { ...rest, ...shown, ...written } : undefined;
+}
+
+function describeRelation({ name, type, target, foreignKey, inverse, remote }: ResolvedRelation): RelationDescription {
+  return {
+    name,
+    type,
+    target: target.name,
+    ...(foreignKey === undefined ? {} : { foreignKey }),
+    ...(inverse === undefined ? {} : { inverse }),
+    remote: remote !== undefined,
+  };
+}
+
+/** The field with the time of a soft deletion, for callers who may restore some records. */
+async function deletionField(entity: AnyEntity, scope: OperationScope): Promise<string | undefined> {
+  if (entity.softDelete === undefined) return undefined;
+  try {
+    const { allowed } = await scope.access.decide({ kind: "list", entity, query: { deleted: "with" } });
+    return allowed ? entity.softDelete.field : undefined;
+  } catch (error) {
+    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the caller may compute what a chart shows. */
+function isUsable({ entity: name, group, measure }: ChartDescription, entities: readonly EntityDescription[]): boolean {
+  const entity = entities.find((one) => one.name === name);
+  if (entity?.rights.aggregate === undefined) return false;
+  const readable = new Set(entity.fields.filter(({ read }) => read === "all").map((field) => field.name));
+  return namesOf(group, measure).every((field) => readable.has(field));
+}
+
+/** The fields that a chart looks at. */
+export function namesOf(group: string, measure = "count"): readonly string[] {
+  const groups = group.split(",").map((text) => /\((\w+)\)/.exec(text)?.[1] ?? text);
+  return measure === "count" ? groups : [...groups, measure.slice(measure.indexOf("=") + 1)];
+}

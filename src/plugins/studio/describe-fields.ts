@@ -1,0 +1,69 @@
+import {
+  type AnyEntity,
+  type ColumnDefinition,
+  type FieldDefinition,
+  type FieldKind,
+  jsonSchemaOf,
+  publishedFields,
+} from "../../entity/index.ts";
+import type { FieldMask } from "../../gate/index.ts";
+import type { FieldDescription, Right } from "./app-document.ts";
+
+/** The fields of an entity that a caller may read or write, or both; others are absent. */
+export function describeFields(entity: AnyEntity, mask: FieldMask): readonly FieldDescription[] {
+  return Object.values(entity.columns)
+    .filter(({ name }) => mask.readable.has(name) || mask.writable.has(name))
+    .map((column) => describeColumn(entity, column, mask));
+}
+
+function describeColumn(entity: AnyEntity, column: ColumnDefinition, mask: FieldMask): FieldDescription {
+  const { name, kind, field, relation } = column;
+  const read = rightOf(mask.readable, mask.readablePerRow, name);
+  const write = rightOf(mask.writable, mask.writablePerRow, name);
+  const isOwner = relation !== undefined && relation === entity.ownedBy; // taken from the caller
+  return {
+    ...describeValue(name, kind, field),
+    optional: column.optional || isOwner,
+    ...(read === undefined ? {} : { read }),
+    ...(write === undefined ? {} : { write }),
+    ...(read !== undefined && mask.filterable.has(name) ? { operators: [...kind.operators] } : {}),
+    ...(read !== undefined && mask.sortable.has(name) ? { sortable: true } : {}),
+    ...(relation === undefined ? {} : { relation }),
+  };
+}
+
+function rightOf(
+  names: ReadonlySet<string>,
+  perRow: ReadonlyMap<string, unknown> | undefined,
+  name: string,
+): Right | undefined {
+  if (!names.has(name)) return undefined;
+  return perRow?.has(name) === true ? "some" : "all";
+}
+
+/** A value by itself. A protected field's literal default is one of its values, and left out. */
+export function describeValue(name: string, kind: FieldKind, field: FieldDefinition | undefined): FieldDescription {
+  const given = field && publishedFields({ field }).field?.default;
+  const value = given !== undefined && "value" in given ? given.value : undefined;
+  return {
+    name,
+    kind: kind.name,
+    schema: jsonSchemaOf(kind, field),
+    optional: field?.optional === true || given !== undefined,
+    ...(field?.description === undefined ? {} : { description: field.description }),
+    ...(value === undefined ? {} : { default: value === null ? null : (kind.toWire?.(value) ?? value) }),
+    ...(field?.password === undefined ? {} : { isPassword: true }),
+  };
+}
+
+/** Names that people give to the field that names a record, the best first. */
+const TITLES = ["title", "name", "label", "subject", "number", "code", "email", "slug"];
+const TEXTS = new Set(["string", "text"]);
+
+/** The field whose value names a record, among those that the caller may read in every record. */
+export function titleField(fields: readonly FieldDescription[]): string {
+  const shown = fields.filter(({ read }) => read === "all");
+  const named = TITLES.find((name) => shown.some((field) => field.name === name));
+  const isWord = ({ kind = "", schema }: FieldDescription): boolean => TEXTS.has(kind) && schema.enum === undefined;
+  return named ?? shown.find(isWord)?.name ?? "id";
+}

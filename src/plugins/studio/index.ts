@@ -1,0 +1,117 @@
+// studio: a page to work with an app's data, under the caller's own rights. It serves static files and one document that
+// says what the caller may see and do; everything else that the page does is a request to the API. Not part of the specification; opt-in.
+
+import { type RuleRef, ruleName } from "../../entity/index.ts";
+import { createPlugin, type Plugin, type PluginContext, type RouteContext } from "../../gate/index.ts";
+import { didYouMean, Reply, unknownKeys } from "../../kernel/index.ts";
+import type { ChartDescription } from "./app-document.ts";
+import { describeApp, namesOf } from "./describe-app.ts";
+import { type LoginOptions, loginForm } from "./login.ts";
+import { sendAsset, studioPage } from "./serve-page.ts";
+
+// No hooks, no services. Routes: GET /studio, its files, and GET /studio/app.json; none in production unless `rules` says who.
+
+/** Options of `studio`. */
+export interface StudioOptions {
+  /**
+   * Who may have the document that the page works with; any of the rules passes. What they see in it depends on who they
+   * are in any case. The page itself is static and says nothing about the app.
+   * @default everyone outside production; in production there is no studio without it
+   */
+  readonly rules?: readonly RuleRef[] | undefined;
+  /** Where the page is, from the root. @default "/studio" */
+  readonly path?: string | undefined;
+  /** What the page has on top. @default "Studio" */
+  readonly title?: string | undefined;
+  /** The action that gives a token. @default an action named "login" or "signIn" that everyone may use */
+  readonly login?: LoginOptions | undefined;
+  /** Charts of the first page. @default none */
+  readonly charts?: readonly ChartDescription[] | undefined;
+  /** Words of the page in another language, by key. @default English */
+  readonly words?: Readonly<Record<string, string>> | undefined;
+  /** Origin of the API that the page works with, when it is another one, such as "https://api.example". @default this app */
+  readonly api?: string | undefined;
+}
+
+const KNOWN: Readonly<Record<keyof StudioOptions, true>> = {
+  rules: true,
+  path: true,
+  title: true,
+  login: true,
+  charts: true,
+  words: true,
+  api: true,
+};
+
+/**
+ * A page to see and change an app's data, at `/studio`.
+ * @param options who may use it in production, and what it shows
+ * @example
+ * keelson({ entities, plugins: [studio()] })
+ */
+export function studio(options: StudioOptions = {}): Plugin {
+  return createPlugin({
+    id: "studio",
+    version: "1.0.0",
+    requires: ["rules"],
+    setup(context) {
+      for (const sentence of problemsOf(options, context)) context.problem(`studio: ${sentence}`);
+      if (options.rules !== undefined || !context.config.production) addRoutes(context, options);
+    },
+  });
+}
+
+function problemsOf(options: StudioOptions, { entities: model }: PluginContext): readonly string[] {
+  const { path = "/studio", charts = [], login, api } = options;
+  const problems = [...unknownKeys(options, Object.keys(KNOWN))];
+  if (!/^(\/[\w-]+)+$/.test(path)) problems.push(`the path "${path}" must begin with / and not end with it`);
+  if (api !== undefined && (!URL.canParse(api) || new URL(api).origin !== api))
+    problems.push(`api takes an origin such as "https://api.example", and not "${api}"`);
+  const names = model.entities.map(({ name }) => name);
+  for (const { entity: name, group, measure } of charts) {
+    const entity = model.get(name);
+    const unknown = entity && namesOf(group, measure).find((field) => entity.columns[field] === undefined);
+    if (entity === undefined) problems.push(`charts: there is no entity "${name}".${didYouMean(name, names)}`);
+    else if (unknown !== undefined)
+      problems.push(`charts: ${name} has no field "${unknown}".${didYouMean(unknown, Object.keys(entity.columns))}`);
+  }
+  if (login !== undefined && model.get(login.entity)?.actions[login.action] === undefined)
+    problems.push(`login: ${login.entity} has no action "${login.action}"`);
+  return problems;
+}
+
+/** The page belongs to everyone, because a browser opens it before its user has a token; the document does not. */
+function addRoutes(context: PluginContext, options: StudioOptions): void {
+  const { path = "/studio", title = "Studio", login, charts = [], words = {}, api } = options;
+  const { routes } = context;
+  const hidden = { method: "GET", describe: () => undefined };
+  const open = { ...hidden, rules: ["everyone"] };
+  routes.add({
+    ...open,
+    path,
+    action: "studio",
+    async handler({ root }: RouteContext) {
+      const form = await context.runAs(null, (anonymous) => loginForm(context, login, anonymous, root));
+      return studioPage({ title, path, api, login: form, words });
+    },
+  });
+  routes.add({
+    ...hidden,
+    path: `${path}/app.json`,
+    rules: (options.rules ?? ["everyone"]).flat().map(ruleName),
+    action: "studio-app",
+    async handler({ scope, root, request }: RouteContext) {
+      const place = { root, base: request.base ?? "" };
+      return new Reply(200, await describeApp(context, { title, charts }, scope, place), PRIVATE);
+    },
+  });
+  routes.add({
+    ...open,
+    path: `${path}/:file`,
+    action: "studio-file",
+    handler: ({ params, request }: RouteContext) => sendAsset(params.file as string, request.headers["if-none-match"]),
+  });
+}
+
+/** It is the caller's own, and changes with the rules. */
+const PRIVATE = Object.freeze({ "cache-control": "private, no-store" });

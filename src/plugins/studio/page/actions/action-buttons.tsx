@@ -1,0 +1,168 @@
+/** @jsxImportSource preact */
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { ActionDescription, AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
+import { Form, textsOf } from "../fields/form.tsx";
+import { toWire } from "../fields/widget.ts";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { call } from "../state/api.ts";
+import { entityNamed, pathOf, type Row, referredBy, titleOf, useApp } from "../state/app-context.ts";
+import { noteRun } from "../state/runs.ts";
+import { label, say } from "../words.ts";
+import { RunReport } from "./run-report.tsx";
+
+interface RecordActionsProps {
+  readonly entity: EntityDescription;
+  readonly record: Row;
+  readonly isDeleted: boolean;
+  readonly onDone: () => void;
+}
+
+/** The actions about one record, as buttons. */
+export function RecordActions({ entity, record, isDeleted, onDone }: RecordActionsProps): VNode {
+  const offered = entity.actions.filter(
+    ({ onRecord, role }) =>
+      onRecord && (role === "restore" ? isDeleted : !isDeleted && (role === "action" || role === "softDelete")),
+  );
+  return (
+    <>
+      {offered.map((action) => (
+        <ActionButton key={action.name} {...{ entity, action, record, onDone }} />
+      ))}
+    </>
+  );
+}
+
+/** The actions about the whole collection. */
+export function CollectionActions({
+  entity,
+  onDone,
+}: {
+  readonly entity: EntityDescription;
+  readonly onDone: () => void;
+}): VNode {
+  const offered = entity.actions.filter(({ onRecord, role }) => !onRecord && role === "action");
+  return (
+    <>
+      {offered.map((action) => (
+        <ActionButton key={action.name} {...{ entity, action, onDone }} />
+      ))}
+    </>
+  );
+}
+
+interface ActionButtonProps {
+  readonly entity: EntityDescription;
+  readonly action: ActionDescription;
+  readonly record?: Row;
+  readonly onDone: () => void;
+}
+
+/** An action: it runs at once when it needs nothing to be filled in, and asks first when it takes something away. */
+function ActionButton({ entity, action, record, onDone }: ActionButtonProps): VNode {
+  const { app, tell } = useApp();
+  const [open, setOpen] = useState<"form" | "confirm" | undefined>(undefined);
+  const [result, setResult] = useState<unknown>(undefined);
+  const [runId, setRunId] = useState<string | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  const fields = [...action.query, ...(action.input ?? [])];
+  const title = label(action.name);
+
+  const run = async (values: Readonly<Record<string, unknown>>): Promise<void> => {
+    const { data, status } = await callAction(app, entity, action, String(record?.id ?? ""), values);
+    const begun = (data as { readonly runId?: string } | undefined)?.runId;
+    if (status === 202 && begun !== undefined) {
+      noteRun({ id: begun, name: `${entity.name}.${action.name}` });
+      setRunId(begun);
+    } else if (isWorthShowing(data)) setResult(data);
+    tell(say("done", { name: title }));
+    setOpen(undefined);
+    onDone();
+  };
+  const begin = (): void => {
+    setError(undefined);
+    if (fields.length > 0) setOpen("form");
+    else if (action.method === "DELETE") setOpen("confirm");
+    else run({}).catch(setError);
+  };
+  const close = (): void => {
+    setResult(undefined);
+    setRunId(undefined);
+    setError(undefined);
+  };
+  return (
+    <>
+      <button type="button" title={action.summary} onClick={begin}>
+        {title}
+      </button>
+      {open === "form" && (
+        <Dialog title={title} onClose={() => setOpen(undefined)}>
+          {action.summary !== undefined && <p>{action.summary}</p>}
+          <Form
+            fields={fields}
+            initial={textsOf(fields)}
+            targetOf={(field) => targetOf(app, entity, field)}
+            submit={say("run")}
+            onSubmit={run}
+            onCancel={() => setOpen(undefined)}
+          />
+        </Dialog>
+      )}
+      {open === "confirm" && (
+        <Confirm
+          title={record === undefined ? title : `${title}: ${titleOf(entity, record)}`}
+          submit={title}
+          onClose={() => setOpen(undefined)}
+          onConfirm={() => run({})}
+        />
+      )}
+      {(result !== undefined || error !== undefined || runId !== undefined) && (
+        <Dialog title={title} onClose={close}>
+          {error !== undefined && (
+            <p role="alert" class="alert">
+              {error instanceof Error ? error.message : String(error)}
+            </p>
+          )}
+          {result !== undefined && <pre class="result">{JSON.stringify(result, null, 2)}</pre>}
+          {runId !== undefined && <RunReport id={runId} onEnd={onDone} />}
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Sends an action's request: parameters in its address, and what its body takes as JSON. */
+function callAction(
+  app: AppDocument,
+  entity: EntityDescription,
+  action: ActionDescription,
+  id: string,
+  values: Readonly<Record<string, unknown>>,
+) {
+  const query = new URLSearchParams();
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (!action.query.some((field) => field.name === name)) body[name] = value;
+    else if (value !== null) query.set(name, String(value));
+  }
+  const path = pathOf(app, entity, action.path, id);
+  const follows = action.runsAsync && app.workflowRuns !== undefined && app.caller.kind === "user";
+  return call(query.size === 0 ? path : `${path}?${query}`, {
+    method: action.method,
+    ...(action.input === undefined ? {} : { json: body }),
+    ...(follows ? { headers: { prefer: "respond-async" } } : {}),
+  });
+}
+
+/** A field of an action refers to an entity when it is that entity's key, or is named like one: `filmId`. */
+export function targetOf(app: AppDocument, entity: EntityDescription, field: FieldDescription) {
+  if (field.relation !== undefined) return referredBy(app, entity, field);
+  const target = entityNamed(app, /^(\w+)Id$/.exec(field.name)?.[1]);
+  return target?.rights.list === undefined || toWire(field, "1") === 1 ? undefined : target;
+}
+
+/** An answer that says more than that it succeeded. */
+function isWorthShowing(data: unknown): boolean {
+  if (data === undefined || data === null) return false;
+  return !(typeof data === "object" && Object.keys(data).join() === "success");
+}

@@ -1,0 +1,185 @@
+/** @jsxImportSource preact */
+import type { VNode } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import type { AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
+import { Input } from "../fields/input.tsx";
+import { widgetOf } from "../fields/widget.ts";
+import { entityNamed, fieldOf, referredBy, useApp } from "../state/app-context.ts";
+import { label, say, type WordKey } from "../words.ts";
+import { type Filter, fieldAt, filterPaths } from "./list-query.ts";
+
+interface FiltersProps {
+  readonly entity: EntityDescription;
+  readonly filters: readonly Filter[];
+  readonly onChange: (filters: readonly Filter[]) => void;
+}
+
+/** The conditions of a list: a field, how it is compared, and with what. They count once they are applied. */
+export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
+  const { app } = useApp();
+  const id = useId();
+  const text = JSON.stringify(filters);
+  const [draft, setDraft] = useState(filters);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text changes when the filters do
+  useEffect(() => setDraft(filters), [text]);
+  const paths = filterPaths(app, entity);
+  const change = (index: number, next: Filter): void => setDraft(draft.map((one, at) => (at === index ? next : one)));
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    onChange(draft.filter(({ value }) => value !== ""));
+  };
+  return (
+    <form class="filters" aria-label={say("filters")} onSubmit={submit}>
+      {draft.map((filter, index) => {
+        const field = fieldAt(app, entity, filter.path);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a condition is told by its place
+          <div key={index} class="filter">
+            <select
+              aria-label={say("field")}
+              value={filter.path}
+              onChange={(event) => change(index, emptyFilter(app, entity, event.currentTarget.value))}
+            >
+              <PathOptions entity={entity} paths={paths} />
+            </select>
+            <select
+              aria-label={say("operator")}
+              value={filter.operator}
+              onChange={(event) => change(index, withOperator(filter, event.currentTarget.value, field))}
+            >
+              {(field?.operators ?? []).map((operator) => (
+                <option key={operator} value={operator}>
+                  {say(`op.${operator}` as WordKey)}
+                </option>
+              ))}
+            </select>
+            {field !== undefined && (
+              <Input
+                id={`${id}-${index}`}
+                label={`${say("value")}: ${pathLabel(entity, filter.path)}`}
+                field={valueField(field, filter.operator)}
+                target={isPicked(filter) ? targetAt(app, entity, filter.path, field) : undefined}
+                text={shownValue(field, filter)}
+                onChange={(value) => change(index, { ...filter, value: sentValue(field, filter.operator, value) })}
+              />
+            )}
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`${say("remove")}: ${pathLabel(entity, filter.path)}`}
+              onClick={() => onChange(draft.filter((_, at) => at !== index).filter(({ value }) => value !== ""))}
+            >
+              ×
+            </button>
+          </div>
+        );
+      })}
+      <div class="buttons">
+        <button
+          type="button"
+          onClick={() => setDraft([...draft, emptyFilter(app, entity, filterable(entity) ?? paths[0] ?? "id")])}
+        >
+          + {say("addFilter")}
+        </button>
+        {draft.length > 0 && (
+          <button type="submit" class="primary">
+            {say("apply")}
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function PathOptions({
+  entity,
+  paths,
+}: {
+  readonly entity: EntityDescription;
+  readonly paths: readonly string[];
+}): VNode {
+  const related = entity.relations.map(({ name }) => name);
+  return (
+    <>
+      {paths
+        .filter((path) => !path.includes("."))
+        .map((path) => (
+          <option key={path} value={path}>
+            {pathLabel(entity, path)}
+          </option>
+        ))}
+      {related.map((relation) => (
+        <optgroup key={relation} label={label(relation)}>
+          {paths
+            .filter((path) => path.startsWith(`${relation}.`))
+            .map((path) => (
+              <option key={path} value={path}>
+                {pathLabel(entity, path)}
+              </option>
+            ))}
+        </optgroup>
+      ))}
+    </>
+  );
+}
+
+/** `genre.name` as people read it; a key has the name of its relation. */
+function pathLabel(entity: EntityDescription, path: string): string {
+  return (fieldOf(entity, path)?.relation ?? path).split(".").map(label).join(" › ");
+}
+
+function filterable({ fields, title }: EntityDescription): string | undefined {
+  return fields.find(({ name, operators = [] }) => name === title && operators.length > 0)?.name;
+}
+
+/** A condition on a field, with the operator that people most often want. */
+function emptyFilter(app: AppDocument, entity: EntityDescription, path: string): Filter {
+  const field = fieldAt(app, entity, path);
+  const operators = field?.operators ?? [];
+  const isWord = field !== undefined && field.relation === undefined && ["text", "long"].includes(widgetOf(field));
+  const wanted = isWord && field.kind !== "id" ? "like" : field !== undefined && isOrdered(field) ? "gte" : "eq";
+  return { path, operator: operators.includes(wanted) ? wanted : (operators[0] ?? "eq"), value: "" };
+}
+
+function isOrdered(field: FieldDescription): boolean {
+  return ["number", "exact", "datetime", "date"].includes(widgetOf(field));
+}
+
+function withOperator(filter: Filter, operator: string, field: FieldDescription | undefined): Filter {
+  const isOther = (filter.operator === "null") !== (operator === "null");
+  return { ...filter, operator, value: isOther || field === undefined ? "" : filter.value };
+}
+
+const TRUTH: FieldDescription = { name: "null", kind: "bool", schema: { type: "boolean" }, optional: false };
+
+/** What the value of a condition is: of the field's kind, or yes and no, or several values as text. */
+function valueField(field: FieldDescription, operator: string): FieldDescription {
+  if (operator === "null") return TRUTH;
+  const isList = operator === "in" || operator === "nin";
+  const isPart = ["like", "starts", "ends"].includes(operator);
+  if (isList || isPart) return { name: field.name, kind: "string", schema: { type: "string" }, optional: true };
+  return { ...field, optional: false, isPassword: false };
+}
+
+function isPicked({ operator }: Filter): boolean {
+  return operator === "eq" || operator === "ne";
+}
+
+function targetAt(app: AppDocument, entity: EntityDescription, path: string, field: FieldDescription) {
+  const [relation, inner] = path.split(".");
+  if (inner === undefined) return referredBy(app, entity, field);
+  const target = entityNamed(app, entity.relations.find(({ name }) => name === relation)?.target);
+  return target && referredBy(app, target, field);
+}
+
+/** A datetime in a condition is in UTC, as everywhere on the page. */
+function sentValue(field: FieldDescription, operator: string, value: string): string {
+  const isMoment = widgetOf(field) === "datetime" && !["in", "nin", "null"].includes(operator);
+  return isMoment && value !== "" && !/Z$/i.test(value)
+    ? `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`
+    : value;
+}
+
+function shownValue(field: FieldDescription, { value, operator }: Filter): string {
+  return widgetOf(field) === "datetime" && operator !== "null" ? value.replace(/(\.000)?Z$/, "") : value;
+}

@@ -1,0 +1,152 @@
+import type { AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
+import { entityNamed, fieldOf, referredBy } from "../state/app-context.ts";
+
+/** A condition of a list. */
+export interface Filter {
+  /** A field, or one of a related record after a dot: `genre.name`. */
+  readonly path: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+/** What a list shows, as the link to it says. */
+export interface ListState {
+  readonly filters: readonly Filter[];
+  readonly q: string;
+  /** `_sort` of the API, such as `-stars`; empty for the API's own order. */
+  readonly sort: string;
+  readonly columns: readonly string[];
+  readonly limit: number;
+  /** Cursor of the page; undefined for the first. */
+  readonly after: string | undefined;
+  readonly isDeleted: boolean;
+  /** Conditions as JSON, from a link that was written by hand. */
+  readonly where: string | undefined;
+}
+
+/** Where the column choice is in a link; the other parameters are the API's own. */
+const COLUMNS = "columns";
+const SUFFIX = /^(.*)_(ne|gt|gte|lt|lte|in|nin|like|starts|ends|null)$/;
+const OWN = new Set(["q", "_sort", "_limit", "_after", "_deleted", "_where", COLUMNS]);
+const MOST_COLUMNS = 6;
+/** Of them, those that refer to other records. */
+const MOST_KEYS = 2;
+
+/** Fields of one name, also of related records. */
+export function fieldAt(app: AppDocument, entity: EntityDescription, path: string): FieldDescription | undefined {
+  const [first = "", second] = path.split(".");
+  if (second === undefined) return fieldOf(entity, first);
+  const relation = entity.relations.find(({ name }) => name === first);
+  const target = entityNamed(app, relation?.target);
+  return target && fieldOf(target, second);
+}
+
+/** Reads the parameters of a link. Those that name no field are left out. */
+export function readList(app: AppDocument, entity: EntityDescription, search: URLSearchParams): ListState {
+  const filters = [...search]
+    .filter(([name]) => !OWN.has(name))
+    .flatMap(([name, value]) => {
+      const exact = fieldAt(app, entity, name);
+      if (exact?.operators?.includes("eq") === true) return [{ path: name, operator: "eq", value }];
+      const [, path = "", operator = ""] = SUFFIX.exec(name) ?? [];
+      return fieldAt(app, entity, path)?.operators?.includes(operator) === true ? [{ path, operator, value }] : [];
+    });
+  const chosen = search
+    .get(COLUMNS)
+    ?.split(",")
+    .filter((name) => isShown(fieldOf(entity, name)));
+  const limit = Number(search.get("_limit") ?? app.limits.pageSize);
+  return {
+    filters,
+    q: search.get("q") ?? "",
+    sort: search.get("_sort") ?? "",
+    columns: chosen === undefined || chosen.length === 0 ? usualColumns(entity) : chosen,
+    limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, app.limits.maxPageSize) : app.limits.pageSize,
+    after: search.get("_after") ?? undefined,
+    isDeleted: search.get("_deleted") === "only" && entity.deletedAt !== undefined,
+    where: search.get("_where") ?? undefined,
+  };
+}
+
+/** The parameters of the link to a list; what is as usual is left out. */
+export function writeList(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
+  const search = conditionsOf(state);
+  if (state.sort !== "") search.set("_sort", state.sort);
+  if (state.limit !== app.limits.pageSize) search.set("_limit", String(state.limit));
+  if (state.columns.join() !== usualColumns(entity).join()) search.set(COLUMNS, state.columns.join());
+  if (state.after !== undefined) search.set("_after", state.after);
+  return search;
+}
+
+/** The conditions of a list as the API takes them: for the list itself, its count, its chart and its export. */
+export function conditionsOf({ filters, q, isDeleted, where }: ListState): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const { path, operator, value } of filters)
+    if (value !== "") search.append(operator === "eq" ? path : `${path}_${operator}`, value);
+  if (q !== "") search.set("q", q);
+  if (isDeleted) search.set("_deleted", "only");
+  if (where !== undefined) search.set("_where", where);
+  return search;
+}
+
+/** The query of a page: only the columns, with the titles of what they refer to, and no count. */
+export function pageQuery(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
+  const query = conditionsOf(state);
+  const { include, select } = shapeOf(app, entity, state.columns);
+  query.set("select", select.join());
+  if (include !== undefined) query.set("include", include);
+  if (state.sort !== "") query.set("_sort", state.sort);
+  if (state.after !== undefined) query.set("_after", state.after);
+  query.set("_limit", String(state.limit));
+  query.set("_total", "none");
+  return query;
+}
+
+/** What a page asks for: some fields, and of related records their title. */
+export function shapeOf(app: AppDocument, entity: EntityDescription, names: readonly string[]) {
+  const include: Record<string, { readonly select: readonly string[] }> = {};
+  for (const name of names) {
+    const field = fieldOf(entity, name);
+    const target = field && referredBy(app, entity, field);
+    if (field?.relation !== undefined && target !== undefined)
+      include[field.relation] = { select: target.title === "id" ? ["id"] : ["id", target.title] };
+  }
+  const select = [...new Set(["id", entity.title, ...names])].filter((name) => isShown(fieldOf(entity, name)));
+  return { select, include: Object.keys(include).length === 0 ? undefined : JSON.stringify(include) };
+}
+
+function isShown(field: FieldDescription | undefined): field is FieldDescription {
+  return field?.read !== undefined;
+}
+
+/** The columns that a list has before any are chosen: what names a record, and short values. */
+export function usualColumns(entity: EntityDescription): readonly string[] {
+  const kept = new Set(["id", "createdAt", "updatedAt", "version", entity.deletedAt, entity.title]);
+  const short = entity.fields.filter(
+    (field) => isShown(field) && !kept.has(field.name) && !["text", "json", "bytes"].includes(field.kind ?? ""),
+  );
+  const keys = short.filter(({ relation }) => relation !== undefined).slice(0, MOST_KEYS);
+  const others = short.filter(({ relation }) => relation === undefined).slice(0, MOST_COLUMNS - 1 - keys.length);
+  return [
+    entity.title,
+    ...short.filter((field) => keys.includes(field) || others.includes(field)).map(({ name }) => name),
+  ];
+}
+
+/** All fields that a column can show. */
+export function possibleColumns({ fields }: EntityDescription): readonly FieldDescription[] {
+  return fields.filter(isShown);
+}
+
+/** The paths of conditions: the entity's fields, and those of the records that they refer to. */
+export function filterPaths(app: AppDocument, entity: EntityDescription): readonly string[] {
+  const ofEntity = ({ fields }: EntityDescription): string[] =>
+    fields.filter(({ operators = [] }) => operators.length > 0).map(({ name }) => name);
+  const related = entity.relations
+    .filter(({ remote }) => !remote)
+    .flatMap(({ name, target: targetName }) => {
+      const target = entityNamed(app, targetName);
+      return target === undefined ? [] : ofEntity(target).map((field) => `${name}.${field}`);
+    });
+  return [...ofEntity(entity), ...related];
+}

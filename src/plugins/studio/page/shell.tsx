@@ -1,0 +1,134 @@
+/** @jsxImportSource preact */
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { plural, useApp } from "./state/app-context.ts";
+import { linkTo, type Place } from "./state/location.ts";
+import { currentToken, isVisitor } from "./state/session.ts";
+import { keepTheme, keptTheme } from "./state/theme.ts";
+import { say } from "./words.ts";
+
+interface ShellProps {
+  readonly place: Place;
+  readonly toast: string;
+  readonly onLogout: () => void;
+  readonly onVisit: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** What surrounds each screen: the way to the others, who the caller is, and messages. */
+export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps): VNode {
+  const { app } = useApp();
+  const [isOpen, setOpen] = useState(false);
+  const content = useRef<HTMLElement>(null);
+  const here = place.path.join("/");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen begins at its top, and the menu has done its work
+  useEffect(() => {
+    setOpen(false);
+    scrollTo(0, 0);
+    document.title = `${place.path[0] ?? say("home")} · ${app.title}`;
+  }, [here]);
+  const listed = app.entities.filter(({ rights }) => rights.list !== undefined);
+  const item = (path: readonly string[], text: string): VNode => (
+    <li key={text}>
+      <a href={linkTo(path)} aria-current={place.path[0] === path[0] ? "page" : undefined}>
+        {text}
+      </a>
+    </li>
+  );
+  return (
+    <div class={isOpen ? "shell open" : "shell"}>
+      <button type="button" class="skip" onClick={() => content.current?.focus()}>
+        {say("skip")}
+      </button>
+      <header class="head">
+        <button
+          type="button"
+          class="burger quiet"
+          aria-expanded={isOpen}
+          aria-controls="menu"
+          onClick={() => setOpen(!isOpen)}
+        >
+          ☰ <span class="hidden">{say("menu")}</span>
+        </button>
+        <a class="brand" href="#/">
+          {app.title}
+        </a>
+        <div class="tools">
+          <ThemeChoice />
+          <Caller onLogout={onLogout} onVisit={onVisit} />
+        </div>
+      </header>
+      <nav id="menu" class="side" aria-label={say("menu")}>
+        <h2>{say("data")}</h2>
+        <ul>{listed.map((entity) => item([entity.path], plural(entity)))}</ul>
+        <h2>{say("system")}</h2>
+        <ul>
+          {item(["!operations"], say("operations"))}
+          {item(["!rights"], say("rights"))}
+        </ul>
+      </nav>
+      <main id="content" ref={content} tabIndex={-1}>
+        {isVisitor() && (
+          <p class="note">
+            {say("viewing")}{" "}
+            <button type="button" class="quiet" onClick={onVisit}>
+              {say("viewAsEnd")}
+            </button>
+          </p>
+        )}
+        {children}
+      </main>
+      <div class={toast === "" ? "toast" : "toast shown"} role="status">
+        {toast}
+      </div>
+    </div>
+  );
+}
+
+/** Who calls, as the app sees it. */
+function Caller({ onLogout, onVisit }: Pick<ShellProps, "onLogout" | "onVisit">): VNode {
+  const { caller } = useApp().app;
+  const isUser = caller.kind === "user";
+  return (
+    <>
+      <span class="caller">{isUser ? caller.id : say("anonymous")}</span>
+      {isUser && (
+        <button type="button" class="quiet wide-only" onClick={onVisit}>
+          {say("viewAs")}
+        </button>
+      )}
+      {currentToken() === undefined ? (
+        !isVisitor() &&
+        !isUser && (
+          <a class="button" href={linkTo(["!login"])}>
+            {say("login")}
+          </a>
+        )
+      ) : (
+        <button type="button" onClick={onLogout}>
+          {say("logout")}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Light, dark, or as the system has it; kept on this machine. */
+function ThemeChoice(): VNode {
+  const [theme, setTheme] = useState(keptTheme());
+  return (
+    <select
+      class="theme"
+      aria-label={say("theme")}
+      value={theme}
+      onChange={(event) => {
+        keepTheme(event.currentTarget.value);
+        setTheme(event.currentTarget.value);
+      }}
+    >
+      <option value="">{say("system")}</option>
+      <option value="light">{say("light")}</option>
+      <option value="dark">{say("dark")}</option>
+    </select>
+  );
+}

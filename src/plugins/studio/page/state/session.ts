@@ -1,0 +1,42 @@
+/** Key of the token in the tab's storage: it ends with the tab. */
+const TOKEN = "studio.token";
+
+let isVisiting = false;
+
+/** The token that the caller pasted, or got from a login; undefined without one, or while they look as a visitor. */
+export function currentToken(): string | undefined {
+  return isVisiting ? undefined : (sessionStorage.getItem(TOKEN) ?? undefined);
+}
+
+/** Keeps a token for this tab. */
+export function keepToken(token: string): void {
+  sessionStorage.setItem(TOKEN, token.trim().replace(/^Bearer\s+/i, ""));
+}
+
+/** Forgets it. */
+export function forgetToken(): void {
+  sessionStorage.clear();
+  isVisiting = false;
+}
+
+/** Looks as a visitor does: requests have no token and no cookie. */
+export function visit(on: boolean): void {
+  isVisiting = on;
+}
+
+/** Whether the page looks as a visitor does. */
+export function isVisitor(): boolean {
+  return isVisiting;
+}
+
+/** The token's header, and whether cookies go along. */
+export function credentialsOf(): {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly mode: RequestCredentials;
+} {
+  const token = currentToken();
+  return {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    mode: isVisiting ? "omit" : "same-origin",
+  };
+}

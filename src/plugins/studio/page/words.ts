@@ -1,0 +1,163 @@
+/** What the page says, by key; `{name}` stands for a value. Another language gives some or all of them. */
+export const ENGLISH = {
+  actions: "Actions",
+  add: "Add",
+  addFilter: "Add filter",
+  all: "All",
+  allowedAll: "yes",
+  allowedNot: "no",
+  allowedSome: "some",
+  anonymous: "Not logged in",
+  apply: "Apply",
+  areYouSure: "This cannot be undone by the studio.",
+  ascending: "ascending",
+  base: "When you began",
+  cancel: "Cancel",
+  changeField: "Change a field",
+  changed: "{count} changed",
+  chart: "Chart",
+  check: "Check",
+  checked: "Checked: {created} would be created, {updated} changed, {failed} refused.",
+  choose: "Choose…",
+  clear: "Clear",
+  close: "Close",
+  columns: "Columns",
+  conflict: "Someone else changed this record",
+  conflictHint: "Choose what to keep for each field, then save again.",
+  copied: "Copied",
+  count: "Count",
+  counting: "Counting…",
+  create: "Create {name}",
+  created: "Created",
+  dark: "Dark",
+  data: "Data",
+  delete: "Delete",
+  deleteRecords: "Delete {count} records?",
+  deleteRecord: "Delete “{title}”?",
+  deleted: "Deleted",
+  deletedOnly: "Deleted only",
+  deletedRecord: "This record is deleted.",
+  descending: "descending",
+  details: "Details",
+  done: "{name}: done",
+  edit: "Edit",
+  empty: "Nothing here yet.",
+  errors: "Please check {count} field(s).",
+  export: "Export",
+  exported: "{count} records exported",
+  exporting: "{size} kB…",
+  failed: "Failed",
+  field: "Field",
+  file: "File",
+  filters: "Filters",
+  firstPage: "First page",
+  format: "Format",
+  from: "From",
+  group: "Group by",
+  health: "Health",
+  healthy: "The app answers, and so does its database.",
+  hidden: "hidden in this record",
+  history: "History",
+  home: "Start",
+  import: "Import",
+  importHint: "A CSV file, a JSON array or one JSON object per line.",
+  imported: "{created} created, {updated} changed, {failed} refused.",
+  isEmpty: "is empty",
+  language: "en",
+  light: "Light",
+  loading: "Loading…",
+  login: "Log in",
+  loginFailed: "That did not work: {message}",
+  logout: "Log out",
+  measure: "Show",
+  menu: "Menu",
+  next: "Next",
+  no: "no",
+  noAccess: "You may not see anything here. Log in to see more.",
+  noMatches: "No records match.",
+  none: "none",
+  notFound: "There is no such page.",
+  of: "{count} records",
+  operations: "Operations",
+  operator: "Condition",
+  paste: "Or paste the rows here",
+  pasteToken: "Access token",
+  previous: "Previous",
+  reload: "Try again",
+  refused: "Refused rows",
+  remoteFailed: "Not available: {reason}",
+  remove: "Remove",
+  rights: "Rights",
+  rightsHint: "What the rules let each caller do. “Some” means: some records.",
+  row: "Row",
+  rowsPerPage: "Rows",
+  run: "Run",
+  runHint: "Runs that you started from this page, or any run by its id.",
+  runId: "Id of a run",
+  runs: "Workflow runs",
+  save: "Save",
+  saved: "Saved",
+  search: "Search",
+  select: "Select {title}",
+  selectAll: "Select all on this page",
+  selected: "{count} selected",
+  session: "Session",
+  show: "Show",
+  skip: "Skip to the content",
+  started: "Started: run {id}",
+  system: "System",
+  theirs: "Now",
+  theme: "Theme",
+  title: "Studio",
+  unhealthy: "The app cannot answer requests: {message}",
+  value: "Value",
+  viewAs: "View as a visitor",
+  viewAsEnd: "Back to my own view",
+  viewing: "You see what visitors see.",
+  yes: "yes",
+  you: "You",
+  yours: "Yours",
+  visitor: "Visitor",
+  "op.eq": "is",
+  "op.ne": "is not",
+  "op.gt": "is more than",
+  "op.gte": "is at least",
+  "op.lt": "is less than",
+  "op.lte": "is at most",
+  "op.in": "is one of",
+  "op.nin": "is none of these",
+  "op.like": "contains",
+  "op.starts": "begins with",
+  "op.ends": "ends with",
+  "op.null": "is empty",
+} as const;
+
+/** A key of the dictionary. */
+export type WordKey = keyof typeof ENGLISH;
+
+let words: Readonly<Record<string, string>> = ENGLISH;
+
+/** Puts words of another language over the English ones. */
+export function translate(given: Readonly<Record<string, string>>): void {
+  words = { ...ENGLISH, ...given };
+}
+
+/** What the page says under a key, with values in their places. */
+export function say(key: WordKey, values: Readonly<Record<string, string | number>> = {}): string {
+  return (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+}
+
+/** A name of code as people read it: `releaseDate` is “Release date”. The dictionary may have it under the name itself. */
+export function label(name: string): string {
+  const own = words[`name.${name}`];
+  if (own !== undefined) return own;
+  const spaced = name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .replace(/[-_]+/g, " ")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
+  const text = spaced
+    .split(" ")
+    .map((word) => (/^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase()))
+    .join(" ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,120 @@
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { noopLogger } from "keelson";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ada, grace } from "../../../examples/films/people.ts";
+import { type OpenFilms, openFilms } from "../../../examples/react-admin/open-films.ts";
+import { testBrowser } from "../../support/browser.ts";
+import { type RunningApp, startApp } from "../../support/http.ts";
+import { titles, told } from "../../support/studio/open-studio.ts";
+
+const browser = testBrowser();
+let folder = "";
+let films: OpenFilms;
+let app: RunningApp;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "studio-films-"));
+  films = await openFilms(join(folder, "films.db"), { logger: noopLogger });
+  app = await startApp(films.api);
+});
+afterAll(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(place: string): Promise<Page> {
+  const page = await browser.newPage();
+  await page.goto(`${app.url.replace("localhost", "127.0.0.1")}/studio${place}`);
+  return page;
+}
+
+async function logIn(person: typeof ada | typeof grace, place = "#/films"): Promise<Page> {
+  const page = await open("#/!login");
+  await page.getByLabel("Email").fill(person.email);
+  await page.getByLabel("Password").fill(films.passwords[person.id]);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText(person.id, { exact: true }).waitFor();
+  await page.evaluate((hash) => location.assign(hash), place);
+  return page;
+}
+
+const filmNamed = async (title: string) => (await films.api.asSystem().film.list({ where: { title } })).data[0];
+
+describe("the films in the studio", () => {
+  it("logs in with the app's own login, and says why that fails", async () => {
+    const page = await open("#/!login");
+    await page.getByLabel("Email").fill(ada.email);
+    await page.getByLabel("Password").fill("not her password");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("alert").getByText("E-mail or password is wrong").waitFor();
+    await page.getByLabel("Password").fill(films.passwords.ada);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByText("ada", { exact: true }).waitFor();
+  });
+
+  it("finds films by rating and by the name of their genre", async () => {
+    const page = await logIn(ada, "#/films?imdbRating_gte=8.8&_sort=title");
+    await page.locator("table.records").waitFor();
+    await page.getByRole("button", { name: "Add filter" }).click();
+    await page.getByLabel("Field", { exact: true }).last().selectOption("genre.name");
+    await page.getByLabel("Condition").last().selectOption("eq");
+    await page.getByLabel("Value: Genre › Name").fill("Drama");
+    await page.getByRole("button", { name: "Apply" }).click();
+    const where = { imdbRating: { gte: 8.8 }, genre: { name: "Drama" } };
+    const { data } = await films.api.as(ada).film.list({ where, sort: ["title"] });
+    await expect.poll(() => titles(page)).toEqual(data.map(({ title }) => title));
+  });
+
+  it("lets Ada review a film, and change nothing of the films", async () => {
+    const film = await filmNamed("Inception");
+    const page = await logIn(ada, `#/films/${film?.id}`);
+    await page.getByRole("heading", { name: "Inception" }).waitFor();
+    expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Reviews" }).last().click();
+    await page.getByRole("link", { name: "Add" }).click();
+    await page.getByLabel("Text").fill("Seen again, and still good.");
+    await page.getByLabel("Stars").fill("6");
+    await page.getByLabel("Note").fill("With Grace.");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("must be at most 5").waitFor();
+    await page.getByLabel("Stars").fill("5");
+    await page.getByRole("button", { name: "Save" }).click();
+    await told(page, "Created");
+    await page.getByText("With Grace.").waitFor();
+    const { data } = await films.api.asSystem().review.list({ where: { filmId: film?.id as string } });
+    expect(data).toMatchObject([{ authorId: "ada", stars: 5 }]);
+    const other = await logIn(grace, `#/reviews/${data[0]?.id}`);
+    await other.getByRole("heading", { name: "Seen again" }).waitFor();
+    expect(await other.locator("main").textContent()).not.toContain("With Grace.");
+  });
+
+  it("lets Grace change a film and what it refers to", async () => {
+    const film = await filmNamed("Pulp Fiction");
+    const page = await logIn(grace, `#/films/${film?.id}/edit`);
+    await page.getByLabel("Running time").fill("154");
+    await page.getByLabel("Director").fill("nolan");
+    await page.getByRole("option", { name: "Christopher Nolan" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await told(page, "Saved");
+    await page.getByRole("link", { name: "Christopher Nolan" }).waitFor();
+    expect(await filmNamed("Pulp Fiction")).toMatchObject({ runningTime: 154 });
+  });
+
+  it("shows each caller the fields of people that they may see", async () => {
+    const visitor = await open("#/users/grace");
+    await visitor.getByRole("heading", { name: "Grace" }).waitFor();
+    expect(await visitor.locator("main").textContent()).not.toContain(grace.email);
+    const page = await logIn(grace, "#/users/ada");
+    await page.getByText(ada.email).waitFor();
+  });
+
+  it("draws the charts of the first page", async () => {
+    const page = await logIn(ada, "#/");
+    await page.getByRole("img", { name: "Films by year" }).waitFor();
+    await page.getByRole("img", { name: "Average rating by genre" }).waitFor();
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { axeProblems } from "../../support/axe.ts";
+import { openStudio } from "../../support/studio/open-studio.ts";
+import { CANARIES } from "../../support/studio/shop.ts";
+
+const studio = openStudio();
+
+/** Every screen, and a window over one where it has some. */
+const SCREENS = [
+  "#/",
+  "#/products?weight_gte=3&_sort=-weight&maker.name_like=e",
+  "#/products?name=none-of-that-name",
+  "#/products/p10",
+  "#/products/p10?tab=tags",
+  "#/products/p10?tab=!history",
+  "#/products/p10/edit",
+  "#/products/!new",
+  "#/products/!import",
+  "#/products/!chart?group=month(since)",
+  "#/makers/m1?tab=products",
+  "#/audit-entries",
+  "#/!operations",
+  "#/!rights",
+  "#/!login",
+  "#/products/there-is-none",
+];
+
+describe("the studio's page", () => {
+  it.each(SCREENS)("has nothing that axe finds fault with at %s, in both themes", async (screen) => {
+    const page = await studio.open(screen.replace("#/products/there-is-none", "#/"), "root");
+    if (screen.includes("there-is-none")) await page.evaluate((hash) => location.assign(hash), screen);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.waitForLoadState("networkidle");
+      expect(await axeProblems(page)).toEqual([]);
+    }
+  });
+
+  it.each([390, 1280, 2560])("needs no sideways scrolling at %i pixels", async (width) => {
+    for (const screen of SCREENS.slice(0, 13)) {
+      const page = await studio.open(screen, "root");
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForLoadState("networkidle");
+      expect([screen, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)]).toEqual([
+        screen,
+        0,
+      ]);
+      await page.close();
+    }
+  });
+
+  it("has nothing that axe finds fault with in its windows", async () => {
+    const page = await studio.open("#/products/p10", "root");
+    for (const name of ["Rename", "Soft delete", "Delete"]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await axeProblems(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+  });
+
+  it("sends requests to public routes only, each with the caller's token", async () => {
+    const before = studio.sent.length;
+    for (const screen of SCREENS.filter((one) => !one.includes("login"))) {
+      const page = await studio.open(screen.replace("/there-is-none", ""), "ann");
+      await page.waitForLoadState("networkidle");
+      await page.close();
+    }
+    const sent = studio.sent.slice(before);
+    const isStudio = ({ path }: { readonly path: string }): boolean => /^\/studio(\/[\w.-]+)?$/.test(path);
+    expect(sent.filter((one) => one.isAsset && !isStudio(one))).toEqual([]);
+    const calls = sent.filter(({ isAsset }) => !isAsset);
+    const routes = studio.shop.routes
+      .filter(({ plugin }) => plugin !== "studio")
+      .map(({ method, path }) => ({ method, pattern: new RegExp(`^${path.replaceAll(/:[^/]+/g, "[^/]+")}$`) }));
+    const isPublic = ({ method, path }: { readonly method: string; readonly path: string }): boolean =>
+      path === "/studio/app.json" || routes.some((route) => route.method === method && route.pattern.test(path));
+    expect(calls.length).toBeGreaterThan(20);
+    expect(calls.filter((one) => !isPublic(one))).toEqual([]);
+    const withoutToken = calls.filter(({ authorization }) => authorization !== "Bearer ann");
+    // The one comparison with a visitor's rights, on its own screen.
+    expect(withoutToken.map(({ path }) => path)).toEqual(["/studio/app.json"]);
+  });
+
+  it("shows a visitor what visitors may read, and no more", async () => {
+    const responses: Promise<string>[] = [];
+    for (const screen of SCREENS) {
+      const page = await studio.browser.newPage();
+      page.on("response", (response) => {
+        const isData = ["fetch", "xhr", "document"].includes(response.request().resourceType());
+        if (isData) responses.push(response.text().catch(() => ""));
+      });
+      await page.goto(`${studio.url}/studio${screen}`);
+      await page.waitForLoadState("networkidle");
+      const shown = await page.locator("body").textContent();
+      for (const canary of CANARIES) expect(shown).not.toContain(canary);
+      await page.close();
+    }
+    const texts = await Promise.all(responses);
+    expect(texts.length).toBeGreaterThan(20);
+    for (const canary of CANARIES) expect(texts.filter((text) => text.includes(canary))).toEqual([]);
+    for (const name of ["purchase", "phone", "internal", "auditEntry"])
+      expect(texts.filter((text) => text.includes(`"${name}"`))).toEqual([]);
+  });
+
+  it("runs no script that a record contains", async () => {
+    const name = '<img src=x onerror="window.hit=1">';
+    const { id } = await studio.shop.asSystem().product.create({ name, about: "<script>window.hit=2</script>" });
+    const page = await studio.open(`#/products/${id}`, "ann");
+    await page.getByRole("heading", { name }).waitFor();
+    expect(await page.evaluate(() => "hit" in window)).toBe(false);
+    await studio.shop.asSystem().product.delete(id);
+  });
+
+  it("logs out of nothing when a request is refused, and says why", async () => {
+    const page = await studio.open("#/products/p10/edit", "ann");
+    await page.getByLabel("Name").fill("Not any more");
+    await page.evaluate(() => sessionStorage.setItem("studio.token", "a token that has expired"));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("Authentication required").waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Not any more");
+  });
+});
