@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as door from "keelson";
-import { entity, keelson, memoryDriver, string } from "keelson";
+import { belongsTo, bool, datetime, entity, hasMany, int, keelson, manyToMany, memoryDriver, string } from "keelson";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { request, startApp } from "../support/http.ts";
 import { repositoryRoot } from "../support/source-files.ts";
@@ -44,5 +44,37 @@ describe("docs/comparison.md", () => {
     expect(libraries).not.toMatch(/graphql|\bws\b|socket|mongo|multer|busboy/);
     expect(read("test/clients/react-admin.test.ts")).toContain("ra-data-json-server");
     expect(read("test/clients/refine.test.ts")).toContain("@refinedev/simple-rest");
+  });
+
+  it("answers each request that it sets beside the others'", async () => {
+    const every = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
+    const author = entity("author", { name: string, articles: hasMany(() => article) }).rules(every);
+    const article = entity("article", {
+      title: string.searchable(),
+      rating: int,
+      published: bool.default(true),
+      placedAt: datetime.default(() => new Date()),
+      author: belongsTo(() => author),
+      tags: manyToMany(() => tag),
+    }).rules(every);
+    const tag = entity("tag", { word: string.unique(), articles: manyToMany(() => article) }).rules(every);
+    const api = keelson({ entities: [author, article, tag], driver: memoryDriver() });
+    const system = api.asSystem();
+    for (const id of ["t1", "t2"]) await system.tag.create({ id, word: id });
+    await system.author.create({ id: "s", name: "Sidney" });
+    for (const [index, title] of ["A fat cat", "Fat cats", "Dogs", "Cat"].entries())
+      await system.article.create({ id: `a${index}`, title, rating: index + 2, authorId: "s" });
+    const { url, close } = await startApp(api);
+    onTestFinished(close);
+    const requests = [...text.matchAll(/\| `(GET|POST|PUT|PATCH) (\S+?)(?: ([[{].*))?` \|$/gm)];
+    expect(requests.length).toBeGreaterThan(15);
+    const empty: string[] = [];
+    for (const [, method = "", path = "", body] of requests) {
+      const answer = await request(url, method, path, body === undefined ? {} : { body: JSON.parse(body) });
+      expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)]);
+      if (Array.isArray(answer.json) && answer.json.length === 0) empty.push(path);
+    }
+    // No article is unpublished, and one of the author's has a low rating.
+    expect(empty.every((path) => path.includes("_where"))).toBe(true);
   });
 });

@@ -8,11 +8,12 @@ import {
   publishedFields,
   type ResolvedRelation,
 } from "../../entity/index.ts";
-import type { OperationScope, RecordForm } from "../../gate/index.ts";
+import { isSearchable, type OperationScope, type RecordForm } from "../../gate/index.ts";
 import { pascalCase } from "../../kernel/index.ts";
 import { conditionsSchema } from "./condition-schemas.ts";
 import { ERROR_SCHEMAS } from "./error-responses.ts";
 import { exampleRecord } from "./example-record.ts";
+import { nestedSchema } from "./nested-schemas.ts";
 
 const SUFFIXES: Readonly<Record<RecordForm, string>> = {
   record: "",
@@ -67,6 +68,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
       properties: {
         ...Object.fromEntries(columns.map((column) => [column.name, readable(column)])),
         ...Object.fromEntries(relationsOf(entity).map((relation) => [relation.name, related(relation)])),
+        ...added(entity, relationsOf(entity)),
       },
       ...requiredNames((form === "record" ? needed : columns.filter(isId)).map(({ name }) => name)),
     };
@@ -80,7 +82,10 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
 
   function sent(entity: AnyEntity, form: "create" | "update"): JsonSchema {
     const columns = columnsOf(entity, scope.access.mask(entity).writable);
-    const links = relationsOf(entity).filter(({ type, remote }) => type === "manyToMany" && remote === undefined);
+    const own = relationsOf(entity).filter(({ remote }) => remote === undefined);
+    const links = own.filter(({ type }) => type === "manyToMany");
+    const nested = (relation: ResolvedRelation): JsonSchema =>
+      nestedSchema(relation, form, { create: ref(relation.target, "create"), update: ref(relation.target, "update") });
     const example = form === "create" ? exampleRecord(columns, isNeeded(entity)) : {};
     return {
       type: "object",
@@ -88,6 +93,7 @@ export function createRecordSchemas(scope: OperationScope, relationsOf: Relation
       properties: {
         ...Object.fromEntries(columns.map((column) => [column.name, sentSchema(column)])),
         ...Object.fromEntries(links.map((relation) => [`${relation.name}Ids`, linked(relation)])),
+        ...Object.fromEntries(own.map((relation) => [relation.name, nested(relation)])),
       },
       ...(form === "create" ? requiredNames(columns.filter(isNeeded(entity)).map(({ name }) => name)) : {}),
     };
@@ -206,4 +212,16 @@ function defaultOf(kind: FieldKind, field: FieldDefinition | undefined): JsonSch
 
 function toWire(kind: FieldKind, value: unknown): unknown {
   return value === null ? null : (kind.toWire?.(value) ?? value);
+}
+
+/** What a query adds to records: how many related records there are, and what a search found. */
+function added(entity: AnyEntity, relations: readonly ResolvedRelation[]): Record<string, JsonSchema> {
+  const counted = relations.filter(({ many, remote }) => many && remote === undefined);
+  const numbers = Object.fromEntries(counted.map(({ name }) => [name, { type: "integer", minimum: 0 }]));
+  const words = Object.keys(entity.fields).filter((name) => entity.fields[name]?.search !== undefined);
+  const excerpts = Object.fromEntries(words.map((name) => [name, { type: "string" }]));
+  return {
+    ...(counted.length === 0 ? {} : { _count: { type: "object", properties: numbers } }),
+    ...(isSearchable(entity) ? { _highlights: { type: "object", properties: excerpts } } : {}),
+  };
 }

@@ -106,7 +106,7 @@ describe("the document", () => {
     expect(PostCreate).toMatchObject({ required: ["title"] });
     expect(PostUpdate).not.toHaveProperty("required");
     expect(Object.keys(propertiesOf(document, "PostCreate")).sort()).toEqual(
-      "at authorId body homepage meta published rating status tagsIds title".split(" "),
+      "at author authorId body homepage meta published rating status tags tagsIds title".split(" "),
     );
     expect(propertiesOf(document, "PostCreate").status).toMatchObject({ default: "draft" });
   });

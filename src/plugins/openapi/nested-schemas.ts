@@ -1,0 +1,38 @@
+import { type ColumnDefinition, type JsonSchema, jsonSchemaOf, type ResolvedRelation } from "../../entity/index.ts";
+
+/** Schemas of what is created and changed of related records. */
+interface Forms {
+  readonly create: JsonSchema;
+  readonly update: JsonSchema;
+}
+
+/** The writes of related records that a body may have under a relation's name. @param form of the body around them */
+export function nestedSchema(relation: ResolvedRelation, form: "create" | "update", forms: Forms): JsonSchema {
+  const { type, many, target } = relation;
+  const id = jsonSchemaOf((target.columns.id as ColumnDefinition).kind);
+  const each = (schema: JsonSchema): JsonSchema => (many ? { type: "array", items: schema } : schema);
+  const added = { create: each(forms.create), connect: each(id) };
+  const removed = { disconnect: many ? each(id) : { const: true } };
+  const changes = many
+    ? { allOf: [forms.update, { type: "object", properties: { id }, required: ["id"] }] }
+    : forms.update;
+  const stored = {
+    ...(type === "manyToMany" ? {} : { update: each(changes) }),
+    ...(type === "hasMany" ? { upsert: each(upsertSchema(forms)), delete: each(id) } : {}),
+    ...(type === "hasOne" ? { delete: { const: true } } : {}),
+    ...(many ? { set: each(id) } : {}),
+  };
+  return {
+    type: "object",
+    description: `What is done to ${relation.name}, all or nothing with the rest.`,
+    properties: form === "create" ? added : { ...added, ...removed, ...stored },
+  };
+}
+
+function upsertSchema({ create, update }: Forms): JsonSchema {
+  return {
+    type: "object",
+    properties: { where: { type: "object" }, create, update },
+    required: ["where", "create", "update"],
+  };
+}
