@@ -3,6 +3,7 @@ import { isKeelsonError } from "../../entity/index.ts";
 import {
   createPlugin,
   holdBriefly,
+  inTurn,
   type OperationScope,
   type Plugin,
   type Route,
@@ -49,7 +50,9 @@ export function batch(options: BatchOptions = {}): Plugin {
           const items = readItems(await context.body(), most);
           const paths = items.map(({ path }) => path.split("?", 1)[0] as string);
           const changed = paths.filter((path) => path.lastIndexOf("/") > 0);
-          return await turns.run(changed, () => context.scope.transaction((scope) => runAll(context, scope, items)));
+          const options = { turn: inTurn(context.scope) };
+          const work = (scope: OperationScope): Promise<Answer[]> => runAll(context, scope, items);
+          return await turns.run(changed, () => context.scope.transaction(work, options));
         },
       });
     },
