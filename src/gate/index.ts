@@ -120,8 +120,7 @@ export { asReader, storedRecord } from "./requirement/decisions.ts";
 export { findsRecord, isUsable, type Use } from "./requirement/is-usable.ts";
 export { askedOfStored, storedMeet } from "./requirement/new-record.ts";
 export { asItMeets, asItPasses, expectUnchanged, meets, type Observation, observe } from "./requirement/passes.ts";
-
-export { holdBriefly, waitBriefly } from "./run/brief-transaction.ts";
+export { holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
@@ -173,6 +172,7 @@ export {
   type Update,
   type Written,
 } from "./statement/statement.ts";
+export { type TransactionSlots, transactionSlots } from "./statement/transaction-slots.ts";
 export {
   type Middleware,
   type MiddlewareOptions,

@@ -104,6 +104,26 @@ describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
     const { data } = await shop.app.api.asSystem().order.list({ where: { id: ids } });
     expect(new Set(data.map(({ total }) => total)).size).toBe(1);
   });
+
+  it("of concurrent callers that name the same records in bodies ends without a deadlock", async () => {
+    const words = await Promise.all(
+      Array.from({ length: 5 }, async (_, index) => shop.app.api.asSystem().tag.create({ word: `w${index}` })),
+    );
+    const ids = words.map(({ id }) => id);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => {
+        const order = index % 2 === 0 ? ids : ids.toReversed();
+        return send(
+          order.map((id, at) => ({
+            method: "POST",
+            path: "/orders",
+            body: { number: `${index} ${at}`, placedAt: PLACED, customerId: "ann", tags: { connect: [id] } },
+          })),
+        );
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
 });
 
 describe("a batch under limits", () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, string } from "../../src/index.ts";
+import { transactionSlots } from "../../src/gate/statement/transaction-slots.ts";
+import { belongsTo, type Driver, defineRule, entity, hasMany, memoryDriver, string } from "../../src/index.ts";
 import { KeyedTurns } from "../../src/plugins/batch/keyed-turns.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { SQL_DATABASES, type TestDatabase } from "../support/sql-databases.ts";
@@ -77,5 +78,24 @@ describe("turns of batches", () => {
     const apart = turns.run(["c"], async () => void told.push("apart"));
     await Promise.all([first, second, apart]);
     expect(told).toEqual(["apart", "second", "first"]);
+  });
+});
+
+describe("transactions that are open at the same time", () => {
+  it("leave connections to others, and callers take turns", async () => {
+    const driver = { ...memoryDriver(), capabilities: { ...memoryDriver().capabilities, transactions: 4 } };
+    const inTurn = transactionSlots(driver as Driver);
+    let open = 0;
+    let most = 0;
+    const told: string[] = [];
+    const work = (caller: string) =>
+      inTurn(async () => {
+        most = Math.max(most, ++open);
+        await sleep(10);
+        told.push(caller);
+        open--;
+      }, caller);
+    await Promise.all([..."aaaaaaaabc"].map(work));
+    expect([most, told.join("")]).toEqual([2, "aaabcaaaaa"]);
   });
 });

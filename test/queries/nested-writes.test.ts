@@ -178,6 +178,20 @@ describe.each(everyDatabase(SHOP))("nested writes, on %s", (_name, open) => {
     );
   });
 
+  it("that change the same records in any order end without a deadlock", async () => {
+    const { body } = await shop.staff.request("GET", "/api/lines?orderId_in=o03,o07,o11&_sort=id");
+    const ids = idsOf(body);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const some = index % 2 === 0 ? ids : ids.toReversed();
+        return send("PATCH", `orders/o0${index % 4}`, { lines: { connect: some } });
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { data } = await shop.app.api.asSystem().line.list({ where: { id: ids } });
+    expect([data.length, new Set(data.map(({ orderId }) => orderId)).size]).toEqual([9, 1]);
+  });
+
   it("are the same in the process", async () => {
     const client = shop.app.api.as({ id: "ann", role: "customer" });
     const made = await client.order.create({

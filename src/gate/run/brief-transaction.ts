@@ -1,10 +1,27 @@
 import { BadRequestError } from "../../kernel/index.ts";
 import type { OperationScope } from "../operation/operation-scope.ts";
+import type { GateScope, OperationRuntime } from "../operation/runtime.ts";
+import { type TransactionSlots, transactionSlots } from "../statement/transaction-slots.ts";
 
 /** Milliseconds after which a transaction of a caller's making takes nothing further that may wait for something else. */
 const WAITING_MS = 2_000;
 /** The same for changes. */
 const CHANGING_MS = 5_000;
+
+/** By app: half of its connections at most are held by transactions that callers have put together. */
+const slots = new WeakMap<OperationRuntime, TransactionSlots>();
+
+/**
+ * What stands around such a transaction, so that other work finds connections, and each caller a turn; undefined for the
+ * system's.
+ */
+export function inTurn(scope: OperationScope): (<T>(transaction: () => Promise<T>) => Promise<T>) | undefined {
+  const { runtime, principal } = scope as GateScope;
+  if (principal.kind === "system") return undefined;
+  const known = slots.get(runtime) ?? transactionSlots(runtime.driver);
+  slots.set(runtime, known);
+  return (transaction) => known(transaction, principal.user?.id);
+}
 
 /** Transactions whose length a caller has chosen, by what they have put into it, and when that began. */
 const begun = new WeakMap<OperationScope, number>();

@@ -39,6 +39,26 @@ function problemOf(item: unknown): string | undefined {
   return undefined;
 }
 
+/** Names in a body under which records are named that it changes, or asks for the right to change. */
+const NAMING: ReadonlySet<string> = new Set(["connect", "disconnect", "set", "update", "delete"]);
+/** More of them in one batch are not looked at. */
+const MOST_NAMED = 1_000;
+
+/** Ids that the bodies of a batch name in nested writes. */
+export function idsIn(items: readonly BatchItem[]): readonly string[] {
+  const found = new Set<string>();
+  const collect = (value: unknown, isNamed: boolean): void => {
+    if (found.size >= MOST_NAMED) return;
+    if (typeof value === "string" && isNamed) found.add(value);
+    else if (Array.isArray(value)) for (const item of value) collect(item, isNamed);
+    else if (isObject(value))
+      for (const [name, inner] of Object.entries(value))
+        collect(inner, NAMING.has(name) || name.endsWith("Ids") || (isNamed && name === "id"));
+  };
+  for (const { body } of items) collect(body, false);
+  return [...found];
+}
+
 const REFERENCE = /^\$(\d{1,4})\.(\w+(?:\.\w+)*)$/;
 const IN_PATH = /\$(\d{1,4})\.(\w+)/g;
 

@@ -3,6 +3,7 @@ import { isKeelsonError } from "../../entity/index.ts";
 import {
   createPlugin,
   holdBriefly,
+  inTurn,
   type OperationScope,
   type Plugin,
   type Route,
@@ -10,7 +11,7 @@ import {
   type RouteDescription,
 } from "../../gate/index.ts";
 import { BadRequestError, type KernelRequest, type KernelResponse, unknownKeys } from "../../kernel/index.ts";
-import { type BatchItem, References, readItems, resolveItem } from "./batch-items.ts";
+import { type BatchItem, idsIn, References, readItems, resolveItem } from "./batch-items.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 
 // Route: POST /batch. No hooks, no services.
@@ -23,7 +24,7 @@ export interface BatchOptions {
 
 const ITEMS = 100;
 /** Milliseconds that a batch waits for others that change the same records. */
-const TURN_MS = 2_000;
+const TURN_MS = 10_000;
 
 /**
  * `POST /batch`: changes in one transaction. Each item is a request to a route of an entity, with its rules, validation and
@@ -49,8 +50,10 @@ export function batch(options: BatchOptions = {}): Plugin {
         handler: async (context) => {
           const items = readItems(await context.body(), most);
           const paths = items.map(({ path }) => path.split("?", 1)[0] as string);
-          const changed = paths.filter((path) => path.lastIndexOf("/") > 0);
-          return await turns.run(changed, () => context.scope.transaction((scope) => runAll(context, scope, items)));
+          const changed = [...paths.filter((path) => path.lastIndexOf("/") > 0), ...idsIn(items)];
+          const options = { turn: inTurn(context.scope) };
+          const work = (scope: OperationScope): Promise<Answer[]> => runAll(context, scope, items);
+          return await turns.run(changed, () => context.scope.transaction(work, options));
         },
       });
     },

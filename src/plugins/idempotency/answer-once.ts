@@ -1,7 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { isKeelsonError } from "../../entity/index.ts";
 import {
-  type Driver,
   type HookFunction,
   type OperationInput,
   type OperationScope,
@@ -10,6 +9,8 @@ import {
   type RouteCall,
   type RouteContext,
   ShownRecords,
+  type TransactionSlots,
+  transactionSlots,
 } from "../../gate/index.ts";
 import {
   AuthenticationError,
@@ -62,31 +63,6 @@ function canonical(value: unknown): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => ({ [name]: canonical(member) }));
-}
-
-/** Lets a number of transactions be open at the same time; others wait for their turn, in order. */
-type TransactionSlots = <T>(transaction: () => Promise<T>) => Promise<T>;
-
-/** Where the driver does not know how many connections it has. */
-const UNKNOWN = 4;
-
-/** @param given as the options say @default half of the driver's connections */
-function transactionSlots({ capabilities }: Driver, given: number | undefined): TransactionSlots {
-  const { transactions } = capabilities;
-  const most = given ?? (transactions === undefined ? UNKNOWN : Math.max(1, Math.floor(transactions / 2)));
-  const waiting: (() => void)[] = [];
-  let open = 0;
-  return async (transaction) => {
-    if (open < most) open += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve)); // given the place of one that ends
-    try {
-      return await transaction();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) open -= 1;
-      else next();
-    }
-  };
 }
 
 /** Visible ASCII but for what ends a text in a header, at most 255; in quotation marks or not. */

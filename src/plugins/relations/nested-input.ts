@@ -1,6 +1,6 @@
-import type { AnyEntity, EntityModel, ResolvedRelation } from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import type { Limits } from "../../kernel/index.ts";
-import { BadRequestError, ValidationFailedError } from "../../kernel/index.ts";
+import { BadRequestError, PreconditionRequiredError, ValidationFailedError } from "../../kernel/index.ts";
 
 /** What a nested write does to related records. */
 export type Verb = "create" | "connect" | "disconnect" | "set" | "update" | "upsert" | "delete";
@@ -101,4 +101,59 @@ export function checkNested(model: EntityModel, writes: readonly NestedWrite[], 
     }
   };
   visit(writes, 1);
+}
+
+/**
+ * Nested writes name no versions, so that they would overwrite what others have written meanwhile.
+ * @throws PreconditionRequiredError where the records that they would change need one
+ */
+export function refuseUnversioned({ relation: { name, type, target }, verb }: NestedWrite): void {
+  const keepsKey = type === "hasMany" || type === "hasOne";
+  const changes = verb !== "create" && (keepsKey || verb === "update");
+  if (changes && target.versioned?.required)
+    throw new PreconditionRequiredError(
+      `${name}.${verb}: change each ${target.name} by its own request, with "If-Match"`,
+    );
+}
+
+/** The writes of each relation, in the order of their names. */
+export function byRelation(
+  writes: readonly NestedWrite[],
+): readonly (readonly [ResolvedRelation, readonly NestedWrite[]])[] {
+  const found = new Map<ResolvedRelation, NestedWrite[]>();
+  for (const write of writes) found.set(write.relation, [...(found.get(write.relation) ?? []), write]);
+  return [...found].sort(([a], [b]) => (a.name < b.name ? -1 : 1));
+}
+
+/** One record of a nested write, or for `set` all of them. */
+interface Step {
+  readonly verb: NestedWrite["verb"];
+  readonly item: unknown;
+  readonly index: number;
+  /** Of the record that is there; undefined for a new one, and for one that has yet to be found. */
+  readonly id: string | undefined;
+}
+
+/** Records that are there in the order of their ids, and then those that are created or have yet to be found. */
+export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]): readonly Step[] {
+  const steps = writes.flatMap(({ verb, items }): Step[] => {
+    if (verb === "set") return [{ verb, item: items, index: 0, id: undefined }];
+    return items.map((item, index) => ({ verb, item, index, id: idOfItem(target, verb, item) }));
+  });
+  const there = steps.filter(({ id }) => id !== undefined);
+  const { compare } = (target.columns.id as ColumnDefinition).kind;
+  there.sort((a, b) => compare(a.id, b.id));
+  return [...there, ...steps.filter(({ id }) => id === undefined)];
+}
+
+function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): string | undefined {
+  if (verb === "create" || verb === "upsert") return undefined;
+  const given = verb === "update" ? (item as Data).id : item;
+  return given === undefined || given === true ? undefined : idText(target, given);
+}
+
+/** An id as it is in code: those of whole numbers are texts. */
+export function idText({ columns }: AnyEntity, given: unknown): string {
+  const converted = (columns.id as ColumnDefinition).kind.convert?.(given);
+  return String(converted?.ok === true ? converted.value : given);
 }

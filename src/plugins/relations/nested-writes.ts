@@ -24,10 +24,18 @@ import {
   ConflictError,
   EntityNotFoundError,
   InternalError,
-  PreconditionRequiredError,
   ValidationFailedError,
 } from "../../kernel/index.ts";
-import { checkNested, type NestedWrite, nestedWritesOf, wrong } from "./nested-input.ts";
+import {
+  byRelation,
+  checkNested,
+  idText,
+  inOrderOfIds,
+  type NestedWrite,
+  nestedWritesOf,
+  refuseUnversioned,
+  wrong,
+} from "./nested-input.ts";
 import { assertMayRead, type Links } from "./write-links.ts";
 
 type Path = readonly (string | number)[];
@@ -82,19 +90,6 @@ function writable(scope: OperationScope, model: EntityModel, entity: AnyEntity, 
   return relation;
 }
 
-/**
- * Nested writes name no versions, so that they would overwrite what others have written meanwhile.
- * @throws PreconditionRequiredError where the records that they would change need one
- */
-function refuseUnversioned({ relation: { name, type, target }, verb }: NestedWrite): void {
-  const keepsKey = type === "hasMany" || type === "hasOne";
-  const changes = verb !== "create" && (keepsKey || verb === "update");
-  if (changes && target.versioned?.required)
-    throw new PreconditionRequiredError(
-      `${name}.${verb}: change each ${target.name} by its own request, with "If-Match"`,
-    );
-}
-
 function isAfter({ type }: ResolvedRelation, verb: NestedWrite["verb"]): boolean {
   return type === "hasMany" || type === "hasOne" || (type === "belongsTo" && verb === "update");
 }
@@ -143,25 +138,33 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
     });
 }
 
-/** Writes records that refer to this one, which is stored now, and changes those that it refers to. */
+/**
+ * Writes records that refer to this one, which is stored now, and changes those that it refers to. Relations come in the
+ * order of their names, and records that are there in that of their ids: requests that change the same ones lock them in one
+ * order, whatever order they name them in. Records that are created come after them.
+ */
 async function writeAfter(operation: Operation, writes: readonly NestedWrite[]): Promise<void> {
   const [record] = operation.records;
   if (record === undefined) throw new InternalError("Related records are written after the record");
-  for (const { relation, verb, items } of writes) {
+  for (const [relation, own] of byRelation(writes)) {
     const { name, many, type, target } = relation;
     const key = relation.foreignKey as string;
     if (type === "belongsTo") {
       // Which record is changed tells what this one refers to.
       if (operation.kind === "update") await assertMayRead(operation.scope, operation.entity, String(record.id));
-      if (typeof record[key] !== "string") throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);
-      await run(operation, [name, verb], { kind: "update", entity: target, id: record[key], data: items[0] as Data });
+      for (const { verb, items } of own) {
+        if (typeof record[key] !== "string")
+          throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);
+        const data = items[0] as Data;
+        await run(operation, [name, verb], { kind: "update", entity: target, id: record[key], data });
+      }
       continue;
     }
     const children = new Children(operation, relation, String(record.id));
-    if (verb === "set") await children.set(items);
-    else
-      for (const [index, item] of items.entries())
-        await children.write(verb, item, many ? [name, verb, index] : [name, verb]);
+    for (const { verb, item, index } of inOrderOfIds(target, own))
+      await (verb === "set"
+        ? children.set(item as readonly unknown[])
+        : children.write(verb, item, many ? [name, verb, index] : [name, verb]));
   }
 }
 
@@ -201,12 +204,14 @@ class Children {
 
   async set(items: readonly unknown[]): Promise<void> {
     const { name, target } = this.#relation;
-    const wanted = new Set(items.map((item) => idText(target, item)));
+    const { compare } = (target.columns.id as ColumnDefinition).kind;
+    const wanted = new Map(items.map((item, index) => [idText(target, item), index]));
     const present = new Set(await this.#find({}, this.#operation.scope.app.limits.bulk, [name, "set"]));
-    for (const id of present)
-      if (!wanted.has(id)) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
-    for (const [index, id] of [...wanted].entries())
-      if (!present.has(id)) await this.#connect(id, [name, "set", index]);
+    for (const id of new Set([...present, ...wanted.keys()].sort(compare))) {
+      const index = wanted.get(id);
+      if (index === undefined) await this.#own({ kind: "update", id, data: { [this.#key]: null } }, [name, "set"]);
+      else if (!present.has(id)) await this.#connect(id, [name, "set", index]);
+    }
   }
 
   async #create(data: Data, path: Path): Promise<void> {
@@ -297,10 +302,4 @@ function at(path: Path, error: KeelsonError): KeelsonError {
 
 function idOf({ records }: Operation): string {
   return String(records[0]?.id);
-}
-
-/** An id as it is in code: those of whole numbers are texts. */
-function idText({ columns }: AnyEntity, given: unknown): string {
-  const converted = (columns.id as ColumnDefinition).kind.convert?.(given);
-  return String(converted?.ok === true ? converted.value : given);
 }
