@@ -50,6 +50,7 @@ export const ENGLISH = {
   field: "Field",
   file: "File",
   filters: "Filters",
+  filterMenu: "Find in the menu",
   firstPage: "First page",
   format: "Format",
   from: "From",
