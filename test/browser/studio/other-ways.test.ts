@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { entity, keelson, memoryDriver, noopLogger, string } from "keelson";
+import { belongsTo, entity, keelson, memoryDriver, noopLogger, string } from "keelson";
 import { expressAdapter } from "keelson/express";
 import { type StudioOptions, studio } from "keelson/studio";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -69,6 +69,42 @@ describe("the studio", () => {
     expect(await page.locator("html").getAttribute("lang")).toBe("de");
   });
 
+  it("shows the records of another service, and says so when it does not answer", async () => {
+    let isDown = false;
+    const plan = entity("plan", { title: string })
+      .timestamps(false)
+      .rules({ read: ["everyone"] });
+    const customer = entity("customer", {
+      name: string,
+      plan: belongsTo(() => plan)
+        .remote("billing")
+        .optional(),
+    });
+    const api = keelson({
+      entities: [customer.rules({ read: ["everyone"] })],
+      driver: memoryDriver({ customer: [{ id: "c1", name: "Cleo", planId: "gold" }] }),
+      logger: noopLogger,
+      services: {
+        billing: () => ({
+          async fetchByIds(_: string, ids: readonly string[]) {
+            if (isDown) throw new Error("billing is down");
+            return ids.map((id) => ({ id, title: "Gold plan" }));
+          },
+        }),
+      },
+      plugins: [studio()],
+      remoteJoins: { cache: false },
+    });
+    onTestFinished(() => api.close());
+    const url = await listen(express().use(expressAdapter(api)).listen(0, "127.0.0.1"));
+    const page = await browser.newPage();
+    await page.goto(`${url}/studio#/customers/c1`);
+    await page.getByText("Gold plan").waitFor();
+    isDown = true;
+    await page.reload();
+    await page.getByText("Not available: error").waitFor();
+  });
+
   it("asks for a login in production, and for another one where that is not enough", async () => {
     const shop = await createShop({ rules: ["admin"] }, { production: true });
     onTestFinished(() => shop.close());
@@ -86,7 +122,7 @@ describe("the studio", () => {
     await page.getByRole("heading", { name: "Shop" }).waitFor();
   });
 
-  it("has a menu that can be searched in an app of many entities, and counts none of them", async () => {
+  it("has a menu that can be searched in an app of 300 entities, and counts nothing", async () => {
     const many = Array.from({ length: 300 }, (_, index) =>
       entity(`thing${index}`, { name: string }).rules({ read: ["everyone"] }),
     );

@@ -89,6 +89,7 @@ export const ENGLISH = {
   remoteFailed: "Not available: {reason}",
   remove: "Remove",
   rights: "Rights",
+  rules: "Rules",
   rightsHint: "What the rules let each caller do. “Some” means: some records.",
   row: "Row",
   rowsPerPage: "Rows",
