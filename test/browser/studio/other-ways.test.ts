@@ -53,6 +53,28 @@ describe("the studio", () => {
     await page.locator("dd", { hasText: /^8$/ }).waitFor();
   });
 
+  it("works with a session in a cookie, and keeps no token", async () => {
+    const note = entity("note", { text: string }).rules({ read: ["authenticated"], create: ["authenticated"] });
+    const api = keelson({
+      entities: [note],
+      driver: memoryDriver(),
+      logger: noopLogger,
+      plugins: [studio()],
+      getUser: ({ headers }) => (headers.get("cookie")?.includes("session=ann") === true ? { id: "ann" } : null),
+    });
+    onTestFinished(() => api.close());
+    const url = await listen(express().use(expressAdapter(api)).listen(0, "127.0.0.1"));
+    const page = await browser.newPage();
+    await page.context().addCookies([{ name: "session", value: "ann", url }]);
+    await page.goto(`${url}/studio#/notes/!new`);
+    await page.getByLabel("Text").fill("By a session");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "By a session" }).waitFor();
+    await page.getByRole("button", { name: "View as a visitor" }).click();
+    await page.getByText("You may not see anything here.").waitFor();
+    expect(await page.evaluate(() => ({ ...sessionStorage }))).toEqual({});
+  });
+
   it("works below a path that the app does not know", async () => {
     const url = await serveShop("/v1");
     const page = await open(`${url}/v1/studio#/products?name=Product 10`);

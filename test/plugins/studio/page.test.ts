@@ -70,6 +70,7 @@ describe("the link to a list", () => {
     );
     const state = fc.record({
       filters: fc.array(filter, { maxLength: 4 }),
+      isAny: fc.boolean(),
       q: fc.string(),
       sort: fc.constantFrom("", "title", "-stars"),
       columns: fc.shuffledSubarray(["title", "stars", "genreId"], { minLength: 1 }),
@@ -92,6 +93,18 @@ describe("the link to a list", () => {
       { path: "stars_gte", operator: "eq", value: "3" },
       { path: "stars", operator: "lt", value: "5" },
     ]);
+  });
+
+  it("asks for either of some conditions as JSON", () => {
+    const search = new URLSearchParams("title_like=a&stars_lt=5&genre.name=Drama&_match=any");
+    const query = pageQuery(app, film, readList(app, film, search));
+    expect(JSON.parse(query.get("_where") ?? "")).toEqual({
+      or: [{ title: { like: "a" } }, { stars: { lt: 5 } }, { genre: { name: { eq: "Drama" } } }],
+    });
+    expect([...query.keys()]).not.toContain("title_like");
+    search.set("_where", '{"stars":3}');
+    const both = pageQuery(app, film, readList(app, film, search)).get("_where") ?? "";
+    expect(JSON.parse(both)).toMatchObject({ and: [{ or: [{}, {}, {}] }, { stars: 3 }] });
   });
 
   it("leaves out what the caller cannot filter by", () => {
