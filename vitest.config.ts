@@ -47,6 +47,8 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
+      // Runs in browsers, as a bundle: test/browser/studio.
+      exclude: ["src/plugins/studio/page/**"],
       reporter: ["text-summary", "html", "json-summary"],
       thresholds: { lines: 95, "src/{kernel,gate}/**/*.ts": { lines: 100 } },
     },

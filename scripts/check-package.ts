@@ -4,7 +4,7 @@
  * compiles, and the client makes a small bundle for browsers.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,14 +13,19 @@ import { bundleForBrowser } from "./browser-bundle.ts";
 
 /** Compiled code and declarations, without source maps. */
 const MAX_CODE_BYTES = 1_500_000;
-/** What the package brings for browsers: the documentation page. */
-const MAX_ASSET_BYTES = 2_100_000;
+/** What the package brings for browsers: the documentation page and the studio. */
+const MAX_ASSET_BYTES = 2_200_000;
+/** All of the studio, minified and compressed. */
+const MAX_STUDIO_BYTES = 350_000;
 const MAX_FILE_BYTES = 2_000_000;
 /** All of the client, minified and compressed. */
 const MAX_CLIENT_BYTES = 5_000;
-/** The page, and whose it is. */
-const ASSETS = ["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"];
-const ASSET = /^dist\/assets\/swagger-ui\/[\w.-]+$/;
+/** The pages, and whose they are. */
+const ASSETS = [
+  ...["swagger-ui-bundle.js", "swagger-ui.css", "LICENSE", "NOTICE"].map((name) => `swagger-ui/${name}`),
+  ...["studio.js", "studio.css", "LICENSE-preact"].map((name) => `studio/${name}`),
+];
+const ASSET = /^dist\/assets\/(swagger-ui|studio)\/[\w.-]+$/;
 
 interface Packed {
   readonly filename: string;
@@ -56,7 +61,7 @@ function checkFiles({ files }: Packed): void {
     "LICENSE",
     "CHANGELOG.md",
     "dist/THIRD_PARTY_LICENSES.txt",
-    ...ASSETS.map((name) => `dist/assets/swagger-ui/${name}`),
+    ...ASSETS.map((name) => `dist/assets/${name}`),
   ];
   const missing = needed.filter((name) => !files.some(({ path }) => path === name));
   if (missing.length > 0) fail(`the tarball lacks ${missing.join(", ")}`);
@@ -104,6 +109,15 @@ function checkDeclarations(subpaths: readonly string[]): void {
   node(join(root, "node_modules/typescript/bin/tsc"), "--project", "tsconfig.json");
 }
 
+/** @returns the size of all that the studio's page may load, compressed */
+function checkStudio(): number {
+  const folder = join(consumer, "node_modules/keelson/dist/assets/studio");
+  const files = readdirSync(folder).filter((name) => /\.(js|css)$/.test(name));
+  const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+  if (bytes > MAX_STUDIO_BYTES) fail(`${bytes} bytes of studio, compressed; the limit is ${MAX_STUDIO_BYTES}`);
+  return bytes;
+}
+
 /** @returns the size of the client in a browser, compressed */
 async function checkClient(): Promise<number> {
   const code = await bundleForBrowser(join(consumer, "node_modules/keelson/dist/client.js"), join(consumer, "bundle"));
@@ -128,8 +142,9 @@ try {
   checkCommand();
   checkDeclarations(subpaths);
   const clientBytes = await checkClient();
+  const studioBytes = checkStudio();
   console.log(
-    `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers; ${clientBytes} bytes of client, compressed`,
+    `package: ${packed.files.length} files, ${subpaths.length} subpaths, installed and imported without peers; ${clientBytes} bytes of client and ${studioBytes} bytes of studio, compressed`,
   );
 } catch (error) {
   console.error(`package: ${error instanceof Error ? error.message : String(error)}`);

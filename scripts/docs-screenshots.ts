@@ -59,6 +59,26 @@ async function reactAdmin({ browser, url, films }: Studio): Promise<Buffer> {
   return await stack(page, [list, await page.screenshot()]);
 }
 
+/** A list of films in the studio, as Grace sees it, and on a phone at night. */
+async function studioPage({ browser, url, films }: Studio): Promise<Buffer> {
+  const { token } = await films.api.asSystem().user.login({ email: grace.email, password: films.passwords.grace });
+  const take = async (size: { readonly width: number; readonly height: number }, colorScheme: "light" | "dark") => {
+    const page = await browser.newPage({ viewport: size, colorScheme });
+    await page.addInitScript((kept) => sessionStorage.setItem("studio.token", kept), token);
+    await page.goto(`${url}/studio#/films?imdbRating_gte=8&genre.name=Drama&_sort=-imdbRating`);
+    await page.locator("table.records").waitFor();
+    await settle(page);
+    return { page, png: await page.screenshot() };
+  };
+  const { png: narrow } = await take({ width: 390, height: 800 }, "dark");
+  const { page, png: wide } = await take({ width: 1280, height: 800 }, "light");
+  const tags = [wide, narrow].map((png) => `<img src="data:image/png;base64,${png.toString("base64")}">`);
+  await page.setViewportSize({ width: 1280 + 390 + 24, height: 800 });
+  await page.goto("about:blank");
+  await page.setContent(`<style>body { margin: 0; display: flex; gap: 24px }</style>${tags.join("")}`);
+  return await page.screenshot({ fullPage: true });
+}
+
 /** Pictures below one another. */
 async function stack(page: Page, pictures: readonly Buffer[]): Promise<Buffer> {
   const tags = pictures.map((png) => `<img src="data:image/png;base64,${png.toString("base64")}">`);
@@ -85,7 +105,11 @@ const browser = await launchBrowser();
 try {
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
   mkdirSync(images, { recursive: true });
-  for (const [name, take] of [["docs-page", docsPage] as const, ["react-admin", reactAdmin] as const]) {
+  for (const [name, take] of [
+    ["docs-page", docsPage] as const,
+    ["react-admin", reactAdmin] as const,
+    ["studio", studioPage] as const,
+  ]) {
     const png = await take({ browser, url, films });
     await writeFile(join(images, `${name}.png`), png);
     console.log(`docs/images/${name}.png  ${Math.ceil(png.length / 1024)} KiB`);

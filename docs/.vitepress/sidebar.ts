@@ -43,6 +43,7 @@ const groups: readonly {
       "adapters",
       "client",
       "openapi",
+      "studio",
       "react-admin",
       "actions",
       "lost-updates",

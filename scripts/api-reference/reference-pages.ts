@@ -235,6 +235,13 @@ const kinds: readonly PageKind[] = [
     files: [""],
   },
   {
+    id: "studio",
+    title: "keelson/studio",
+    intro: "The page to see and change an app's data.",
+    of: "keelson/studio",
+    files: [""],
+  },
+  {
     id: "telemetry",
     title: "keelson/telemetry",
     intro: "Spans and metrics of OpenTelemetry.",

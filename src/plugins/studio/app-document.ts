@@ -40,6 +40,8 @@ export interface EntityDescription {
   /** Segment of its routes. */
   readonly path: string;
   readonly rights: Rights;
+  /** Names of the rules that decide about each right, for administrators only; an empty list denies every caller. */
+  readonly rules?: Readonly<Partial<Record<keyof Rights, readonly string[]>>>;
   readonly fields: readonly FieldDescription[];
   readonly relations: readonly RelationDescription[];
   readonly actions: readonly ActionDescription[];

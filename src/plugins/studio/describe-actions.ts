@@ -10,9 +10,15 @@ export interface UsableRoute {
   readonly right: Right;
 }
 
+/** What the gate says about a route: what the caller may do with it, and which rules decided. */
+interface RouteAnswer {
+  readonly right: Right | undefined;
+  readonly rules: readonly string[] | undefined;
+}
+
 /** Asks the gate about routes, as every request does; the same question is asked once. */
-export function createRouteAsker(scope: OperationScope): (route: Route) => Promise<Right | undefined> {
-  const asked = new Map<string, Promise<Right | undefined>>();
+export function createRouteAsker(scope: OperationScope): (route: Route) => Promise<RouteAnswer> {
+  const asked = new Map<string, Promise<RouteAnswer>>();
   return (route) => {
     const key = keyOf(route);
     if (key === undefined) return ask(route, scope);
@@ -28,13 +34,13 @@ function keyOf({ rules, entity, access, obeys, path }: Route): string | undefine
   return JSON.stringify([entity?.name, access, obeys, path.split("/").includes(":id")]);
 }
 
-async function ask(route: Route, scope: OperationScope): Promise<Right | undefined> {
+async function ask(route: Route, scope: OperationScope): Promise<RouteAnswer> {
   try {
-    const { allowed, forAll } = await scope.access.mayUse(route);
-    if (!allowed) return undefined;
-    return forAll ? "all" : "some";
+    const { allowed, forAll, rules } = await scope.access.mayUse(route);
+    return { right: allowed ? (forAll ? "all" : "some") : undefined, rules };
   } catch (error) {
-    if (isKeelsonError(error) && (error.status === 401 || error.status === 403)) return undefined;
+    if (isKeelsonError(error) && (error.status === 401 || error.status === 403))
+      return { right: undefined, rules: undefined };
     throw error;
   }
 }

@@ -39,6 +39,7 @@ export async function describeApp(
   for (const entity of all) scope.access.mask(entity);
   await scope.access.maskReady();
   const mayUse = createRouteAsker(scope);
+  const { user, kind, isAdmin } = scope.principal;
   const byEntity = new Map<unknown, Route[]>();
   for (const route of routes.list()) byEntity.set(route.entity, [...(byEntity.get(route.entity) ?? []), route]);
   const described: EntityDescription[] = [];
@@ -49,16 +50,20 @@ export async function describeApp(
       turn = performance.now();
     }
     const usable: UsableRoute[] = [];
+    const rules: Partial<Record<keyof Rights, readonly string[]>> = {};
     for (const route of byEntity.get(entity) ?? []) {
-      const right = await mayUse(route);
+      const { right, rules: deciding } = await mayUse(route);
+      const verb = verbOf(route, entity);
+      if (verb !== undefined && deciding !== undefined) rules[verb] = deciding;
       if (right !== undefined) usable.push({ route, right });
     }
-    if (usable.length > 0) described.push(await describeEntity(context, entity, usable, scope));
+    if (usable.length === 0) continue;
+    const description = await describeEntity(context, entity, usable, scope);
+    described.push(isAdmin ? { ...description, rules } : description);
   }
-  const { user, kind, isAdmin } = scope.principal;
   const other = async (path: string): Promise<boolean> => {
     const route = routes.list().find((one) => one.method === "GET" && one.path === path);
-    return route !== undefined && (await mayUse(route)) !== undefined;
+    return route !== undefined && (await mayUse(route)).right !== undefined;
   };
   return {
     title,
@@ -90,7 +95,7 @@ async function describeEntity(
   const actions = new Map<string, ActionDescription>();
   for (const one of usable) {
     const below = one.route.path.slice(path.length + 1);
-    const verb = VERBS[`${one.route.method} ${below}`];
+    const verb = verbOf(one.route, entity);
     if (verb !== undefined) rights[verb] = one.right;
     else if (below !== "" && !(one.route.method === "PUT" && below === "/:id")) {
       const action = await describeAction(one, entity, below, scope);
@@ -128,6 +133,10 @@ const VERBS: Readonly<Record<string, keyof Rights>> = {
   "DELETE /:id": "delete",
   "GET /aggregate": "aggregate",
 };
+
+function verbOf({ method, path }: Route, entity: AnyEntity): keyof Rights | undefined {
+  return VERBS[`${method} ${path.slice(routeSegment(entity).length + 1)}`];
+}
 
 /** A field as far as the caller may use the records of its entity at all. */
 function usableField(field: FieldDescription, isRead: boolean, isWritten: boolean): FieldDescription | undefined {

@@ -32,7 +32,7 @@ export async function loginForm(
   const entity = route?.entity;
   if (route === undefined || entity === undefined) return undefined;
   await scope.access.maskReady();
-  const right = await createRouteAsker(scope)(route);
+  const { right } = await createRouteAsker(scope)(route);
   if (right === undefined) return undefined;
   const described = await describeAction({ route, right }, entity, route.path, scope);
   if (described?.input === undefined) return undefined;

@@ -48,6 +48,13 @@ describe("data in the studio", () => {
     await expect.poll(async () => (await titles(page)).length).toBe(6);
   });
 
+  it("finds what meets one of several filters", async () => {
+    const page = await studio.open("#/products?weight_lte=2&weight_gte=45", "ann");
+    await page.getByText("No records match.").waitFor();
+    await page.getByLabel("Combine the filters").selectOption("any");
+    await expect.poll(() => titles(page)).toEqual(["Product 10", "Product 11", "Product 54"]);
+  });
+
   it("sorts, pages by cursor without a count, and counts on request", async () => {
     const before = studio.sent.length;
     const page = await studio.open("#/products?_limit=10", "ann");

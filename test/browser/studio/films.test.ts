@@ -56,6 +56,19 @@ describe("the films in the studio", () => {
     await page.getByText("ada", { exact: true }).waitFor();
   });
 
+  it("asks for a login again when a token has expired", async () => {
+    const page = await browser.newPage();
+    await page.addInitScript(() => {
+      if (sessionStorage.length === 0) sessionStorage.setItem("studio.token", "e30.e30.expired");
+    });
+    await page.goto(`${app.url.replace("localhost", "127.0.0.1")}/studio#/films`);
+    await page.getByLabel("Email").fill(ada.email);
+    await page.getByLabel("Password").fill(films.passwords.ada);
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByText("ada", { exact: true }).waitFor();
+    await page.locator("table.records").waitFor();
+  });
+
   it("finds films by rating and by the name of their genre", async () => {
     const page = await logIn(ada, "#/films?imdbRating_gte=8.8&_sort=title");
     await page.locator("table.records").waitFor();

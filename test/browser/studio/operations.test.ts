@@ -28,6 +28,7 @@ describe("operations in the studio", () => {
 
   it("compares the caller's rights with those of a visitor", async () => {
     const page = await studio.open("#/!rights", "root");
+    await page.getByRole("columnheader", { name: "Rules" }).waitFor();
     const row = page.getByRole("row", { name: /^Products/ });
     expect((await row.getByRole("cell").allInnerTexts()).map((text) => text.trim())).toEqual([
       "yes",
@@ -38,6 +39,7 @@ describe("operations in the studio", () => {
       "no",
       "no",
       "no",
+      ...["everyone", "authenticated", "authenticated", "admin"],
     ]);
   });
 

@@ -113,7 +113,7 @@ describe("the studio's page", () => {
     await studio.shop.asSystem().product.delete(id);
   });
 
-  it("logs out of nothing when a request is refused, and says why", async () => {
+  it("keeps what was written when a request is refused, and says why", async () => {
     const page = await studio.open("#/products/p10/edit", "ann");
     await page.getByLabel("Name").fill("Not any more");
     await page.evaluate(() => sessionStorage.setItem("studio.token", "a token that has expired"));

@@ -74,6 +74,12 @@ describe("the description of an app", () => {
     expect(json.entities[0].rights).toEqual({ list: "all", read: "all", aggregate: "all", update: "some" });
   });
 
+  it("names the rules that decide to administrators only", async () => {
+    const rules = entityIn((await read("root")).json, "product").rules;
+    expect(rules).toMatchObject({ list: ["everyone"], create: ["authenticated"], delete: ["admin"] });
+    for (const token of [undefined, "ann"]) expect(entityIn((await read(token)).json, "product").rules).toBeUndefined();
+  });
+
   it("knows actions by what they take", async () => {
     const { actions } = entityIn((await read("ann")).json, "product");
     const roles = Object.fromEntries(actions.map(({ name, role }: Described) => [name, role]));

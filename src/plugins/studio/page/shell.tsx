@@ -7,6 +7,9 @@ import { currentToken, isVisitor } from "./state/session.ts";
 import { keepTheme, keptTheme } from "./state/theme.ts";
 import { say } from "./words.ts";
 
+/** Entities from which on the menu can be filtered. */
+const MANY = 20;
+
 interface ShellProps {
   readonly place: Place;
   readonly toast: string;
@@ -27,7 +30,9 @@ export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps)
     scrollTo(0, 0);
     document.title = `${place.path[0] ?? say("home")} · ${app.title}`;
   }, [here]);
-  const listed = app.entities.filter(({ rights }) => rights.list !== undefined);
+  const [wanted, setWanted] = useState("");
+  const usable = app.entities.filter(({ rights }) => rights.list !== undefined || rights.create !== undefined);
+  const found = usable.filter((entity) => plural(entity).toLowerCase().includes(wanted.toLowerCase()));
   const item = (path: readonly string[], text: string): VNode => (
     <li key={text}>
       <a href={linkTo(path)} aria-current={place.path[0] === path[0] ? "page" : undefined}>
@@ -60,7 +65,20 @@ export function Shell({ place, toast, onLogout, onVisit, children }: ShellProps)
       </header>
       <nav id="menu" class="side" aria-label={say("menu")}>
         <h2>{say("data")}</h2>
-        <ul>{listed.map((entity) => item([entity.path], plural(entity)))}</ul>
+        {usable.length > MANY && (
+          <input
+            type="search"
+            aria-label={say("filterMenu")}
+            placeholder={say("filterMenu")}
+            value={wanted}
+            onInput={(event) => setWanted(event.currentTarget.value)}
+          />
+        )}
+        <ul>
+          {found.map((entity) =>
+            item(entity.rights.list === undefined ? [entity.path, "!new"] : [entity.path], plural(entity)),
+          )}
+        </ul>
         <h2>{say("system")}</h2>
         <ul>
           {item(["!operations"], say("operations"))}

@@ -6,16 +6,17 @@ import { Input } from "../fields/input.tsx";
 import { widgetOf } from "../fields/widget.ts";
 import { entityNamed, fieldOf, referredBy, useApp } from "../state/app-context.ts";
 import { label, say, type WordKey } from "../words.ts";
-import { type Filter, fieldAt, filterPaths } from "./list-query.ts";
+import { type Filter, fieldAt, filterPaths, type ListState } from "./list-query.ts";
 
 interface FiltersProps {
   readonly entity: EntityDescription;
-  readonly filters: readonly Filter[];
-  readonly onChange: (filters: readonly Filter[]) => void;
+  readonly state: Pick<ListState, "filters" | "isAny" | "where">;
+  readonly onChange: (change: Partial<ListState>) => void;
 }
 
 /** The conditions of a list: a field, how it is compared, and with what. They count once they are applied. */
-export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
+export function Filters({ entity, state, onChange }: FiltersProps): VNode {
+  const { filters, isAny, where } = state;
   const { app } = useApp();
   const id = useId();
   const text = JSON.stringify(filters);
@@ -26,7 +27,7 @@ export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
   const change = (index: number, next: Filter): void => setDraft(draft.map((one, at) => (at === index ? next : one)));
   const submit = (event: Event): void => {
     event.preventDefault();
-    onChange(draft.filter(({ value }) => value !== ""));
+    onChange({ filters: draft.filter(({ value }) => value !== "") });
   };
   return (
     <form class="filters" aria-label={say("filters")} onSubmit={submit}>
@@ -67,14 +68,38 @@ export function Filters({ entity, filters, onChange }: FiltersProps): VNode {
               type="button"
               class="quiet"
               aria-label={`${say("remove")}: ${pathLabel(entity, filter.path)}`}
-              onClick={() => onChange(draft.filter((_, at) => at !== index).filter(({ value }) => value !== ""))}
+              onClick={() => onChange({ filters: draft.filter(({ value }, at) => at !== index && value !== "") })}
             >
               ×
             </button>
           </div>
         );
       })}
+      {where !== undefined && (
+        <p class="note">
+          <code>{where}</code>{" "}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`${say("remove")}: JSON`}
+            onClick={() => onChange({ where: undefined })}
+          >
+            ×
+          </button>
+        </p>
+      )}
       <div class="buttons">
+        {draft.length > 1 && (
+          <select
+            class="theme"
+            aria-label={say("match")}
+            value={isAny ? "any" : "all"}
+            onChange={(event) => onChange({ isAny: event.currentTarget.value === "any" })}
+          >
+            <option value="all">{say("matchAll")}</option>
+            <option value="any">{say("matchAny")}</option>
+          </select>
+        )}
         <button
           type="button"
           onClick={() => setDraft([...draft, emptyFilter(app, entity, filterable(entity) ?? paths[0] ?? "id")])}

@@ -1,4 +1,5 @@
 import type { AppDocument, EntityDescription, FieldDescription } from "../../app-document.ts";
+import { toWire } from "../fields/widget.ts";
 import { entityNamed, fieldOf, referredBy } from "../state/app-context.ts";
 
 /** A condition of a list. */
@@ -12,6 +13,8 @@ export interface Filter {
 /** What a list shows, as the link to it says. */
 export interface ListState {
   readonly filters: readonly Filter[];
+  /** Whether one of the filters is enough. */
+  readonly isAny: boolean;
   readonly q: string;
   /** `_sort` of the API, such as `-stars`; empty for the API's own order. */
   readonly sort: string;
@@ -26,8 +29,9 @@ export interface ListState {
 
 /** Where the column choice is in a link; the other parameters are the API's own. */
 const COLUMNS = "columns";
+const MATCH = "_match";
 const SUFFIX = /^(.*)_(ne|gt|gte|lt|lte|in|nin|like|starts|ends|null)$/;
-const OWN = new Set(["q", "_sort", "_limit", "_after", "_deleted", "_where", COLUMNS]);
+const OWN = new Set(["q", "_sort", "_limit", "_after", "_deleted", "_where", COLUMNS, MATCH]);
 const MOST_COLUMNS = 6;
 /** Of them, those that refer to other records. */
 const MOST_KEYS = 2;
@@ -58,6 +62,7 @@ export function readList(app: AppDocument, entity: EntityDescription, search: UR
   const limit = Number(search.get("_limit") ?? app.limits.pageSize);
   return {
     filters,
+    isAny: search.get(MATCH) === "any",
     q: search.get("q") ?? "",
     sort: search.get("_sort") ?? "",
     columns: chosen === undefined || chosen.length === 0 ? usualColumns(entity) : chosen,
@@ -70,7 +75,10 @@ export function readList(app: AppDocument, entity: EntityDescription, search: UR
 
 /** The parameters of the link to a list; what is as usual is left out. */
 export function writeList(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
-  const search = conditionsOf(state);
+  const search = withoutFilters(state);
+  for (const { path, operator, value } of state.filters) if (value !== "") search.append(nameOf(path, operator), value);
+  if (state.isAny) search.set(MATCH, "any");
+  if (state.where !== undefined) search.set("_where", state.where);
   if (state.sort !== "") search.set("_sort", state.sort);
   if (state.limit !== app.limits.pageSize) search.set("_limit", String(state.limit));
   if (state.columns.join() !== usualColumns(entity).join()) search.set(COLUMNS, state.columns.join());
@@ -79,19 +87,41 @@ export function writeList(app: AppDocument, entity: EntityDescription, state: Li
 }
 
 /** The conditions of a list as the API takes them: for the list itself, its count, its chart and its export. */
-export function conditionsOf({ filters, q, isDeleted, where }: ListState): URLSearchParams {
+export function conditionsOf(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
+  const search = withoutFilters(state);
+  const filters = state.filters.filter(({ value }) => value !== "");
+  const isAny = state.isAny && filters.length > 1;
+  if (!isAny) for (const { path, operator, value } of filters) search.append(nameOf(path, operator), value);
+  const either = isAny ? [{ or: filters.map((filter) => whereOf(app, entity, filter)) }] : [];
+  const given = state.where === undefined ? [] : [state.where];
+  if (either.length > 0 && given.length > 0) search.set("_where", `{"and":[${JSON.stringify(either[0])},${given[0]}]}`);
+  else if (either.length + given.length > 0) search.set("_where", given[0] ?? JSON.stringify(either[0]));
+  return search;
+}
+
+function withoutFilters({ q, isDeleted }: ListState): URLSearchParams {
   const search = new URLSearchParams();
-  for (const { path, operator, value } of filters)
-    if (value !== "") search.append(operator === "eq" ? path : `${path}_${operator}`, value);
   if (q !== "") search.set("q", q);
   if (isDeleted) search.set("_deleted", "only");
-  if (where !== undefined) search.set("_where", where);
   return search;
+}
+
+function nameOf(path: string, operator: string): string {
+  return operator === "eq" ? path : `${path}_${operator}`;
+}
+
+/** A filter as JSON, for conditions of which one is enough. */
+function whereOf(app: AppDocument, entity: EntityDescription, { path, operator, value }: Filter): object {
+  const field = fieldAt(app, entity, path);
+  const wire = (text: string): unknown => (field === undefined ? text : toWire({ ...field, optional: false }, text));
+  const isList = operator === "in" || operator === "nin";
+  const given = operator === "null" ? value === "true" : isList ? value.split(",").map(wire) : wire(value);
+  return path.split(".").reduceRight<object>((inner, name) => ({ [name]: inner }), { [operator]: given });
 }
 
 /** The query of a page: only the columns, with the titles of what they refer to, and no count. */
 export function pageQuery(app: AppDocument, entity: EntityDescription, state: ListState): URLSearchParams {
-  const query = conditionsOf(state);
+  const query = conditionsOf(app, entity, state);
   const { include, select } = shapeOf(app, entity, state.columns);
   query.set("select", select.join());
   if (include !== undefined) query.set("include", include);

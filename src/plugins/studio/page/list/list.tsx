@@ -65,7 +65,7 @@ export function List({ entity }: { readonly entity: EntityDescription }): VNode 
         )}
         <ColumnChoice entity={entity} chosen={state.columns} onChange={(columns) => show({ columns })} />
       </div>
-      <Filters entity={entity} filters={state.filters} onChange={(filters) => show({ filters })} />
+      <Filters entity={entity} state={state} onChange={show} />
       {selected.size > 0 && (
         <BulkBar
           entity={entity}
@@ -78,7 +78,7 @@ export function List({ entity }: { readonly entity: EntityDescription }): VNode 
       {page.error !== undefined && <Failure error={page.error} onRetry={page.reload} />}
       {page.data === undefined && page.error === undefined && <Loading />}
       {page.data !== undefined && rows.length === 0 && page.error === undefined && (
-        <p class="empty">{say(conditionsOf(state).size > 0 ? "noMatches" : "empty")}</p>
+        <p class="empty">{say(conditionsOf(app, entity, state).size > 0 ? "noMatches" : "empty")}</p>
       )}
       {rows.length > 0 && page.error === undefined && (
         <div aria-busy={page.isLoading}>
@@ -108,7 +108,8 @@ function Tools({
   readonly state: ListState;
   readonly onDone: () => void;
 }): VNode {
-  const link = (screen: string): string => linkTo([entity.path, screen], conditionsOf(state));
+  const { app } = useApp();
+  const link = (screen: string): string => linkTo([entity.path, screen], conditionsOf(app, entity, state));
   return (
     <div class="tools">
       {entity.rights.aggregate !== undefined && (
@@ -116,7 +117,7 @@ function Tools({
           {say("chart")}
         </a>
       )}
-      <ExportButton entity={entity} conditions={conditionsOf(state)} sort={state.sort} />
+      <ExportButton entity={entity} conditions={conditionsOf(app, entity, state)} sort={state.sort} />
       {actionWith(entity, "import") !== undefined && (
         <a class="button" href={linkTo([entity.path, "!import"])}>
           {say("import")}
@@ -184,7 +185,7 @@ const SIZES = [10, 20, 50, 100];
 /** The way to other pages, by cursor. How many records there are is only counted on request. */
 function Pages({ entity, state, next, shown, onShow }: PagesProps): VNode {
   const { app } = useApp();
-  const conditions = conditionsOf(state).toString();
+  const conditions = conditionsOf(app, entity, state).toString();
   const key = `${entity.name} ${conditions} ${state.sort} ${state.limit}`;
   const [counted, setCounted] = useState<string | undefined>(undefined);
   const count = useRequest(counted === conditions ? `${entity.name} ${conditions}` : undefined, async (signal) => {

@@ -17,10 +17,11 @@ interface LinksProps {
   readonly entity: EntityDescription;
   readonly relation: RelationDescription;
   readonly record: Row;
+  readonly onChange: () => void;
 }
 
 /** The records of a many-to-many relation: each can be taken away, and others added, one request for each. */
-export function Links({ entity, relation, record }: LinksProps): VNode {
+export function Links({ entity, relation, record, onChange }: LinksProps): VNode {
   const { app, tell } = useApp();
   const id = useId();
   const [error, setError] = useState<string | undefined>(undefined);
@@ -34,8 +35,9 @@ export function Links({ entity, relation, record }: LinksProps): VNode {
         select: "id",
         include: JSON.stringify({ [relation.name]: { select, limit: SHOWN } }),
       });
-      const { data } = await call<Row>(`${pathOf(app, entity, "/:id", own)}?${query}`, { signal });
-      return (data[relation.name] ?? []) as Row[];
+      const { data, headers } = await call<Row>(`${pathOf(app, entity, "/:id", own)}?${query}`, { signal });
+      const etag = entity.versioned ? (headers.get("etag") ?? undefined) : undefined;
+      return { rows: (data[relation.name] ?? []) as Row[], etag };
     },
   );
   if (target === undefined) return <p class="empty">{say("empty")}</p>;
@@ -43,9 +45,12 @@ export function Links({ entity, relation, record }: LinksProps): VNode {
     setError(undefined);
     try {
       const path = `${pathOf(app, entity, "/:id", own)}?select=id`;
-      await call(path, { method: "PATCH", json: { [relation.name]: { [verb]: [other] } } });
+      const etag = linked.data?.etag;
+      const headers = etag === undefined ? {} : { "if-match": etag };
+      await call(path, { method: "PATCH", headers, json: { [relation.name]: { [verb]: [other] } } });
       tell(say("saved"));
       linked.reload();
+      onChange();
     } catch (caught) {
       setError(messageOf(caught));
     }
@@ -61,7 +66,7 @@ export function Links({ entity, relation, record }: LinksProps): VNode {
       {linked.error !== undefined && <Failure error={linked.error} onRetry={linked.reload} />}
       {linked.data === undefined && linked.error === undefined && <Loading />}
       <ul class="chips">
-        {(linked.data ?? []).map((other) => (
+        {(linked.data?.rows ?? []).map((other) => (
           <li key={String(other.id)}>
             <a href={linkTo([target.path, String(other.id)])}>{titleOf(target, other)}</a>
             {mayChange && (

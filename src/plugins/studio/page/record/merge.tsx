@@ -44,7 +44,7 @@ export function Merge({ fields, before, mine, now, onClose, onSave }: MergeProps
         </p>
       )}
       <p>{say("conflictHint")}</p>
-      <table class="diff">
+      <table class="diff merge">
         <thead>
           <tr>
             <th>{say("field")}</th>
@@ -60,8 +60,8 @@ export function Merge({ fields, before, mine, now, onClose, onSave }: MergeProps
             return (
               <tr key={name}>
                 <th scope="row">{text}</th>
-                <td>{before[name] || "–"}</td>
-                <td class={kept.has(name) ? "kept" : undefined}>
+                <td data-label={say("base")}>{before[name] || "–"}</td>
+                <td data-label={say("yours")} class={kept.has(name) ? "kept" : undefined}>
                   <label class="inline">
                     <input
                       type="radio"
@@ -73,7 +73,7 @@ export function Merge({ fields, before, mine, now, onClose, onSave }: MergeProps
                     {mine[name] || "–"}
                   </label>
                 </td>
-                <td class={kept.has(name) ? undefined : "kept"}>
+                <td data-label={say("theirs")} class={kept.has(name) ? undefined : "kept"}>
                   <label class="inline">
                     <input
                       type="radio"

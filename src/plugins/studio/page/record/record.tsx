@@ -94,7 +94,7 @@ export function Record({ entity, id }: { readonly entity: EntityDescription; rea
       )}
       {tab === "" && <Details entity={entity} loaded={loaded.data} />}
       {tab === "!history" && <History entity={entity} id={id} />}
-      {relation !== undefined && <RelationTab {...{ entity, relation, record }} />}
+      {relation !== undefined && <RelationTab {...{ entity, relation, record }} onChange={loaded.reload} />}
       {isAsking && (
         <Confirm
           title={say("deleteRecord", { title })}
@@ -130,6 +130,7 @@ interface RelationTabProps {
   readonly entity: EntityDescription;
   readonly relation: RelationDescription;
   readonly record: Row;
+  readonly onChange: () => void;
 }
 
 function RelationTab(props: RelationTabProps): VNode {

@@ -18,7 +18,7 @@ export function ChartScreen({ entity }: { readonly entity: EntityDescription }):
   const measures = measuresOf(entity);
   const group = search.get("group") ?? groups.find((name) => name === "month(createdAt)") ?? groups[0] ?? "id";
   const measure = search.get("measure") ?? "count";
-  const conditions = conditionsOf(readList(app, entity, search));
+  const conditions = conditionsOf(app, entity, readList(app, entity, search));
   const show = (change: Readonly<Record<string, string>>): void =>
     goTo(
       linkTo(

@@ -18,7 +18,11 @@ export function Login({ form, onLogin }: LoginProps): VNode {
   const [token, setToken] = useState("");
   const logIn = async (values: Readonly<Record<string, unknown>>): Promise<void> => {
     const { path = "", token: member = "token" } = form ?? {};
-    const { data } = await call<Readonly<Record<string, unknown>>>(path, { method: "POST", json: values });
+    const { data } = await call<Readonly<Record<string, unknown>>>(path, {
+      method: "POST",
+      json: values,
+      isLogin: true,
+    });
     const given = data?.[member];
     if (typeof given !== "string") throw new TypeError(say("loginFailed", { message: member }));
     keepToken(given);

@@ -33,10 +33,16 @@ export function RightsScreen({ loadAsVisitor }: { readonly loadAsVisitor: () => 
                   {name}
                 </th>
               ))}
+              {app.caller.isAdmin && (
+                <th colSpan={VERBS.length} scope="colgroup">
+                  {say("rules")}
+                </th>
+              )}
             </tr>
             <tr>
               <th>{say("data")}</th>
               {callers.flatMap(([name]) => VERBS.map((verb) => <th key={`${name}-${verb}`}>{label(verb)}</th>))}
+              {app.caller.isAdmin && VERBS.map((verb) => <th key={verb}>{label(verb)}</th>)}
             </tr>
           </thead>
           <tbody>
@@ -46,6 +52,8 @@ export function RightsScreen({ loadAsVisitor }: { readonly loadAsVisitor: () => 
                 {callers.flatMap(([name, { entities }]) =>
                   VERBS.map((verb) => <Cell key={`${name}-${verb}`} right={rightOf(entities, entity, verb)} />),
                 )}
+                {app.caller.isAdmin &&
+                  VERBS.map((verb) => <td key={verb}>{entity.rules?.[verb]?.join(", ") || "–"}</td>)}
               </tr>
             ))}
           </tbody>

@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly body?: { readonly type: string; readonly content: Blob | string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Leaves out the token, which may have expired: for a login. @default false */
+  readonly isLogin?: boolean;
 }
 
 let base = location.href;
@@ -43,14 +45,14 @@ export function setBase(url: string): void {
 
 /** Sends a request with the caller's own credentials. @throws ApiError for statuses from 400 */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
-  const { method = "GET", json, body, headers = {}, signal } = options;
+  const { method = "GET", json, body, headers = {}, signal, isLogin = false } = options;
   const own = credentialsOf();
   const content = json === undefined ? body?.content : JSON.stringify(json);
   const type = json === undefined ? body?.type : "application/json";
   const response = await fetch(new URL(path, base), {
     method,
     credentials: own.mode,
-    headers: { ...headers, ...own.headers, ...(type === undefined ? {} : { "content-type": type }) },
+    headers: { ...headers, ...(isLogin ? {} : own.headers), ...(type === undefined ? {} : { "content-type": type }) },
     ...(content === undefined ? {} : { body: content }),
     ...(signal === undefined ? {} : { signal }),
   });

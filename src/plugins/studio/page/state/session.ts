@@ -13,9 +13,9 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN, token.trim().replace(/^Bearer\s+/i, ""));
 }
 
-/** Forgets it. */
+/** Forgets it, and all else that the page keeps in this tab. */
 export function forgetToken(): void {
-  sessionStorage.clear();
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith("studio.")) sessionStorage.removeItem(key);
   isVisiting = false;
 }
 
