@@ -58,7 +58,7 @@ describe("a nested write", () => {
     expect(await send("eve", "admin", "POST", "notes", body)).toBe(201);
   });
 
-  it("names the caller as the owner of a new record, and nobody else", async () => {
+  it("names no other caller as the owner of a new record", async () => {
     expect(await send("bob", "user", "POST", "notes", { title: "t", user: { connect: "bob" } })).toBe(201);
     expect(await send("bob", "user", "POST", "notes", { title: "t", user: { connect: "ann" } })).toBe(403);
   });
