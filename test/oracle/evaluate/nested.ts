@@ -9,8 +9,8 @@ import type { Outcome, Setting } from "./outcome.ts";
 import { allowed, passes, reachOf } from "./rules.ts";
 import { listed } from "./shown.ts";
 import { treeTest } from "./trees.ts";
-import { rowOf, rowsOf, type World, withRow } from "./world.ts";
-import { answer, create, remove, update } from "./writes.ts";
+import { rowOf, rowsOf, type World } from "./world.ts";
+import { answerWith, create, remove, update } from "./writes.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 type Ids = () => string;
@@ -102,11 +102,11 @@ export class Work {
 
   /** The record as it is in the end; where what was written after it changed it as well, also as it was before that. */
   answers({ entity, row }: Written, status: number, include?: readonly string[]): Outcome[] {
-    const id = row.id as string;
-    const before = answer(this.at(entity), withRow(this.world, entity.name, row), id, status, include);
-    const last = rowOf(this.world, entity.name, id);
-    const after = last === undefined || last === row ? [] : [answer(this.at(entity), this.world, id, status, include)];
-    return [...after, { ...before, world: this.world }];
+    const before = answerWith(this.at(entity), this.world, row, status, include);
+    const last = rowOf(this.world, entity.name, row.id);
+    const isSame = last === undefined || last === row;
+    const after = isSame ? [] : [answerWith(this.at(entity), this.world, last, status, include)];
+    return [...after, before];
   }
 
   #reads(entity: EntityModel, id: string): boolean {

@@ -5,6 +5,7 @@ import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
 import { aggregateFrom } from "./aggregates.ts";
+import { batchStep, upsertStep } from "./combined.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
 import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
@@ -124,6 +125,8 @@ export function makeStep(random: Random, features: Features, model: Model, world
     if (replay !== undefined) return replay;
   }
   if (features.has("nested") && random.chance(0.15)) return nestedStep(making, uid);
+  if (features.has("combined") && random.chance(0.05)) return upsertStep(making, uid);
+  if (features.has("combined") && random.chance(0.08)) return batchStep(making, uid);
   const call = callOf(making);
   const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
   return {
