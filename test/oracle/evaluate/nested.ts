@@ -10,7 +10,7 @@ import { allowed, passes, reachOf } from "./rules.ts";
 import { listed } from "./shown.ts";
 import { treeTest } from "./trees.ts";
 import { rowOf, rowsOf, type World } from "./world.ts";
-import { answerWith, create, remove, update } from "./writes.ts";
+import { answer, create, remove, update } from "./writes.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 type Ids = () => string;
@@ -100,13 +100,11 @@ export class Work {
     return { entity, row: written };
   }
 
-  /** The record as it is in the end; where what was written after it changed it as well, also as it was before that. */
+  /** What the record's answer is. Where what comes after the record changes it once more, it is not said which of the two is shown. */
   answers({ entity, row }: Written, status: number, include?: readonly string[]): Outcome[] {
-    const before = answerWith(this.at(entity), this.world, row, status, include);
     const last = rowOf(this.world, entity.name, row.id);
-    const isSame = last === undefined || last === row;
-    const after = isSame ? [] : [answerWith(this.at(entity), this.world, last, status, include)];
-    return [...after, before];
+    if (last !== row) return [{ status, world: this.world, body: undefined }];
+    return [answer(this.at(entity), this.world, row.id as string, status, include)];
   }
 
   #reads(entity: EntityModel, id: string): boolean {

@@ -22,26 +22,19 @@ import { isLive, isTangled, rowOf, type World, withoutRow, withPairs, withRow } 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
 
 /** The answer of a write: a write is not a way to read, so who may not read the record gets its id. */
-export function answerWith(
-  setting: Setting,
-  world: World,
-  row: Row,
-  status: number,
-  include?: readonly string[],
-): Outcome {
-  const { model, entity, by } = setting;
-  const view = { model, world, by };
-  const mayRead = passes(model, world, entity, row, entity.rules.read, by, "stored");
-  return { status, world, body: mayRead ? shownWith(view, entity, row, treeOf(include)) : { id: row.id } };
-}
-
-export const answer = (
+export function answer(
   setting: Setting,
   world: World,
   id: string,
   status: number,
   include?: readonly string[],
-): Outcome => answerWith(setting, world, rowOf(world, setting.entity.name, id) as Row, status, include);
+): Outcome {
+  const { model, entity, by } = setting;
+  const row = rowOf(world, entity.name, id) as Row;
+  const view = { model, world, by };
+  const mayRead = passes(model, world, entity, row, entity.rules.read, by, "stored");
+  return { status, world, body: mayRead ? shownWith(view, entity, row, treeOf(include)) : { id } };
+}
 
 /** Stored forms of what was sent. */
 function stored(fields: readonly FieldModel[], values: { readonly [name: string]: Scalar }): Row {
