@@ -8,7 +8,7 @@ import { nestedInput, succeeds } from "./nested.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
 type Upsert = Extract<Call, { do: "upsert" }>;
-const TRIES = 20;
+const TRIES = 8;
 
 function upsertOf(making: Making): Upsert {
   const { random, world, entity, features } = making;

@@ -16,7 +16,7 @@ import { type Making, PRINCIPALS, someId } from "./making.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
 /** Tries until a step is one that succeeds: most bodies have something in them that some rule does not let through. */
-const TRIES = 20;
+const TRIES = 8;
 
 export function nestedStep(making: Making, uid: string): Step {
   const { random, model, world } = making;

@@ -64,7 +64,7 @@ function callOf(making: Making): Call {
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
     [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
-    [2, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
+    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
