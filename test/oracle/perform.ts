@@ -1,11 +1,12 @@
 /** Carries a step out on the app, through the surface that it names, and says what came back. */
-import { type OracleApp, statusOfRun, stepsFor, whereOf } from "./build-app.ts";
+import { type OracleApp, whereOf } from "./build-app.ts";
+import { statusOfRun, stepsFor } from "./entity-actions.ts";
 import { library } from "./library.ts";
 import type { Call, EntityModel, ListQuery, Model, Principal, Reader, Step } from "./model.ts";
 import { claimsOf, entityOf } from "./model.ts";
 import { listedIn, type OpenApi } from "./read-document.ts";
 import type { ReportInput } from "./report-action.ts";
-import { isWrite, requestOf } from "./requests.ts";
+import { isWrite, parseCsv, requestOf } from "./requests.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
 /** What came back, in one form for all surfaces. */
@@ -57,14 +58,6 @@ async function send(
     text: said,
     headers: answer.headers,
   };
-}
-
-function parseCsv(text: string): Record<string, string>[] {
-  // Values of scenarios have no quotes, commas and line breaks in them.
-  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replace(/^"|"$/g, ""));
-  const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
-  const names = cells(head);
-  return lines.map((line) => Object.fromEntries(cells(line).map((cell, at) => [names[at] as string, cell])));
 }
 
 /** What the handler of a `report` is sent. */
@@ -157,11 +150,9 @@ async function walk(app: OracleApp, by: Principal, url: string): Promise<Observe
   return { status: 599, body: "the cursors do not end" };
 }
 
-type Where = Record<string, unknown>;
-
 /** Filters as the `where` of a client in the process. */
-function whereOfFilters(entity: EntityModel, query: ListQuery): Where | undefined {
-  const parts: Where[] = (query.filters ?? []).map(([name, text]) => {
+function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
+  const parts: Record<string, unknown>[] = (query.filters ?? []).map(([name, text]) => {
     const at = name.lastIndexOf("_");
     const [column, op] = at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name, "eq"];
     const kind = entity.fields.find((one) => one.name === column)?.kind ?? "string";

@@ -1,4 +1,4 @@
-/** Calls as requests of HTTP. */
+/** Calls as requests of HTTP, and CSV that comes back. */
 import type { BatchItem, Call, Computation, ListQuery } from "./model.ts";
 
 /** Paths, or relations with options as JSON. */
@@ -94,4 +94,13 @@ function itemOf({ on, call, ifMatch }: BatchItem): object {
     ...(body !== undefined && { body }),
     ...(ifMatch && { headers: { "If-Match": ifMatch } }),
   };
+}
+
+/** Rows of CSV, as texts. */
+export function parseCsv(text: string): Record<string, string>[] {
+  // Values of scenarios have no quotes, commas and line breaks in them.
+  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replace(/^"|"$/g, ""));
+  const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
+  const names = cells(head);
+  return lines.map((line) => Object.fromEntries(cells(line).map((cell, at) => [names[at] as string, cell])));
 }
