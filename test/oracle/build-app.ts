@@ -1,5 +1,6 @@
 /** Makes a Keelson app of a model: rules become functions and `where` objects, as a user would write them. */
-import type { ActionContext, AnyEntity, Driver, Keelson, Logger, Rule, User, Step as WorkflowStep } from "keelson";
+import type { AnyEntity, Driver, Keelson, Logger, Rule, User } from "keelson";
+import { actionsOf } from "./entity-actions.ts";
 import { library } from "./library.ts";
 import type {
   Caller,
@@ -12,8 +13,6 @@ import type {
   RuleModel,
   Value,
 } from "./model.ts";
-import { reportAction } from "./report-action.ts";
-import { type HandlerCall, runCall } from "./run-call.ts";
 
 const k = library;
 
@@ -159,73 +158,6 @@ function relationFrom(model: RelationModel, target: () => AnyEntity): unknown {
   return relation;
 }
 
-/** What a handler does for a step that comes in through an action. */
-type Within = Pick<ActionContext, "client" | "driver" | "user" | "input" | "transaction">;
-
-function actionsOf(model: EntityModel, self: () => AnyEntity): Record<string, unknown> {
-  const prebuilt: Record<string, unknown> = {
-    softDelete: k.softDeleteAction,
-    restore: k.restoreAction,
-    archive: k.archiveAction,
-    unarchive: k.unarchiveAction,
-    toggle: k.toggleAction("flag"),
-    clone: k.cloneAction,
-    bulkUpdate: k.bulkUpdateAction,
-    bulkDelete: k.bulkDeleteAction,
-    count: k.countAction,
-    exists: k.existsAction,
-    export: k.exportAction,
-    import: k.importAction,
-  };
-  const attached = Object.fromEntries(model.actions.map((name) => [name, prebuilt[name]]));
-  const open = () => k.action().rules("everyone");
-  const workflow = (last: WorkflowStep) => open().workflow([last] as never);
-  const { name } = model;
-  return {
-    ...attached,
-    ...(model.report && { report: reportAction(model.report, (rule) => ruleOf(rule, NEVER)) }),
-    handled: open().handler(async (context: Within) => {
-      const call = context.input as HandlerCall;
-      return { result: (await runCall(context.client(self()) as never, call)) ?? null };
-    }),
-    seed: open().handler(async ({ driver, input }: Within) => {
-      const { rows, later } = input as { rows: Record<string, unknown>[]; later: [string, Record<string, unknown>][] };
-      if (rows.length > 0) await driver.createMany(self(), rows.map(withMoments));
-      for (const [id, data] of later) await driver.update(self(), { id }, data);
-      return {};
-    }),
-    stepped: open().handler(async (context: Within) => {
-      const result = await k.executeWorkflow(stepsFor(self(), context.input as HandlerCall), context as never);
-      return { status: statusOfRun(result) };
-    }),
-    stepCreate: workflow(k.createEntityStep("last", name, inputOf("data") as never)),
-    stepUpdate: workflow(k.updateEntityStep("last", name, inputOf("where") as never, inputOf("data") as never)),
-    stepDelete: workflow(k.deleteEntityStep("last", name, inputOf("where") as never)),
-  };
-}
-
-const inputOf = (name: string) => (context: { input: unknown }) => (context.input as Record<string, unknown>)[name];
-const withMoments = (row: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      (name === "at" || name === "deletedAt") && typeof value === "string" ? new Date(value) : value,
-    ]),
-  );
-
-/** A workflow of one entity step. */
-export function stepsFor(entity: AnyEntity, call: HandlerCall): WorkflowStep[] {
-  const { do: kind, id = "", data = {} } = call;
-  if (kind === "create") return [k.createEntityStep("last", entity, data as never)];
-  if (kind === "update") return [k.updateEntityStep("last", entity, { id }, data as never)];
-  return [k.deleteEntityStep("last", entity, { id })];
-}
-
-/** The status that an app would answer with. */
-export function statusOfRun(result: { readonly success: boolean; readonly error?: unknown }): number {
-  return result.success ? 200 : ((result.error as { status?: number } | undefined)?.status ?? 500);
-}
-
 function entityOf(
   model: EntityModel,
   find: (name: string) => AnyEntity,
@@ -258,7 +190,11 @@ function entityOf(
     builder = modify(
       builder,
       "actions",
-      actionsOf(model, () => find(model.name)),
+      actionsOf(
+        model,
+        () => find(model.name),
+        (rule) => ruleOf(rule, NEVER),
+      ),
     );
   return modify(builder, "build") as unknown as AnyEntity;
 }

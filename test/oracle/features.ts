@@ -13,6 +13,7 @@ export const FEATURES = [
   "handlers",
   "queries",
   "nested",
+  "combined",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = ReadonlySet<Feature>;

@@ -3,10 +3,10 @@
  * neither knows the other, so the two agree only where the documents say the same thing twice.
  */
 
+import type { Computation, IncludeOptions, Includes, Json, JsonObject, ListQuery } from "./query.ts";
+
 export type Scalar = string | number | boolean | null;
-/** What a caller sends as JSON. */
-export type Json = Scalar | readonly Json[] | { readonly [name: string]: Json };
-export type JsonObject = { readonly [name: string]: Json };
+export type { Computation, IncludeOptions, Includes, Json, JsonObject, ListQuery };
 
 /** A value in a condition: a literal, or something about the caller. */
 export type Value = Scalar | { readonly me: "id" | "team" };
@@ -130,50 +130,6 @@ export interface Data {
   readonly pairs: { readonly [relation: string]: readonly string[] };
 }
 
-/** Related records with options: which, in which order, how many for each record, and with what of them. */
-export interface IncludeOptions {
-  readonly where?: JsonObject;
-  readonly sort?: readonly string[];
-  readonly limit?: number;
-  readonly select?: readonly string[];
-  readonly count?: true;
-  readonly include?: Includes;
-}
-export type Includes = { readonly [relation: string]: true | IncludeOptions };
-
-/** What a list is asked for. */
-export interface ListQuery {
-  /** `name`, `name_op` or `relation.relation.name_op`, with the text of the value. */
-  readonly filters?: readonly (readonly [string, string])[];
-  /** Conditions as JSON. */
-  readonly where?: JsonObject;
-  readonly q?: string;
-  readonly sort?: readonly string[];
-  readonly page?: number;
-  readonly limit?: number;
-  /** Paths of relations, or relations with options. */
-  readonly include?: readonly string[] | Includes;
-  readonly select?: readonly string[];
-  readonly deleted?: "with" | "only";
-}
-
-/** What an aggregate computes. */
-export interface Computation {
-  /** Columns, or parts of the calendar: `month(at)`. */
-  readonly group?: readonly string[];
-  readonly count?: true;
-  readonly sum?: readonly string[];
-  readonly avg?: readonly string[];
-  readonly min?: readonly string[];
-  readonly max?: readonly string[];
-  readonly having?: JsonObject;
-  /** Names of groups and measures. */
-  readonly sort?: readonly string[];
-  readonly limit?: number;
-  readonly start?: number;
-  readonly zone?: string;
-}
-
 /** A body: values of columns, lists of ids, and what is done to related records. */
 export type Input = { readonly [name: string]: Scalar | readonly string[] | JsonObject };
 
@@ -212,6 +168,13 @@ export type Call =
   | { readonly do: "create"; readonly data: Input; readonly include?: readonly string[] }
   | { readonly do: "update"; readonly id: string; readonly data: Input; readonly include?: readonly string[] }
   | { readonly do: "delete"; readonly id: string }
+  | {
+      readonly do: "upsert";
+      readonly on: readonly string[];
+      readonly data: Input;
+      readonly include?: readonly string[];
+    }
+  | { readonly do: "batch"; readonly items: readonly BatchItem[] }
   | { readonly do: "bulkUpdate"; readonly ids: readonly string[]; readonly data: Input }
   | { readonly do: "bulkDelete"; readonly ids: readonly string[] }
   | { readonly do: "import"; readonly rows: readonly Input[] }
@@ -223,6 +186,13 @@ export type Call =
   | { readonly do: "restore"; readonly id: string }
   | { readonly do: "report"; readonly id?: string; readonly read: HandlerRead; readonly handling: Handling }
   | { readonly do: "document"; readonly of: Reader };
+
+/** One change of a batch; texts such as `$0.id` are about the answers before it. */
+export interface BatchItem {
+  readonly on: string;
+  readonly call: Extract<Call, { do: "create" | "update" | "delete" | "upsert" }>;
+  readonly ifMatch?: string;
+}
 
 /** A change made past the framework. */
 export type Meanwhile =

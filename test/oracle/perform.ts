@@ -1,10 +1,12 @@
 /** Carries a step out on the app, through the surface that it names, and says what came back. */
-import { type OracleApp, statusOfRun, stepsFor, whereOf } from "./build-app.ts";
+import { type OracleApp, whereOf } from "./build-app.ts";
+import { statusOfRun, stepsFor } from "./entity-actions.ts";
 import { library } from "./library.ts";
-import type { Call, Computation, EntityModel, ListQuery, Model, Principal, Reader, Step } from "./model.ts";
+import type { Call, EntityModel, ListQuery, Model, Principal, Reader, Step } from "./model.ts";
 import { claimsOf, entityOf } from "./model.ts";
 import { listedIn, type OpenApi } from "./read-document.ts";
 import type { ReportInput } from "./report-action.ts";
+import { isWrite, parseCsv, requestOf } from "./requests.ts";
 import { type HandlerCall, runCall } from "./run-call.ts";
 
 /** What came back, in one form for all surfaces. */
@@ -56,91 +58,6 @@ async function send(
     text: said,
     headers: answer.headers,
   };
-}
-
-/** Paths, or relations with options as JSON. */
-const includeText = (include: NonNullable<ListQuery["include"]>): string =>
-  Array.isArray(include) ? include.join(",") : JSON.stringify(include);
-
-export function searchOf(query: ListQuery): string {
-  const parameters: [string, string][] = [...((query.filters ?? []) as [string, string][])];
-  if (query.where !== undefined) parameters.push(["_where", JSON.stringify(query.where)]);
-  if (query.q !== undefined) parameters.push(["q", query.q]);
-  if (query.sort) parameters.push(["_sort", query.sort.join(",")]);
-  if (query.page) parameters.push(["_page", String(query.page)]);
-  if (query.limit) parameters.push(["_limit", String(query.limit)]);
-  if (query.include) parameters.push(["include", includeText(query.include)]);
-  if (query.select) parameters.push(["select", query.select.join(",")]);
-  if (query.deleted) parameters.push(["_deleted", query.deleted]);
-  const text = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
-  return text === "" ? "" : `?${text}`;
-}
-
-const isWrite = (call: Call): call is Extract<Call, { do: "create" | "update" }> =>
-  call.do === "create" || call.do === "update";
-
-/** An aggregate in the words of a query string. */
-const computed = (of: Computation): string =>
-  [
-    ...(["group", "sum", "avg", "min", "max"] as const).flatMap((name) =>
-      of[name] ? [[name, of[name].join(",")]] : [],
-    ),
-    ...(of.count ? [["count", "true"]] : []),
-    ...(of.having ? [["having", JSON.stringify(of.having)]] : []),
-    ...(of.sort ? [["_sort", of.sort.join(",")]] : []),
-    ...(of.limit === undefined ? [] : [["_limit", String(of.limit)]]),
-    ...(of.start === undefined ? [] : [["_start", String(of.start)]]),
-    ...(of.zone === undefined ? [] : [["_zone", of.zone]]),
-  ]
-    .map(([name, value]) => `${name}=${encodeURIComponent(value as string)}`)
-    .join("&");
-
-/** Method, path and body of a call over HTTP. */
-function requestOf(path: string, call: Call): [string, string, unknown?] {
-  const search = "query" in call ? searchOf(call.query) : "";
-  const also = isWrite(call) && call.include ? `?include=${call.include.join(",")}` : "";
-  const at = "id" in call ? `${path}/${call.id}` : path;
-  switch (call.do) {
-    case "get":
-      return ["GET", `${at}${search}`];
-    case "list":
-    case "walk":
-      return ["GET", `${path}${search}`];
-    case "count":
-      return ["GET", `${path}/count${search}`];
-    case "aggregate":
-      return ["GET", `${path}/aggregate${search === "" ? "?" : `${search}&`}${computed(call.of)}`];
-    case "exists":
-      return ["GET", `${at}/exists`];
-    case "export":
-      return ["GET", `${path}/export${search === "" ? "?" : `${search}&`}format=${call.format}`];
-    case "create":
-      return ["POST", `${path}${also}`, call.data];
-    case "update":
-      return ["PATCH", `${at}${also}`, call.data];
-    case "delete":
-      return ["DELETE", at];
-    case "bulkUpdate":
-      return ["PUT", `${path}/bulk`, { ids: call.ids, data: call.data }];
-    case "bulkDelete":
-      return ["DELETE", `${path}/bulk`, { ids: call.ids }];
-    case "import":
-      return ["POST", `${path}/import`, call.rows];
-    case "softDelete":
-      return ["DELETE", `${at}/soft`];
-    case "toggle":
-      return ["POST", `${at}/toggle-flag`];
-    default:
-      return ["POST", `${at}/${call.do}`];
-  }
-}
-
-function parseCsv(text: string): Record<string, string>[] {
-  // Values of scenarios have no quotes, commas and line breaks in them.
-  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replace(/^"|"$/g, ""));
-  const [head = "", ...lines] = text.split(/\r?\n/).filter((line) => line !== "");
-  const names = cells(head);
-  return lines.map((line) => Object.fromEntries(cells(line).map((cell, at) => [names[at] as string, cell])));
 }
 
 /** What the handler of a `report` is sent. */
@@ -211,6 +128,10 @@ async function overHttp(app: OracleApp, path: string, by: Principal, call: Call,
     const told = answer.body as { failed: { row: number }[] };
     return { status, body: { ...told, failed: told.failed.map(({ row }) => row) } };
   }
+  if (call.do === "batch" && status === 200) {
+    const answers = answer.body as { status: number; body: unknown }[];
+    return { status, body: answers.map((one) => ({ status: one.status, body: one.body })) };
+  }
   return { status, body: answer.body, total, ...(key !== undefined && { isReplay }) };
 }
 
@@ -229,11 +150,9 @@ async function walk(app: OracleApp, by: Principal, url: string): Promise<Observe
   return { status: 599, body: "the cursors do not end" };
 }
 
-type Where = Record<string, unknown>;
-
 /** Filters as the `where` of a client in the process. */
-function whereOfFilters(entity: EntityModel, query: ListQuery): Where | undefined {
-  const parts: Where[] = (query.filters ?? []).map(([name, text]) => {
+function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, unknown> | undefined {
+  const parts: Record<string, unknown>[] = (query.filters ?? []).map(([name, text]) => {
     const at = name.lastIndexOf("_");
     const [column, op] = at > 0 ? [name.slice(0, at), name.slice(at + 1)] : [name, "eq"];
     const kind = entity.fields.find((one) => one.name === column)?.kind ?? "string";
@@ -277,8 +196,9 @@ export function clientCall(entity: EntityModel, call: Call): HandlerCall | undef
     const { where: _, sort: __, page: ___, limit: ____, ...rest } = options;
     return { do: "get", id: call.id, options: rest };
   }
-  if (isWrite(call)) return call.include ? undefined : call;
-  if (call.do === "bulkUpdate" || call.do === "bulkDelete" || call.do === "import") return undefined;
+  if (isWrite(call) || call.do === "upsert") return call.include ? undefined : call;
+  if (call.do === "bulkUpdate" || call.do === "bulkDelete" || call.do === "import" || call.do === "batch")
+    return undefined;
   return call.do === "delete" ? call : undefined;
 }
 
@@ -290,6 +210,8 @@ function fromClient(call: Call, value: unknown): Observed {
     return { status: 200, body: data, total };
   }
   if (call.do === "count") return { status: 200, body: { count: plain } };
+  // A client does not say which of the two it has done.
+  if (call.do === "upsert") return { status: 200, body: plain };
   if (call.do === "delete") return { status: 200, body: { success: true, id: call.id } };
   return { status: call.do === "create" ? 201 : 200, body: plain };
 }

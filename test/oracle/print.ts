@@ -13,7 +13,8 @@ import type {
   Value,
 } from "./model.ts";
 import { entityOf } from "./model.ts";
-import { clientCall, searchOf } from "./perform.ts";
+import { clientCall } from "./perform.ts";
+import { searchOf } from "./requests.ts";
 import type { Finding } from "./run-scenario.ts";
 
 const value = (one: Value | readonly Value[]): string => {

@@ -6,6 +6,7 @@ export interface HandlerCall {
   readonly do: string;
   readonly id?: string;
   readonly data?: Input;
+  readonly on?: readonly string[];
   readonly options?: Record<string, unknown>;
   readonly where?: Record<string, unknown>;
 }
@@ -33,6 +34,8 @@ export async function runCall(client: Record<string, Method>, call: HandlerCall)
       return method("create")(data);
     case "update":
       return method("update")(id, data);
+    case "upsert":
+      return method("upsert")(data, { on: call.on });
     case "delete":
       return method("delete")(id);
     case "count":

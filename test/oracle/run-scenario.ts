@@ -56,16 +56,24 @@ export async function runScenario(
   await prepare(app, database, model, data);
   let world = worldOf(model, data);
   const steps: Step[] = [];
+  let refused: Step | undefined;
   for (let step = next(world, 0); step !== undefined; step = next(world, steps.length)) {
     steps.push(step);
     const result = await runStep(app, database, model, world, step);
     if ("finding" in result) return { steps, finding: result.finding };
+    if (result.reads !== undefined) refused = result.reads === "later" ? step : undefined;
     world = result.world;
   }
-  return { steps };
+  const left = refused && (await difference(model, world, await database.read(app.api)));
+  if (refused === undefined || left === undefined) return { steps };
+  return { steps, finding: { step: refused, expected: "nothing is stored by what is refused", got: left } };
 }
 
-type Ran = { readonly world: World } | { readonly finding: Finding };
+/**
+ * `reads` says when the database was read after a write. Most writes are refused: what they leave, which should be nothing, is
+ * read together with what the next one stores.
+ */
+type Ran = { readonly world: World; readonly reads?: "now" | "later" } | { readonly finding: Finding };
 
 async function runStep(app: OracleApp, database: Database, model: Model, world: World, step: Step): Promise<Ran> {
   app.nameIds(step.uid);
@@ -111,12 +119,13 @@ async function settle(
   const fitting = outcomes.filter((one) => answers(step, one, got));
   if (fitting.length === 0) return { finding: { step, ...toldApart(step, outcomes, got) } };
   if (READS.includes(step.call.do)) return { world };
+  if (got.status >= 400 && fitting.every((one) => one.world === undefined)) return { world, reads: "later" };
   const stored = await database.read(app.api);
   let wrong: string | undefined;
   for (const outcome of fitting) {
     const after = named(outcome.world ?? world, world, step, stored);
     const differs = await difference(model, after, stored);
-    if (differs === undefined) return { world: after };
+    if (differs === undefined) return { world: after, reads: "now" };
     wrong ??= differs;
   }
   return {

@@ -275,6 +275,7 @@ function withoutParts(scenario: Scenario): Scenario[] {
         change({ query: rest });
       }
     if (call.do === "import") call.rows.forEach((_, at) => void change({ rows: without(call.rows, at) }));
+    if (call.do === "batch") call.items.forEach((_, at) => void change({ items: without(call.items, at) }));
     if ("ids" in call) call.ids.forEach((_, at) => void change({ ids: without(call.ids, at) }));
     if (step.surface !== "http")
       out.push({ ...scenario, steps: steps.map((one) => (one === step ? { ...one, surface: "http" as const } : one)) });

@@ -16,7 +16,7 @@ export function relations(): Plugin {
       // Statements like the operation's own: the request's time limit counts, not the one for hooks.
       hooks.on("operation:plan", joinInStatement, { appliesTo: canJoin, timeout: 0 });
       hooks.on("operation:join", joinRelations, { appliesTo: givesRelations, timeout: 0 });
-      addLinkHooks(hooks, entities, addNestedHooks(hooks, entities));
+      addNestedHooks(hooks, entities, (pairsOf) => addLinkHooks(hooks, entities, pairsOf));
     },
   });
 }

@@ -44,13 +44,16 @@ type Data = Readonly<Record<string, unknown>>;
 /**
  * Writes related records along with a record: each is an operation of its own entity, with its rules, validation and hooks, in
  * the transaction of the record. Records that it refers to are written before it, those that refer to it after it.
- * @returns the pairs that a write asks for in this form
+ * @param addPairs adds the hooks that store pairs, with what says which of them a write asks for in this form: pairs belong to
+ *   the record, so they are stored before the records that refer to it are written
  */
 export function addNestedHooks(
   hooks: PluginContext["hooks"],
   model: EntityModel,
-): (operation: Operation) => readonly Links[] {
+  addPairs: (pairsOf: (operation: Operation) => readonly Links[]) => void,
+): void {
   const pairs = new WeakMap<Operation, readonly Links[]>();
+  const further = new WeakMap<Operation, readonly NestedWrite[]>();
   const appliesTo = (entity: AnyEntity, kind: OperationKind): boolean =>
     (kind === "create" || kind === "update") && Object.keys(entity.relations).length > 0;
 
@@ -73,10 +76,15 @@ export function addNestedHooks(
     pairs.set(operation, planPairs(operation, writes));
     planReferences(operation, writes);
     const after = writes.filter(({ relation, verb }) => isAfter(relation, verb));
-    if (after.length > 0) operation.whenWritten(() => writeAfter(operation, after));
+    if (after.length > 0) further.set(operation, after);
+  };
+  const takeFurther: HookFunction<"operation:normalize"> = (operation) => {
+    const after = further.get(operation);
+    if (after !== undefined) operation.whenWritten(() => writeAfter(operation, after));
   };
   hooks.on("operation:normalize", take, { appliesTo });
-  return (operation) => pairs.get(operation) ?? [];
+  addPairs((operation) => pairs.get(operation) ?? []);
+  hooks.on("operation:normalize", takeFurther, { appliesTo });
 }
 
 /** A relation whose records this caller may write along. One that they may not know of is an unknown name. */

@@ -6,8 +6,8 @@ import type { Model, Step } from "../model.ts";
 import { entityOf } from "../model.ts";
 import * as actions from "./actions.ts";
 import { aggregate } from "./aggregates.ts";
+import * as combined from "./combined.ts";
 import { document } from "./documents.ts";
-import { nestedCreate, nestedUpdate, nests } from "./nested.ts";
 import type { Outcome, Setting } from "./outcome.ts";
 import * as reads from "./reads.ts";
 import { report } from "./reports.ts";
@@ -78,11 +78,13 @@ function ends(setting: Setting, step: Step): Outcome[] {
     case "export":
       return reads.exported(setting, call);
     case "create":
-      return nests(setting.entity, call.data)
-        ? nestedCreate(setting, call, idsOf(step))
-        : writes.create(setting, call.data, newId(step), call.include);
+      return combined.created(setting, call, idsOf(step));
     case "update":
-      return nests(setting.entity, call.data) ? nestedUpdate(setting, call, idsOf(step)) : writes.update(setting, call);
+      return combined.updated(setting, call, idsOf(step));
+    case "upsert":
+      return combined.upsert(setting, call, idsOf(step));
+    case "batch":
+      return combined.batch(setting, call, idsOf(step));
     case "delete":
       return writes.remove(setting, call);
     case "bulkUpdate":

@@ -9,7 +9,7 @@ import type { Outcome, Setting } from "./outcome.ts";
 import { allowed, passes, reachOf } from "./rules.ts";
 import { listed } from "./shown.ts";
 import { treeTest } from "./trees.ts";
-import { rowOf, rowsOf, type World, withRow } from "./world.ts";
+import { rowOf, rowsOf, type World } from "./world.ts";
 import { answer, create, remove, update } from "./writes.ts";
 
 type Of<D extends Call["do"]> = Extract<Call, { do: D }>;
@@ -100,13 +100,11 @@ export class Work {
     return { entity, row: written };
   }
 
-  /** The record as it is in the end; where what was written after it changed it as well, also as it was before that. */
+  /** What the record's answer is. Where what comes after the record changes it once more, it is not said which of the two is shown. */
   answers({ entity, row }: Written, status: number, include?: readonly string[]): Outcome[] {
-    const id = row.id as string;
-    const before = answer(this.at(entity), withRow(this.world, entity.name, row), id, status, include);
-    const last = rowOf(this.world, entity.name, id);
-    const after = last === undefined || last === row ? [] : [answer(this.at(entity), this.world, id, status, include)];
-    return [...after, { ...before, world: this.world }];
+    const last = rowOf(this.world, entity.name, row.id);
+    if (last !== row) return [{ status, world: this.world, body: undefined }];
+    return [answer(this.at(entity), this.world, row.id as string, status, include)];
   }
 
   #reads(entity: EntityModel, id: string): boolean {

@@ -16,7 +16,7 @@ import { type Making, PRINCIPALS, someId } from "./making.ts";
 import { inputOf, pathsOf } from "./parts.ts";
 
 /** Tries until a step is one that succeeds: most bodies have something in them that some rule does not let through. */
-const TRIES = 20;
+const TRIES = 8;
 
 export function nestedStep(making: Making, uid: string): Step {
   const { random, model, world } = making;
@@ -33,10 +33,12 @@ export function nestedStep(making: Making, uid: string): Step {
     const isClient = include.length === 0 && random.chance(0.3);
     const surface = isClient ? (there.by === null ? "handler" : "client") : "http";
     const step: Step = { uid, by: there.by, on: name, surface, call };
-    if (tries === TRIES || random.chance(0.05) || evaluate(model, world, step).some(({ status }) => status < 300))
-      return step;
+    if (tries === TRIES || random.chance(0.05) || succeeds(making, step)) return step;
   }
 }
+
+export const succeeds = ({ model, world }: Making, step: Step): boolean =>
+  evaluate(model, world, step).some(({ status }) => status < 300);
 
 /** @param id of the record that is changed; undefined for a new one */
 export function nestedInput(making: Making, creates: boolean, id?: string, depth = 2, without?: string): Input {

@@ -5,6 +5,7 @@ import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
 import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
 import { aggregateFrom } from "./aggregates.ts";
+import { batchStep, upsertStep } from "./combined.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
 import { nestedStep } from "./nested.ts";
 import { inputOf, pathsOf, queryOf, shapeOf } from "./parts.ts";
@@ -63,7 +64,7 @@ function callOf(making: Making): Call {
     [3, () => (has("toggle") ? { do: "toggle", id: id() } : undefined)],
     [3, () => (has("archive") ? { do: random.pick(["archive", "unarchive"]), id: id() } : undefined)],
     [8, () => (making.features.has("handlers") ? reportFrom(making) : undefined)],
-    [2, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
+    [1, () => (making.features.has("documents") ? { do: "document", of: readerFrom(random) } : undefined)],
     [5, () => (has("softDelete") ? { do: random.pick(["softDelete", "restore"]), id: id() } : undefined)],
   ];
   const sum = options.reduce((total, [weight]) => total + weight, 0);
@@ -124,6 +125,8 @@ export function makeStep(random: Random, features: Features, model: Model, world
     if (replay !== undefined) return replay;
   }
   if (features.has("nested") && random.chance(0.15)) return nestedStep(making, uid);
+  if (features.has("combined") && random.chance(0.05)) return upsertStep(making, uid);
+  if (features.has("combined") && random.chance(0.08)) return batchStep(making, uid);
   const call = callOf(making);
   const unseen = features.has("queries") && random.chance(0.15) ? unseenChange(making, call) : undefined;
   return {
