@@ -155,7 +155,7 @@ describe("a batch under limits", () => {
       [{ method: "POST", path: "/notes", body: { body: "y", more: many } }, "at most 1048576 characters"],
       [{ method: "PATCH", path: `/notes/${many.join("")}`, body: {} }, "too long to be part of a path"],
     ] as const) {
-      const { status, body } = await app.as(null).request("POST", "/batch", [long, second]);
+      const { status, body } = await app.as(null).request("POST", "/api/batch", [long, second]);
       expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(sentence)]);
     }
     expect(await app.api.asSystem().note.count()).toBe(0);
@@ -180,7 +180,7 @@ describe("a batch under limits", () => {
     await app.api.asSystem().account.create({ id: "a1" });
     const send = async (...paths: string[]) => {
       const items = paths.map((path) => ({ method: "POST", path: `/accounts/${path}`, body: {} }));
-      const { status, body } = await app.as(null).request("POST", "/batch", items);
+      const { status, body } = await app.as(null).request("POST", "/api/batch", items);
       return [status, (body as { message?: string }).message];
     };
     expect(await send("a1/payOut", "none/payOut")).toEqual([400, 'Item 0: "payOut" cannot be part of a batch']);
