@@ -22,6 +22,7 @@ export default defineConfig({
     openapi: "src/plugins/openapi/index.ts",
     plugin: "src/plugin.ts",
     prisma: "src/drivers/prisma/index.ts",
+    "react-query": "src/client/react-query/index.ts",
     "rate-limit": "src/plugins/rate-limit/index.ts",
     telemetry: "src/plugins/telemetry/index.ts",
     testing: "src/testing/index.ts",

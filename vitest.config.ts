@@ -12,6 +12,7 @@ export default defineConfig({
       { find: /^keelson$/, replacement: source("index.ts") },
       { find: /^keelson\/(plugin|driver)$/, replacement: source("$1.ts") },
       { find: /^keelson\/(client|testing)$/, replacement: source("$1/index.ts") },
+      { find: /^keelson\/react-query$/, replacement: source("client/react-query/index.ts") },
       { find: /^keelson\/(express|hono|next|node)$/, replacement: source("adapters/$1/index.ts") },
       { find: /^keelson\/prisma$/, replacement: source("drivers/prisma/index.ts") },
       {

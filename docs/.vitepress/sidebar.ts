@@ -42,6 +42,7 @@ const groups: readonly {
       "writing",
       "adapters",
       "client",
+      "react",
       "openapi",
       "react-admin",
       "actions",

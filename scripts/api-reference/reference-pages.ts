@@ -19,6 +19,7 @@ export const entryPoints: Readonly<Record<string, string>> = {
   "keelson/idempotency": "src/plugins/idempotency/index.ts",
   "keelson/jwt": "src/plugins/jwt-auth/index.ts",
   "keelson/openapi": "src/plugins/openapi/index.ts",
+  "keelson/react-query": "src/client/react-query/index.ts",
   "keelson/rate-limit": "src/plugins/rate-limit/index.ts",
   "keelson/telemetry": "src/plugins/telemetry/index.ts",
   "keelson/plugin": "src/plugin.ts",
@@ -224,6 +225,13 @@ const kinds: readonly PageKind[] = [
     title: "keelson/openapi",
     intro: "The OpenAPI document of an app.",
     of: "keelson/openapi",
+    files: [""],
+  },
+  {
+    id: "react-query",
+    title: "keelson/react-query",
+    intro: "Options for TanStack Query from a typed client.",
+    of: "keelson/react-query",
     files: [""],
   },
   {

@@ -79,6 +79,9 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/rate-limit": words(`
     databaseRateStore memoryRateStore rateLimit redisRateStore
   `),
+  "keelson/react-query": words(`
+    createQueries
+  `),
   "keelson/telemetry": words(`
     telemetry
   `),
@@ -134,11 +137,11 @@ describe("the package", () => {
     expect([...values].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it("exports few enough names to be learned: 220 from the root, 340 in all", () => {
+  it("exports few enough names to be learned: 220 from the root, 352 in all", () => {
     const named = Object.entries(entryPoints).map(
       ([door, file]) => [door, exportedNames(join(repositoryRoot, file)).map(({ name }) => name)] as const,
     );
     expect(Object.fromEntries(named).keelson?.length).toBeLessThanOrEqual(220);
-    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(340);
+    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(352);
   });
 });
