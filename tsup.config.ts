@@ -10,6 +10,7 @@ export default defineConfig({
     // The command: a program, not a subpath.
     cli: "src/cli/main.ts",
     audit: "src/plugins/audit/index.ts",
+    "better-auth": "src/plugins/accounts/index.ts",
     client: "src/client/index.ts",
     dbos: "src/plugins/workflows/dbos/index.ts",
     driver: "src/driver.ts",

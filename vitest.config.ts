@@ -19,6 +19,7 @@ export default defineConfig({
         find: /^keelson\/(audit|idempotency|openapi|rate-limit|telemetry)$/,
         replacement: source("plugins/$1/index.ts"),
       },
+      { find: /^keelson\/better-auth$/, replacement: source("plugins/accounts/index.ts") },
       { find: /^keelson\/jwt$/, replacement: source("plugins/jwt-auth/index.ts") },
       { find: /^keelson\/dbos$/, replacement: source("plugins/workflows/dbos/index.ts") },
     ],

@@ -15,6 +15,7 @@ export const entryPoints: Readonly<Record<string, string>> = {
   "keelson/prisma": "src/drivers/prisma/index.ts",
   "keelson/testing": "src/testing/index.ts",
   "keelson/audit": "src/plugins/audit/index.ts",
+  "keelson/better-auth": "src/plugins/accounts/index.ts",
   "keelson/dbos": "src/plugins/workflows/dbos/index.ts",
   "keelson/idempotency": "src/plugins/idempotency/index.ts",
   "keelson/jwt": "src/plugins/jwt-auth/index.ts",
@@ -197,6 +198,13 @@ const kinds: readonly PageKind[] = [
     title: "keelson/audit",
     intro: "The log of who changed which record.",
     of: "keelson/audit",
+    files: [""],
+  },
+  {
+    id: "better-auth",
+    title: "keelson/better-auth",
+    intro: "Accounts, logins and organizations with better-auth.",
+    of: "keelson/better-auth",
     files: [""],
   },
   {
