@@ -14,7 +14,7 @@ const groups: readonly {
   readonly first: readonly string[];
   readonly collapsed?: boolean;
 }[] = [
-  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance", "reliability"] },
+  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance", "reliability", "support"] },
   {
     text: "Concepts",
     folder: "concepts",
