@@ -11,6 +11,7 @@ export default defineConfig({
     // The command: a program, not a subpath.
     cli: "src/cli/main.ts",
     audit: "src/plugins/audit/index.ts",
+    "better-auth": "src/plugins/accounts/index.ts",
     client: "src/client/index.ts",
     dbos: "src/plugins/workflows/dbos/index.ts",
     driver: "src/driver.ts",
@@ -23,6 +24,7 @@ export default defineConfig({
     openapi: "src/plugins/openapi/index.ts",
     plugin: "src/plugin.ts",
     prisma: "src/drivers/prisma/index.ts",
+    "react-query": "src/client/react-query/index.ts",
     "rate-limit": "src/plugins/rate-limit/index.ts",
     studio: "src/plugins/studio/index.ts",
     telemetry: "src/plugins/telemetry/index.ts",

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
+import { writePlainPages } from "./plain-pages.ts";
 import { sidebar } from "./sidebar.ts";
 
 const escapeHtml = (text: string): string =>
@@ -15,6 +16,7 @@ export default defineConfig({
   rewrites: { "adr/README.md": "adr/index.md" },
   cleanUrls: false,
   lastUpdated: false,
+  buildEnd: ({ outDir }) => writePlainPages(here(".."), outDir),
   metaChunk: true,
   head: [
     ["link", { rel: "icon", type: "image/svg+xml", href: "/mark.svg" }],

@@ -14,7 +14,7 @@ const groups: readonly {
   readonly first: readonly string[];
   readonly collapsed?: boolean;
 }[] = [
-  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance", "reliability"] },
+  { text: "Start", folder: "", first: ["getting-started", "comparison", "performance", "reliability", "support"] },
   {
     text: "Concepts",
     folder: "concepts",
@@ -42,6 +42,7 @@ const groups: readonly {
       "writing",
       "adapters",
       "client",
+      "react",
       "openapi",
       "studio",
       "react-admin",

@@ -1,3 +1,4 @@
+import { byName } from "./by-name.ts";
 import { BatchWriter, type Pending, type SendBatch } from "./client-batch.ts";
 import type { ClientActions, ClientEntity, StartedRun } from "./client-entity.ts";
 import type { CallOptions, ClientOptions, TypedApp } from "./client-options.ts";
@@ -68,24 +69,6 @@ function actionCall(send: Send, collection: string, name: string, routes: Entity
 
 function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
-}
-
-/**
- * Names that the language and frameworks look up on any value. If they were functions, `await` would call `then` and
- * send a request, and frameworks would find marks such as `__v_isRef` and `$$typeof`.
- */
-const NO_NAMES = /^(?:then$|toJSON$|__|\$\$|@@)/;
-
-/** An object whose members are created on first use. */
-function byName(make: (name: string) => object, known: object): object {
-  const members = new Map<string, unknown>(Object.entries(known));
-  return new Proxy(Object.freeze({}), {
-    get(_, name) {
-      if (typeof name === "symbol" || NO_NAMES.test(name)) return undefined;
-      if (!members.has(name)) members.set(name, make(name));
-      return members.get(name);
-    },
-  });
 }
 
 /**

@@ -25,6 +25,7 @@ describe("keelson init", () => {
     expect(await project.list()).toEqual([
       ".env",
       ".gitignore",
+      "AGENTS.md",
       "README.md",
       "keelson.config.ts",
       "package.json",

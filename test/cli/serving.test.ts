@@ -111,6 +111,7 @@ describe("keelson start", { timeout: PATIENCE }, () => {
     const refused = await startCommand(project.folder, ["start", "--port=0"]);
     expect(await refused.ended).toBe(1);
     expect(refused.said()).toContain('The database does not fit the entities: table "note" is missing');
+    expect(refused.said()).toContain("Before the app starts, run: keelson migrate deploy");
     expect((await project.run("db", "push")).code).toBe(0);
     const command = await startCommand(project.folder, ["start"], { PORT: "0" });
     const [url] = await command.until(URL_PATTERN);

@@ -162,3 +162,15 @@ function describes(section: string): boolean {
     return !/^[|*]/.test(line) && words.length >= 2;
   });
 }
+
+describe("the pages as Markdown", () => {
+  it("are beside their HTML, and are listed in llms.txt with what they are about", () => {
+    const list = readFileSync(join(site, "llms.txt"), "utf8");
+    expect(list).toMatch(/^# Keelson\n\n> .+\n\n## Start\n\n- \[Getting started\]\(\/getting-started\.md\): \S/);
+    const links = [...list.matchAll(/\]\((\/[^)]*\.md)\)/g)].map(([, link = ""]) => link.slice(1));
+    expect(links.length).toBeGreaterThan(60);
+    for (const link of links) expect(existsSync(join(site, link)), link).toBe(true);
+    const guide = "guides/client.md";
+    expect(readFileSync(join(site, guide), "utf8")).toBe(readFileSync(join(repositoryRoot, "docs", guide), "utf8"));
+  });
+});

@@ -35,6 +35,9 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "keelson/audit": words(`
     audit
   `),
+  "keelson/better-auth": words(`
+    accounts inOrganization organization user userFields
+  `),
   "keelson/client": words(`
     KeelsonClientError clientRoutes createClient serializeListQuery
   `),
@@ -78,6 +81,9 @@ const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   `),
   "keelson/rate-limit": words(`
     databaseRateStore memoryRateStore rateLimit redisRateStore
+  `),
+  "keelson/react-query": words(`
+    createQueries
   `),
   "keelson/studio": words(`
     studio
@@ -137,11 +143,11 @@ describe("the package", () => {
     expect([...values].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it("exports few enough names to be learned: 220 from the root, 342 in all", () => {
+  it("exports few enough names to be learned: 220 from the root, 358 in all", () => {
     const named = Object.entries(entryPoints).map(
       ([door, file]) => [door, exportedNames(join(repositoryRoot, file)).map(({ name }) => name)] as const,
     );
     expect(Object.fromEntries(named).keelson?.length).toBeLessThanOrEqual(220);
-    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(342);
+    expect(new Set(named.flatMap(([, names]) => names)).size).toBeLessThanOrEqual(358);
   });
 });

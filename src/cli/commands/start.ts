@@ -47,7 +47,8 @@ export const dev = defineCommand({
       return "serving";
     }
     const project = await loadProject(args.config);
-    const served = await serveProject(project, args);
+    // What is being developed is for this machine, unless told otherwise.
+    const served = await serveProject(project, { ...args, host: args.host ?? "localhost" });
     printBanner(output, project, served);
     const warnings = lintApp(served.app, project.config).filter(({ level }) => level === "warning");
     for (const { at, what } of warnings) output.note(`${output.style("yellow", "warning")}  ${at}: ${what}`);

@@ -76,5 +76,9 @@ export const SERVER_ARGUMENTS = {
   },
   ...CONFIG_ARGUMENT,
   port: { type: "string", description: "0 takes any free one. Default: PORT, or 3000", valueHint: "number" },
-  host: { type: "string", description: "Address to listen on. Default: all of the machine's", valueHint: "address" },
+  host: {
+    type: "string",
+    description: "Address to listen on. Default: this machine alone for dev, all addresses for start",
+    valueHint: "address",
+  },
 } as const satisfies ArgsDef;

@@ -1,3 +1,4 @@
+import Negotiator from "negotiator";
 import { isKeelsonError } from "../../entity/keelson-error.ts";
 import {
   AuthenticationError,
@@ -214,8 +215,7 @@ export class RequestHandler {
     if (status >= 500 && !isGone)
       log.error("Request failed", { requestId, method: request.method, path, ...describeError(error) });
     else log.debug("Request refused", { requestId, method: request.method, path, status });
-    const accept = request.headers.accept;
-    const problemJson = typeof accept === "string" && accept.includes("application/problem+json");
+    const problemJson = acceptsProblem(request.headers.accept);
     return errorResponse(error, requestId, {
       problemJson,
       instance: (request.base ?? "") + path,
@@ -286,4 +286,14 @@ function respond(requestId: string, reply: Reply, body: KernelResponse["body"], 
   const headers = baseHeaders(requestId);
   if (type !== undefined) headers["content-type"] = type;
   return { status: reply.status, headers: Object.assign(headers, reply.headers), body };
+}
+
+const PROBLEM = "application/problem+json";
+
+/** Whether a client names the type of RFC 9457 as one that it accepts (RFC 9110 section 12.5.1); wildcards do not. */
+function acceptsProblem(accept: string | readonly string[] | undefined): boolean {
+  if (accept === undefined) return false;
+  const header = [accept].flat().join().toLowerCase();
+  // Nearly all requests do without; what is left is for the parser.
+  return header.includes(PROBLEM) && new Negotiator({ headers: { accept: header } }).mediaTypes().includes(PROBLEM);
 }

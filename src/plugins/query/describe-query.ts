@@ -204,7 +204,7 @@ function describeConditions(table: QueryTable, mask: FieldMask, limits: Limits):
 const RANGES: ReadonlySet<Operator> = new Set(["gt", "gte", "lt", "lte"]);
 const PATTERNS: ReadonlySet<Operator> = new Set(["like", "starts", "ends"]);
 
-/** No ranges of texts and ids, no patterns of ids and of words from a list, no null of required fields, no synonyms. */
+/** No ranges of texts and ids, no patterns of ids and of words from a list, `_null` on optional fields only, no synonyms. */
 function isUsual({ column: { kind, field, role, optional }, operator }: Filter): boolean {
   const { operators } = kind;
   if (!operators.has(operator)) return false;

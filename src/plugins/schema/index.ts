@@ -20,12 +20,21 @@ export function schema(): Plugin {
         if (entities.entities.every(({ existing }) => !existing)) return;
       }
       const differences = await misfitsOf(port);
-      if (differences.length > 0)
-        throw new ConfigurationError(
-          differences.map((difference) => `The database does not fit the entities: ${difference}`),
-        );
+      if (differences.length > 0) throw misfit(differences, config.production);
     },
   });
+}
+
+/** The list of differences, and in production how to change the tables: the app itself never does. */
+function misfit(differences: readonly string[], production: boolean): ConfigurationError {
+  const last = differences.length - 1;
+  const remedy = production ? ". Before the app starts, run: keelson migrate deploy" : "";
+  return new ConfigurationError(
+    differences.map((difference, index) => {
+      const sentence = `The database does not fit the entities: ${difference}`;
+      return index === last ? sentence + remedy : sentence;
+    }),
+  );
 }
 
 function misfitsOf(port: DriverSchema): Promise<readonly string[]> | readonly string[] {

@@ -149,6 +149,20 @@ describe("request handling", () => {
     await kernel.close();
   });
 
+  it.each([
+    ["application/json, application/problem+json;q=0.5", "application/problem+json"],
+    ["Application/Problem+JSON", "application/problem+json"],
+    ["application/json, application/problem+json;q=0", "application/json; charset=utf-8"],
+    ["application/problem+json-seq", "application/json; charset=utf-8"],
+    ["*/*", "application/json; charset=utf-8"],
+    [";;,q=,application", "application/json; charset=utf-8"],
+  ])("answers an error for Accept: %s as %s", async (accept, type) => {
+    const kernel = await boot({});
+    const { headers } = await send(kernel, "GET", "/nowhere", { headers: { accept } });
+    expect(headers["content-type"]).toBe(type);
+    await kernel.close();
+  });
+
   it("passes streams, bytes and responses through", async () => {
     async function* pieces() {
       yield "a";

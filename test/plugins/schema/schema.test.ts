@@ -67,7 +67,7 @@ describe("schema", () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect((error as ConfigurationError).problems).toEqual([
       "The database does not fit the entities: table note is missing",
-      "The database does not fit the entities: column note.text is missing",
+      "The database does not fit the entities: column note.text is missing. Before the app starts, run: keelson migrate deploy",
     ]);
     expect(calls).toEqual(["pending"]);
     await kernel.close();

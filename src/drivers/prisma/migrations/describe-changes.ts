@@ -72,6 +72,7 @@ function columnChanges(
   provider: Comparison["provider"],
 ) {
   const changes: SchemaChange[] = [];
+  const added = Object.values(entity.columns).filter(({ name }) => !existing.has(name));
   for (const column of Object.values(entity.columns)) {
     const at = `table "${entity.name}": column "${column.name}"`;
     const type = columnTypeOf(column.kind.column, provider);
@@ -81,10 +82,19 @@ function columnChanges(
       changes.push(change("add-column", `${at} is added`));
     else changes.push(change("add-column", `${at} is added, required and without a default: rows stop the change`));
   }
-  for (const name of existing.keys())
-    if (!Object.hasOwn(entity.columns, name))
-      changes.push(change("drop-column", `table "${entity.name}": column "${name}" is dropped with its values`, true));
+  for (const [name, { type }] of existing) {
+    if (Object.hasOwn(entity.columns, name)) continue;
+    const heir = added.find(({ role, kind }) => role === "field" && columnTypeOf(kind.column, provider) === type);
+    const hint = heir === undefined ? "" : renameHint(name, heir.name);
+    const sentence = `table "${entity.name}": column "${name}" is dropped with its values${hint}`;
+    changes.push(change("drop-column", sentence, true));
+  }
   return changes;
+}
+
+/** A field under a new name looks like one that went and one that came. */
+function renameHint(former: string, name: string): string {
+  return `; if "${name}" is its new name, add .renamedFrom("${former}") to that field`;
 }
 
 const VERBS: Readonly<Record<Sign, string>> = { "+": "gets", "-": "loses", "*": "changes" };

@@ -1,0 +1,86 @@
+import type { CleanedWhere, createAdapterFactory } from "better-auth/adapters";
+import type { AnyEntity } from "../../entity/index.ts";
+import type { Driver, Row, Where } from "../../gate/index.ts";
+
+const OPERATORS = {
+  eq: "eq",
+  ne: "ne",
+  lt: "lt",
+  lte: "lte",
+  gt: "gt",
+  gte: "gte",
+  in: "in",
+  not_in: "nin",
+  contains: "like",
+  starts_with: "starts",
+  ends_with: "ends",
+} as const;
+
+/** better-auth joins its conditions with AND, and those that say OR with OR. */
+function toWhere(conditions: readonly CleanedWhere[] = []): Where {
+  const one = ({ field, operator = "eq", value }: CleanedWhere): Where => ({
+    [field]: { [OPERATORS[operator]]: value },
+  });
+  const all = conditions.filter(({ connector }) => connector === "AND").map(one);
+  const any = conditions.filter(({ connector }) => connector === "OR").map(one);
+  return any.length === 0 ? { AND: all } : { AND: [...all, { OR: any }] };
+}
+
+interface Found {
+  readonly model: string;
+  readonly where: CleanedWhere[];
+}
+
+interface Listed {
+  readonly model: string;
+  readonly where?: CleanedWhere[] | undefined;
+  readonly limit: number;
+  readonly offset?: number | undefined;
+  readonly sortBy?: { readonly field: string; readonly direction: "asc" | "desc" } | undefined;
+}
+
+/**
+ * better-auth's database on a driver. It works below the gate, as every driver does: better-auth decides who may do what.
+ * @param entityOf the entity of a table, whose defaults and timestamps new rows get
+ */
+export function accountsAdapter(
+  create: typeof createAdapterFactory,
+  driver: Driver,
+  entityOf: (model: string) => AnyEntity | undefined,
+): ReturnType<typeof createAdapterFactory> {
+  return create({
+    config: { adapterId: "keelson", supportsNumericIds: false, supportsJSON: false, supportsArrays: false },
+    adapter: () => ({
+      create: async <T extends Row>({ model, data }: { model: string; data: T }) =>
+        (await driver.create(model, complete(entityOf(model), data))) as T,
+      findOne: async <T>({ model, where }: Found) => (await driver.findOne(model, toWhere(where))) as T | null,
+      findMany: async <T>({ model, where, limit, offset, sortBy }: Listed) =>
+        (await driver.findMany(model, { where: toWhere(where), limit, offset, sort: sortBy && [sortBy] })) as T[],
+      count: ({ model, where }) => driver.count(model, toWhere(where)),
+      async update<T>({ model, where, update }: Found & { update: T }) {
+        const found = await driver.findOne(model, toWhere(where));
+        if (found === null) return null;
+        const same = { AND: [{ id: found.id }, toWhere(where)] }; // still what it was when it was found
+        return (await driver.update(model, same, update as Row)) as T | null;
+      },
+      updateMany: ({ model, where, update }) => driver.updateMany(model, toWhere(where), update as Row),
+      async delete({ model, where }) {
+        const found = await driver.findOne(model, toWhere(where));
+        if (found !== null) await driver.delete(model, { id: found.id });
+      },
+      deleteMany: ({ model, where }) => driver.deleteMany(model, toWhere(where)),
+    }),
+  });
+}
+
+/** A row with what its entity has and better-auth does not know: defaults of the app's fields, and timestamps. */
+function complete(entity: AnyEntity | undefined, data: Row): Row {
+  const now = new Date();
+  const added = Object.values(entity?.columns ?? {}).flatMap(({ name, role, field }): [string, unknown][] => {
+    if (data[name] !== undefined) return [];
+    if (role === "createdAt" || role === "updatedAt") return [[name, now]];
+    if (field?.default === undefined) return [];
+    return [[name, "value" in field.default ? structuredClone(field.default.value) : field.default.make()]];
+  });
+  return { ...data, ...Object.fromEntries(added) };
+}
