@@ -1,16 +1,8 @@
-import {
-  type AnyEntity,
-  type ColumnDefinition,
-  type EntityModel,
-  isKeelsonError,
-  type KeelsonError,
-  type ResolvedRelation,
-} from "../../entity/index.ts";
+import type { AnyEntity, ColumnDefinition, EntityModel, ResolvedRelation } from "../../entity/index.ts";
 import {
   allOf,
   findsRecord,
   type HookFunction,
-  holdBriefly,
   isNestedWrite,
   type Operation,
   type OperationInput,
@@ -19,13 +11,7 @@ import {
   type PluginContext,
   seesRelation,
 } from "../../gate/index.ts";
-import {
-  AuthorizationError,
-  ConflictError,
-  EntityNotFoundError,
-  InternalError,
-  ValidationFailedError,
-} from "../../kernel/index.ts";
+import { AuthorizationError, ConflictError, EntityNotFoundError, InternalError } from "../../kernel/index.ts";
 import {
   byRelation,
   checkNested,
@@ -36,9 +22,9 @@ import {
   refuseUnversioned,
   wrong,
 } from "./nested-input.ts";
+import { at, type Path, runNested } from "./run-nested.ts";
 import { assertMayRead, type Links } from "./write-links.ts";
 
-type Path = readonly (string | number)[];
 type Data = Readonly<Record<string, unknown>>;
 
 /**
@@ -115,7 +101,7 @@ function planReferences(operation: Operation, writes: readonly NestedWrite[]): v
     const [item] = items;
     if (verb === "create")
       operation.whenBegun(async () => {
-        const made = await run(operation, [name, verb], {
+        const made = await runNested(operation, [name, verb], {
           kind: "create",
           entity: relation.target,
           data: item as Data,
@@ -139,7 +125,9 @@ function planPairs(operation: Operation, writes: readonly NestedWrite[]): readon
         ids.length = 0;
         for (const [index, item] of items.entries()) {
           const path = [relation.name, verb, index];
-          ids.push(idOf(await run(operation, path, { kind: "create", entity: relation.target, data: item as Data })));
+          ids.push(
+            idOf(await runNested(operation, path, { kind: "create", entity: relation.target, data: item as Data })),
+          );
         }
       });
       return { relation, key, mode, ids };
@@ -164,7 +152,7 @@ async function writeAfter(operation: Operation, writes: readonly NestedWrite[]):
         if (typeof record[key] !== "string")
           throw new EntityNotFoundError(`${name}.${verb}: there is no ${target.name}`);
         const data = items[0] as Data;
-        await run(operation, [name, verb], { kind: "update", entity: target, id: record[key], data });
+        await runNested(operation, [name, verb], { kind: "update", entity: target, id: record[key], data });
       }
       continue;
     }
@@ -242,7 +230,7 @@ class Children {
   /** Ids of those that the caller may read. */
   async #find(where: Data, most: number, path: Path): Promise<readonly string[]> {
     const query = { where: allOf({ [this.#key]: this.#parent }, where), select: ["id"], limit: most + 1 };
-    const { records } = await run(this.#operation, path, { kind: "list", entity: this.#relation.target, query });
+    const { records } = await runNested(this.#operation, path, { kind: "list", entity: this.#relation.target, query });
     if (records.length > most) throw at(path, new ConflictError(`There are more than ${most} such records`));
     return records.map(({ id }) => String(id));
   }
@@ -276,36 +264,11 @@ class Children {
   }
 
   async #run(input: Omit<OperationInput, "entity">, path: Path): Promise<Operation> {
-    const done = await run(this.#operation, path, { ...input, entity: this.#relation.target });
+    const done = await runNested(this.#operation, path, { ...input, entity: this.#relation.target });
     if (input.data !== undefined && Object.hasOwn(input.data, this.#key) && done.ignored.includes(this.#key))
       throw at(path, new AuthorizationError(`"${this.#key}" may not be written`));
     return done;
   }
-}
-
-/** Runs a nested operation; errors name their path, and so do fields that the caller may not write. */
-async function run(operation: Operation, path: Path, input: OperationInput): Promise<Operation> {
-  try {
-    holdBriefly(operation.scope);
-    const done = await operation.scope.run(input);
-    for (const name of done.ignored) operation.ignored.push([...path, name].join("."));
-    return done;
-  } catch (error) {
-    throw isKeelsonError(error) ? at(path, error) : error;
-  }
-}
-
-/** The error with the path to what it is about. */
-function at(path: Path, error: KeelsonError): KeelsonError {
-  if ("issues" in error) {
-    const { issues } = error as ValidationFailedError;
-    return new ValidationFailedError(
-      issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })),
-      error.message,
-    );
-  }
-  if (error.status < 500) error.message = `${path.join(".")}: ${error.message}`;
-  return error;
 }
 
 function idOf({ records }: Operation): string {
