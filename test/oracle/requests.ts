@@ -69,7 +69,7 @@ export function requestOf(path: string, call: Call): [string, string, unknown?] 
       return ["PUT", `${path}?_on=${call.on.join(",")}${include}`, call.data];
     }
     case "batch":
-      return ["POST", "/batch", call.items.map(itemOf)];
+      return ["POST", "/api/batch", call.items.map(itemOf)];
     case "bulkUpdate":
       return ["PUT", `${path}/bulk`, { ids: call.ids, data: call.data }];
     case "bulkDelete":

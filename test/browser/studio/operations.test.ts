@@ -22,8 +22,8 @@ describe("operations in the studio", () => {
     const page = await studio.open("#/!operations", "ann");
     await page.getByText("The app answers, and so does its database.").waitFor();
     await page.getByRole("link", { name: "Products" }).last().click();
-    await page.getByLabel("Deleted only").waitFor();
-    expect(await page.getByLabel("Deleted only").isChecked()).toBe(true);
+    await page.getByRole("checkbox", { name: "Deleted only" }).waitFor();
+    expect(await page.getByRole("checkbox", { name: "Deleted only" }).isChecked()).toBe(true);
   });
 
   it("compares the caller's rights with those of a visitor", async () => {

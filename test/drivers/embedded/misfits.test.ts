@@ -147,7 +147,7 @@ describe.each(MIGRATION_PLACES)("an app on tables of %s that it has not made", (
       'table "note": column "body" is required in the database and optional in the entity; make both the same',
       'table "note": column "owner" is required, has no default, and is not in the entity, so no record can be created; give it a default, make it optional, or declare it',
       'table "note" has no unique index on "slug"',
-      'table "_note_tags" is missing',
+      'table "_note_tags" is missing. Before the app starts, run: keelson migrate deploy',
     ]);
     expect(await problemsOf(old, true, { push: "off" })).toEqual(
       problems.filter((problem) => !problem.includes("unique index")),

@@ -13,8 +13,8 @@ it.each([
   const { file, remove } = await freshSqliteFile();
   const secrets = { tokens: "x".repeat(32), encryption: "ab".repeat(32) };
   const api = createFilms({ file, secrets, logger: noopLogger });
-  onTestFinished(() => api.close());
   onTestFinished(remove);
+  onTestFinished(() => api.close());
   const config = await createConfig({ extends: ["recommended-strict"], rules: { "tag-description": "error" } });
   const source = JSON.stringify(await openapiDocument(api, { as }));
   const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
@@ -25,8 +25,8 @@ it("a list has at most a third of the parameters that it takes, and refers to th
   const { file, remove } = await freshSqliteFile();
   const secrets = { tokens: "x".repeat(32), encryption: "ab".repeat(32) };
   const api = createFilms({ file, secrets, logger: noopLogger });
-  onTestFinished(() => api.close());
   onTestFinished(remove);
+  onTestFinished(() => api.close());
   const { paths, components } = await openapiDocument(api);
   const { parameters = [] } = paths["/api/films"]?.get ?? {};
   expect(parameters.length).toBeLessThan(408 / 3);
