@@ -67,9 +67,7 @@ export type {
   AggregateOptions,
   ClientList,
   IncludeChoice,
-  IncludeOptions,
   InferGroup,
-  InferInclude,
   InferRecord,
   InferSelect,
   InferSort,
@@ -110,4 +108,4 @@ export {
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
 export { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
-export { foldText, searchColumnOf, storedWords, wordsOf } from "./search-words.ts";
+export { searchColumnOf, storedWords, wordsOf } from "./search-words.ts";

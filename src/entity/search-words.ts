@@ -31,7 +31,7 @@ const UNSPACED =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}])/gu;
 
 /** A text without upper case and accents. */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   return text
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")

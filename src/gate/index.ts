@@ -11,7 +11,7 @@ export {
   type SystemClient,
 } from "./client/in-process-client.ts";
 export { addPath, includeTree } from "./client/include-tree.ts";
-export { allOf, compileWhere, logicOf, type Quantifier, quantifiersOf } from "./condition/compile-where.ts";
+export { allOf, compileWhere, logicOf, quantifiersOf } from "./condition/compile-where.ts";
 export type { EntityRef, Row, Where } from "./condition/condition.ts";
 export {
   ALWAYS,
@@ -124,13 +124,12 @@ export { holdBriefly, inTurn, waitBriefly } from "./run/brief-transaction.ts";
 export { includedBytes, shownBytes } from "./run/execute-read.ts";
 export { orderOfSearch } from "./run/rank.ts";
 
-export { type UpsertInput, upsert } from "./run/upsert.ts";
+export { upsert } from "./run/upsert.ts";
 export {
   type Aggregate,
   assertGroups,
   Fold,
   type GroupKey,
-  type GroupTest,
   type Measure,
   MOST_GROUPS,
   noSum,
@@ -140,7 +139,7 @@ export {
   toUnits,
 } from "./statement/aggregate.ts";
 export { ByteBudget, countedBytes, mostBytes, mostRowBytes, rowBytes } from "./statement/byte-budget.ts";
-export { BUCKETS, type Bucket, bucketOf, isZone } from "./statement/calendar.ts";
+export { BUCKETS, type Bucket, bucketOf } from "./statement/calendar.ts";
 export { defineDriver, entityName } from "./statement/define-driver.ts";
 export type {
   Driver,
