@@ -87,6 +87,14 @@ describe.each(everyDatabase(SHOP))("nested writes, on %s", (_name, open) => {
     expect(await tags("o04")).toEqual([["rush"], "Rome"]);
   });
 
+  it("begin with what is set, whatever the order of the words", async () => {
+    const profile = { bio: "p", customer: { create: { login: "fay", name: "Fay" } } };
+    const { body } = await send("POST", "profiles?include=customer", profile);
+    const { id } = body.customer as Body;
+    const moved = await send("PATCH", `customers/${id}?include=orders`, { orders: { connect: ["o01"], set: ["o02"] } });
+    expect([moved.status, idsOf(moved.body.orders).sort()]).toEqual([200, ["o01", "o02"]]);
+  });
+
   it("move a record to another one, where the caller may", async () => {
     const [line] = idsOf((await shop.staff.request("GET", "/api/lines?orderId=o01")).body);
     expect((await send("PATCH", "orders/o00", { lines: { connect: [line] } })).status).toBe(200);

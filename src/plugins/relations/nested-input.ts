@@ -134,7 +134,7 @@ interface Step {
   readonly id: string | undefined;
 }
 
-/** Records that are there in the order of their ids, and then those that are created or have yet to be found. */
+/** What `set` names, then records that are there in the order of their ids, then those that are created or have yet to be found. */
 export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]): readonly Step[] {
   const steps = writes.flatMap(({ verb, items }): Step[] => {
     if (verb === "set") return [{ verb, item: items, index: 0, id: undefined }];
@@ -143,7 +143,8 @@ export function inOrderOfIds(target: AnyEntity, writes: readonly NestedWrite[]):
   const there = steps.filter(({ id }) => id !== undefined);
   const { compare } = (target.columns.id as ColumnDefinition).kind;
   there.sort((a, b) => compare(a.id, b.id));
-  return [...there, ...steps.filter(({ id }) => id === undefined)];
+  const sets = steps.filter(({ verb }) => verb === "set");
+  return [...sets, ...there, ...steps.filter(({ verb, id }) => verb !== "set" && id === undefined)];
 }
 
 function idOfItem(target: AnyEntity, verb: NestedWrite["verb"], item: unknown): string | undefined {

@@ -1,5 +1,5 @@
 /** Conditions in query strings (guides/queries.md, “Filtering”): which are refused, and what they test. */
-import type { Comparison, EntityModel, FieldModel, Principal, Row, Scalar } from "../model.ts";
+import type { Comparison, EntityModel, FieldModel, Principal, RelationModel, Row, Scalar } from "../model.ts";
 import { entityOf, keyOf, keysOf, relationOf } from "../model.ts";
 import { compare, relatedTo } from "./conditions.ts";
 import { reachOf } from "./rules.ts";
@@ -94,7 +94,7 @@ export function filterTests(
     }
   }
   const along = [...through].map(([name, list]) =>
-    relatedTest(view, entity, name, (target) => allOf(filterTests(view, target, list))),
+    relatedTest(view, entity, name, (target, there) => allOf(filterTests(there, target, list))),
   );
   return [...own, ...along];
 }
@@ -107,16 +107,27 @@ export function relatedTest(
   view: View,
   entity: EntityModel,
   name: string,
-  inner: (target: EntityModel) => Test | undefined,
+  inner: (target: EntityModel, there: View) => Test | undefined,
 ): Test | undefined {
   const relation = relationOf(entity, name);
   if (relation === undefined) return undefined;
+  const there = further(view, relation);
+  if (there === undefined) return undefined;
   const target = entityOf(view.model, relation.target);
   if (reachOf(target, target.rules.read, view.by, "list") === "none") return undefined;
-  const test = inner(target);
+  const test = inner(target, there);
   if (test === undefined) return undefined;
   return (row) =>
     relatedTo(view.model, view.world, entity, row, relation).some(
       (other) => listed(view, target, other) && test(other),
     );
+}
+
+/** The view of related records; undefined where a path leads from shared records back to many for the second time. */
+function further(view: View, { kind }: RelationModel): View | undefined {
+  const { isShared, turns } = view.way ?? { isShared: false, turns: 0 };
+  const isMany = kind === "hasMany" || kind === "manyToMany";
+  const turned = isMany && isShared ? turns + 1 : turns;
+  if (turned > 1) return undefined;
+  return { ...view, way: { isShared: kind === "hasOne" ? isShared : kind !== "hasMany", turns: turned } };
 }

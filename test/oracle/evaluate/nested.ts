@@ -155,7 +155,7 @@ export class Work {
 
   /** Writes what refers to the record, and changes what it refers to. */
   #after(entity: EntityModel, id: string, nested: readonly [RelationModel, JsonObject][], ids: Ids): void {
-    for (const [relation, words] of nested) {
+    for (const [relation, words] of [...nested].sort(([a], [b]) => (a.name < b.name ? -1 : 1))) {
       const target = entityOf(this.#setting.model, relation.target);
       if (relation.kind === "manyToMany") continue;
       if (relation.kind === "belongsTo" || relation.kind === "selfRef") {
@@ -171,9 +171,8 @@ export class Work {
         parent: id,
         isOne: relation.kind === "hasOne",
       };
-      for (const [word, given] of Object.entries(words))
-        if (word === "set") this.#set(children, given as readonly string[], ids);
-        else for (const item of listOf(given)) this.#child(children, word, item, ids);
+      if (words.set !== undefined) this.#set(children, words.set as readonly string[], ids);
+      for (const { word, item } of inOrder(words)) this.#child(children, word, item, ids);
     }
   }
 
@@ -262,3 +261,22 @@ interface Children {
 }
 
 const listOf = (given: Json | undefined): readonly Json[] => (Array.isArray(given) ? given : [given as Json]);
+
+interface Item {
+  readonly word: string;
+  readonly item: Json;
+}
+
+/** Records that are named by their ids come in the order of those, before new ones and those that have to be found. */
+function inOrder(words: JsonObject): readonly Item[] {
+  const items = Object.entries(words).flatMap(([word, given]): Item[] =>
+    word === "set" ? [] : listOf(given).map((item) => ({ word, item })),
+  );
+  const idOf = ({ word, item }: Item): string | undefined => {
+    const id = word === "update" && isObject(item) ? item.id : item;
+    return word !== "create" && word !== "upsert" && typeof id === "string" ? id : undefined;
+  };
+  const named = items.filter((one) => idOf(one) !== undefined);
+  named.sort((a, b) => ((idOf(a) as string) < (idOf(b) as string) ? -1 : idOf(a) === idOf(b) ? 0 : 1));
+  return [...named, ...items.filter((one) => idOf(one) === undefined)];
+}

@@ -11,6 +11,8 @@ export interface View {
   readonly by: Principal;
   /** Asked through a client in the process, where options of an include are looked at only when there are records to include. */
   readonly inProcess?: true;
+  /** How a condition on related records has come here. @default it is about the records themselves */
+  readonly way?: { readonly isShared: boolean; readonly turns: number };
 }
 
 /** Whether the caller sees a field: of all records, of none, or of some. */

@@ -27,7 +27,7 @@ function memberTest(view: View, entity: EntityModel, name: string, value: Json):
   if (name === "not") return Array.isArray(value) ? every(parts(value).map(not)) : not(treeTest(view, entity, value));
   const relation = relationOf(entity, name);
   if (relation === undefined) return columnTest(view, entity, name, value);
-  const related = (inner: (target: EntityModel) => Test | undefined): Test | undefined =>
+  const related = (inner: (target: EntityModel, there: View) => Test | undefined): Test | undefined =>
     relatedTest(view, entity, name, inner);
   // Without a related record that the caller may read.
   if (value === null) return not(related(() => () => true));
@@ -35,12 +35,12 @@ function memberTest(view: View, entity: EntityModel, name: string, value: Json):
   const isMany = relation.kind === "hasMany" || relation.kind === "manyToMany";
   const words = Object.keys(value);
   const isQuantified = isMany && words.length > 0 && words.every((one) => ["some", "none", "every"].includes(one));
-  if (!isQuantified) return related((target) => treeTest(view, target, value));
+  if (!isQuantified) return related((target, there) => treeTest(there, target, value));
   return every(
     Object.entries(value).map(([word, inner]) => {
-      if (word === "some") return related((target) => treeTest(view, target, inner));
-      if (word === "none") return not(related((target) => treeTest(view, target, inner)));
-      return not(related((target) => not(treeTest(view, target, inner))));
+      if (word === "some") return related((target, there) => treeTest(there, target, inner));
+      if (word === "none") return not(related((target, there) => treeTest(there, target, inner)));
+      return not(related((target, there) => not(treeTest(there, target, inner))));
     }),
   );
 }
