@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { belongsTo, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
@@ -138,6 +138,8 @@ describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
     expect(Object.keys(hidden).filter((name) => name.endsWith("Words"))).toEqual([]);
     for (const search of ["titleWords=x", "titleWords_like=egg", "_sort=titleWords", "select=titleWords"])
       expect([search, (await ask(search)).status]).toEqual([search, 400]);
+    const words = { titleWords: " zebra " };
+    await expect(post.create({ title: "Words", authorId: "ann", ...words })).rejects.toMatchObject({ status: 400 });
   });
 
   it.each([
@@ -148,6 +150,20 @@ describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
   ])("refuses %s with a sentence", async (search, sentence) => {
     const { status, message } = await ask(search);
     expect([status, message]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+});
+
+describe("a text with very many accents", () => {
+  it("is found without sorting them", async () => {
+    const app = createTestApp({ entities: ENTITIES, driver: memoryDriver() });
+    onTestFinished(() => app.close());
+    const { author, post } = app.api.asSystem();
+    const { id } = await author.create({ name: "Ann" });
+    const normalize = vi.spyOn(String.prototype, "normalize");
+    onTestFinished(() => normalize.mockRestore());
+    await post.create({ authorId: id, title: "Accents", body: `cre${"\u0315\u0300".repeat(1_000)}me` });
+    expect(normalize.mock.contexts.filter((text) => /\p{M}{2}/u.test(String(text)))).toEqual([]);
+    expect((await app.as(null).request("GET", "/api/posts?q=creme")).body).toMatchObject([{ title: "Accents" }]);
   });
 });
 
