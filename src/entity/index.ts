@@ -110,4 +110,4 @@ export {
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
 export { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
-export { foldText, searchColumnOf, storedWords, wordsOf } from "./search-words.ts";
+export { foldText, searchColumnOf, storedWords, withWords, wordsOf } from "./search-words.ts";

@@ -1,3 +1,5 @@
+import type { AnyEntity } from "./entity-definition.ts";
+
 /** What a text is searched by: a weight for its hits. */
 export interface SearchOptions {
   /** How much a hit counts, compared with other fields. @default 1 */
@@ -53,4 +55,11 @@ export function wordsOf(text: string): readonly string[] {
 /** The words as their column holds them: each has a space before and after it, so that a pattern finds its beginning. */
 export function storedWords(text: unknown): string | null {
   return typeof text === "string" ? ` ${wordsOf(text).join(" ")} ` : null;
+}
+
+/** Data with the words of the searchable fields in it. */
+export function withWords<T extends Readonly<Record<string, unknown>>>({ columns }: AnyEntity, data: T): T {
+  const found = Object.values(columns).filter(({ role, of }) => role === "words" && data[of as string] !== undefined);
+  if (found.length === 0) return data;
+  return { ...data, ...Object.fromEntries(found.map(({ name, of }) => [name, storedWords(data[of as string])])) };
 }

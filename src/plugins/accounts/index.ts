@@ -125,6 +125,7 @@ function settingsOf(options: AccountsOptions, context: PluginContext): BetterAut
   return {
     logger: { log },
     ...betterAuth,
+    rateLimit: { enabled: context.config.production, ...betterAuth.rateLimit },
     baseURL: originOf(baseUrl),
     basePath: path,
     secret,

@@ -1,6 +1,6 @@
 // search: the words of `.searchable()` fields are kept beside them, so that `q=` finds records by their words on any
 // database, ranked.
-import { type AnyEntity, type ColumnDefinition, storedWords } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, storedWords, withWords } from "../../entity/index.ts";
 import {
   and,
   compare,
@@ -11,7 +11,6 @@ import {
   type OperationKind,
   type Plugin,
   type PluginContext,
-  type Row,
   withMiddleware,
 } from "../../gate/index.ts";
 import { describeError } from "../../kernel/index.ts";
@@ -54,13 +53,6 @@ function keepingWords(driver: Driver): Driver {
 
 function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
   return Object.values(columns).filter(({ role }) => role === "words");
-}
-
-/** The words of the fields that data has. */
-function withWords(entity: AnyEntity, data: Row): Row {
-  const columns = wordsColumns(entity).filter(({ of }) => data[of as string] !== undefined);
-  if (columns.length === 0) return data;
-  return { ...data, ...Object.fromEntries(columns.map(({ name, of }) => [name, storedWords(data[of as string])])) };
 }
 
 /** A column of words, and its entity. */
