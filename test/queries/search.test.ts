@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
+import { withMiddleware } from "../../src/gate/index.ts";
+import { belongsTo, createPlugin, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
@@ -164,6 +165,32 @@ describe("a text with very many accents", () => {
     await post.create({ authorId: id, title: "Accents", body: `cre${"\u0315\u0300".repeat(1_000)}me` });
     expect(normalize.mock.contexts.filter((text) => /\p{M}{2}/u.test(String(text)))).toEqual([]);
     expect((await app.as(null).request("GET", "/api/posts?q=creme")).body).toMatchObject([{ title: "Accents" }]);
+  });
+});
+
+describe("the words of a record", () => {
+  it("are not read with it, since they may be as long as its texts", async () => {
+    const read: (readonly string[] | undefined)[] = [];
+    const watch = createPlugin({
+      id: "watch",
+      version: "1.0.0",
+      wrapDriver: (driver) =>
+        withMiddleware(driver, (statement, next) => {
+          if (statement.kind === "find" && statement.entity.name === "post") read.push(statement.select);
+          return next(statement);
+        }),
+    });
+    const app = createTestApp({ entities: ENTITIES, driver: memoryDriver(), plugins: [watch] });
+    onTestFinished(() => app.close());
+    const { author, post } = app.api.asSystem();
+    const { id: authorId } = await author.create({ name: "Ann" });
+    const { id } = await post.create({ authorId, title: "Eggs" });
+    read.length = 0;
+    await post.list();
+    for (const path of ["posts", "posts?q=eggs", `posts/${id}`, "authors?include=posts"])
+      expect((await app.as(null).request("GET", `/api/${path}`)).status).toBe(200);
+    expect(read).toHaveLength(5);
+    for (const select of read) expect(select?.filter((name) => name.endsWith("Words"))).toEqual([]);
   });
 });
 
