@@ -216,6 +216,32 @@ describe("fields that become searchable", () => {
     },
   );
 
+  it("are filled in some megabytes at a time", async () => {
+    const [, open] = everyDatabase([after]).find(([name]) => name === "SQLite") as ReturnType<typeof everyDatabase>[0];
+    const database = await open();
+    onTestFinished(() => database.drop());
+    const long = entity("page", { title: text }).rules({ read: ["everyone"] });
+    const old = createTestApp({ entities: [long], driver: database.driver });
+    await old.api.ready;
+    for (let i = 0; i < 14; i++) await old.api.asSystem().page.create({ title: "Old page ".repeat(100_000) });
+    await old.close();
+    const sizes: number[] = [];
+    const driver = withMiddleware(database.driver, async (statement, next) => {
+      const result = await next(statement);
+      if (statement.kind === "find") sizes.push(JSON.stringify(result).length);
+      return result;
+    });
+    const app = createTestApp({
+      entities: [entity("page", { title: text.searchable() }).rules({ read: ["everyone"] })],
+      driver,
+    });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const found = async () => (await app.as(null).request("GET", "/api/pages?q=old&select=id")).body;
+    await expect.poll(found).toHaveLength(14);
+    expect(Math.max(...sizes)).toBeLessThan(10_000_000);
+  });
+
   it.each([
     [() => string.searchable().omit(), "protected field"],
     [() => string.searchable().encrypted(), "protected field"],
