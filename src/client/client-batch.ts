@@ -123,7 +123,10 @@ export class BatchWriter {
   #resolve(value: unknown): unknown {
     if (typeof value === "string") return this.#places.get(value) ?? (value.startsWith("$") ? `$${value}` : value);
     if (Array.isArray(value)) return value.map((one) => this.#resolve(one));
-    if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+    if (typeof value !== "object" || value === null || value instanceof Uint8Array || value instanceof Date)
+      return value;
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    if (typeof toJSON === "function") return this.#resolve(toJSON.call(value, ""));
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.#resolve(one)]));
   }
 }

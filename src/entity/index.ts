@@ -108,4 +108,4 @@ export {
 } from "./relation.ts";
 export type { ResolvedRelation } from "./resolve-relation.ts";
 export { type RuleRef, ruleName, ruleObjectsOf } from "./rule-ref.ts";
-export { searchColumnOf, storedWords, wordsOf } from "./search-words.ts";
+export { searchColumnOf, storedWords, withWords, wordsOf } from "./search-words.ts";

@@ -1,3 +1,5 @@
+import type { AnyEntity } from "./entity-definition.ts";
+
 /** What a text is searched by: a weight for its hits. */
 export interface SearchOptions {
   /** How much a hit counts, compared with other fields. @default 1 */
@@ -24,15 +26,20 @@ const LETTERS: Readonly<Record<string, string>> = {
   ð: "d",
   þ: "th",
   ı: "i",
+  ς: "σ",
 };
 const ONE_OF_THEM = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 /** Scripts without spaces between words: each character is one. */
 const UNSPACED =
   /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}])/gu;
 
-/** A text without upper case and accents. */
+/**
+ * A text without upper case and accents. Accents of their own go first: `normalize` sorts those that follow each other, which
+ * takes seconds where a text has very many.
+ */
 function foldText(text: string): string {
   return text
+    .replace(/\p{M}+/gu, "")
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase()
@@ -49,4 +56,11 @@ export function wordsOf(text: string): readonly string[] {
 /** The words as their column holds them: each has a space before and after it, so that a pattern finds its beginning. */
 export function storedWords(text: unknown): string | null {
   return typeof text === "string" ? ` ${wordsOf(text).join(" ")} ` : null;
+}
+
+/** Data with the words of the searchable fields in it. */
+export function withWords<T extends Readonly<Record<string, unknown>>>({ columns }: AnyEntity, data: T): T {
+  const found = Object.values(columns).filter(({ role, of }) => role === "words" && data[of as string] !== undefined);
+  if (found.length === 0) return data;
+  return { ...data, ...Object.fromEntries(found.map(({ name, of }) => [name, storedWords(data[of as string])])) };
 }

@@ -56,6 +56,21 @@ describe("the client's batch", () => {
     expect(answers.map(({ text }) => text)).toEqual(texts);
   });
 
+  it("sends texts of any object as they are", async () => {
+    const { groups } = /(?<text>.+)/.exec("$0.id") as RegExpExecArray; // an object without a prototype
+    class Line {
+      text = "$0.id";
+    }
+    const price = { toJSON: () => "$0.id" } as never;
+    const [, ...answers] = await shop.client.$batch((tx) => [
+      tx.order.create({ number: "b5" }),
+      tx.orderLine.create({ text: price, orderId: "o" }),
+      tx.orderLine.create(Object.assign(new Line(), { orderId: "o" })),
+      tx.orderLine.create(Object.assign(groups as { text: string }, { orderId: "o" })),
+    ]);
+    expect(answers.map((line) => (line as { text: string }).text)).toEqual(["$0.id", "$0.id", "$0.id"]);
+  });
+
   it("deletes, and takes ids that need escaping", async () => {
     const id = "a b $1.id";
     await shop.api.asSystem().order.create({ id, number: "b3" });

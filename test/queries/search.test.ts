@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { belongsTo, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { withMiddleware } from "../../src/gate/index.ts";
+import { belongsTo, createPlugin, defineRule, entity, hasMany, memoryDriver, string, text } from "../../src/index.ts";
 import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
@@ -138,6 +139,8 @@ describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
     expect(Object.keys(hidden).filter((name) => name.endsWith("Words"))).toEqual([]);
     for (const search of ["titleWords=x", "titleWords_like=egg", "_sort=titleWords", "select=titleWords"])
       expect([search, (await ask(search)).status]).toEqual([search, 400]);
+    const words = { titleWords: " zebra " };
+    await expect(post.create({ title: "Words", authorId: "ann", ...words })).rejects.toMatchObject({ status: 400 });
   });
 
   it.each([
@@ -148,6 +151,46 @@ describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
   ])("refuses %s with a sentence", async (search, sentence) => {
     const { status, message } = await ask(search);
     expect([status, message]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+});
+
+describe("a text with very many accents", () => {
+  it("is found without sorting them", async () => {
+    const app = createTestApp({ entities: ENTITIES, driver: memoryDriver() });
+    onTestFinished(() => app.close());
+    const { author, post } = app.api.asSystem();
+    const { id } = await author.create({ name: "Ann" });
+    const normalize = vi.spyOn(String.prototype, "normalize");
+    onTestFinished(() => normalize.mockRestore());
+    await post.create({ authorId: id, title: "Accents", body: `cre${"\u0315\u0300".repeat(1_000)}me` });
+    expect(normalize.mock.contexts.filter((text) => /\p{M}{2}/u.test(String(text)))).toEqual([]);
+    expect((await app.as(null).request("GET", "/api/posts?q=creme")).body).toMatchObject([{ title: "Accents" }]);
+  });
+});
+
+describe("the words of a record", () => {
+  it("are not read with it, since they may be as long as its texts", async () => {
+    const read: (readonly string[] | undefined)[] = [];
+    const watch = createPlugin({
+      id: "watch",
+      version: "1.0.0",
+      wrapDriver: (driver) =>
+        withMiddleware(driver, (statement, next) => {
+          if (statement.kind === "find" && statement.entity.name === "post") read.push(statement.select);
+          return next(statement);
+        }),
+    });
+    const app = createTestApp({ entities: ENTITIES, driver: memoryDriver(), plugins: [watch] });
+    onTestFinished(() => app.close());
+    const { author, post } = app.api.asSystem();
+    const { id: authorId } = await author.create({ name: "Ann" });
+    const { id } = await post.create({ authorId, title: "Eggs" });
+    read.length = 0;
+    await post.list();
+    for (const path of ["posts", "posts?q=eggs", `posts/${id}`, "authors?include=posts"])
+      expect((await app.as(null).request("GET", `/api/${path}`)).status).toBe(200);
+    expect(read).toHaveLength(5);
+    for (const select of read) expect(select?.filter((name) => name.endsWith("Words"))).toEqual([]);
   });
 });
 
@@ -172,6 +215,32 @@ describe("fields that become searchable", () => {
         .toMatchObject([{ title: "Old page" }]);
     },
   );
+
+  it("are filled in some megabytes at a time", async () => {
+    const [, open] = everyDatabase([after]).find(([name]) => name === "SQLite") as ReturnType<typeof everyDatabase>[0];
+    const database = await open();
+    onTestFinished(() => database.drop());
+    const long = entity("page", { title: text }).rules({ read: ["everyone"] });
+    const old = createTestApp({ entities: [long], driver: database.driver });
+    await old.api.ready;
+    for (let i = 0; i < 14; i++) await old.api.asSystem().page.create({ title: "Old page ".repeat(100_000) });
+    await old.close();
+    const sizes: number[] = [];
+    const driver = withMiddleware(database.driver, async (statement, next) => {
+      const result = await next(statement);
+      if (statement.kind === "find") sizes.push(JSON.stringify(result).length);
+      return result;
+    });
+    const app = createTestApp({
+      entities: [entity("page", { title: text.searchable() }).rules({ read: ["everyone"] })],
+      driver,
+    });
+    onTestFinished(() => app.close());
+    await app.api.ready;
+    const found = async () => (await app.as(null).request("GET", "/api/pages?q=old&select=id")).body;
+    await expect.poll(found).toHaveLength(14);
+    expect(Math.max(...sizes)).toBeLessThan(10_000_000);
+  });
 
   it.each([
     [() => string.searchable().omit(), "protected field"],

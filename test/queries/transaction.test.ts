@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createPlugin, entity, memoryDriver, string } from "../../src/index.ts";
+import { createTestApp } from "../../src/testing/index.ts";
 import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
@@ -72,5 +74,28 @@ describe.each(everyDatabase(SHOP))("a transaction in the process, on %s", (_name
     const { rating = 0 } = await api.asSystem().customer.get("ann");
     await Promise.all(Array.from({ length: 6 }, add));
     expect((await api.asSystem().customer.get("ann")).rating).toBe(rating + 6);
+  });
+});
+
+describe("hooks after the commit of a transaction in the process", () => {
+  it("have the rights of the caller who wrote", async () => {
+    const seen: string[] = [];
+    const watch = createPlugin({
+      id: "watch",
+      version: "1.0.0",
+      setup({ hooks }) {
+        hooks.on("operation:committed", ({ scope }) => {
+          seen.push(scope.principal.user?.id ?? scope.principal.kind);
+        });
+      },
+    });
+    const note = entity("note", { text: string }).rules({ create: ["authenticated"] });
+    const { api, close } = createTestApp({ entities: [note], driver: memoryDriver(), plugins: [watch] });
+    onTestFinished(() => close());
+    await api.transaction(async (tx) => {
+      await tx.as(ANN).note.create({ text: "hers" });
+      await tx.asSystem().note.create({ text: "ours" });
+    });
+    expect(seen).toEqual(["ann", "system"]);
   });
 });

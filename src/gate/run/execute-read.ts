@@ -230,7 +230,7 @@ function columnsToFetch(
   order: readonly SortKey[],
   mask?: FieldMask,
 ): readonly string[] | undefined {
-  if (query.select === undefined) return mask && withoutUnseen(entity, mask);
+  if (query.select === undefined) return withoutUnseen(entity, mask);
   const columns = new Set([
     "id",
     ...query.select,
@@ -243,8 +243,11 @@ function columnsToFetch(
   return [...columns];
 }
 
-function withoutUnseen({ columns }: AnyEntity, { readable }: FieldMask): readonly string[] | undefined {
+/** Words are for conditions alone, and may be as long as a text. */
+function withoutUnseen({ columns }: AnyEntity, mask: FieldMask | undefined): readonly string[] | undefined {
   const all = Object.values(columns);
-  const kept = all.filter((column) => readable.has(column.name) || mostBytes(column) <= LONG);
+  const isRead = (column: ColumnDefinition): boolean =>
+    column.role !== "words" && (mask === undefined || mask.readable.has(column.name) || mostBytes(column) <= LONG);
+  const kept = all.filter(isRead);
   return kept.length === all.length ? undefined : kept.map(({ name }) => name);
 }

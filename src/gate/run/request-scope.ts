@@ -178,8 +178,14 @@ export class RequestScope implements GateScope {
   }
 
   async whenCommitted(task: (outermost: GateScope) => Promise<void>): Promise<void> {
+    const { principal } = this;
     if (this.#open === undefined) await task(this);
-    else this.#open.afterCommit.push(task);
+    else
+      this.#open.afterCommit.push((outermost) =>
+        outermost.principal === principal
+          ? task(outermost)
+          : outermost.actAs(principal, (scope) => task(scope as GateScope)),
+      );
   }
 }
 

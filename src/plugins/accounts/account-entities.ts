@@ -69,7 +69,9 @@ export function accountEntities(tables: AuthTables, own: readonly AnyEntity[]): 
     else {
       const absent = Object.entries(fields).filter(([field]) => !Object.hasOwn(declared.columns, field));
       if (absent.length > 0)
-        missing[name] = Object.fromEntries(absent.map(([field, of]) => [field, closed(fieldOf(of).optional())]));
+        missing[name] = Object.fromEntries(
+          absent.map(([field, of]) => [field, closed(fieldOf(of).optional()).readonly()]),
+        );
     }
   }
   const names = new Set(own.map((one) => one.name));
@@ -108,6 +110,7 @@ function fieldOf({ type, unique, index, references, sortable }: AuthField): AnyF
 
 interface Closable {
   omit(): AnyField & Closable;
+  readonly(): AnyField & Closable;
   optional(): AnyField & Closable;
 }
 

@@ -1,5 +1,5 @@
 import type { CleanedWhere, createAdapterFactory } from "better-auth/adapters";
-import type { AnyEntity } from "../../entity/index.ts";
+import { type AnyEntity, withWords } from "../../entity/index.ts";
 import type { Driver, Row, Where } from "../../gate/index.ts";
 
 const OPERATORS = {
@@ -48,11 +48,15 @@ export function accountsAdapter(
   driver: Driver,
   entityOf: (model: string) => AnyEntity | undefined,
 ): ReturnType<typeof createAdapterFactory> {
+  const changed = (model: string, data: Row): Row => {
+    const entity = entityOf(model);
+    return entity === undefined ? data : withWords(entity, data); // the plugins that keep them do not see this driver
+  };
   return create({
     config: { adapterId: "keelson", supportsNumericIds: false, supportsJSON: false, supportsArrays: false },
     adapter: () => ({
       create: async <T extends Row>({ model, data }: { model: string; data: T }) =>
-        (await driver.create(model, complete(entityOf(model), data))) as T,
+        (await driver.create(model, changed(model, complete(entityOf(model), data)))) as T,
       findOne: async <T>({ model, where }: Found) => (await driver.findOne(model, toWhere(where))) as T | null,
       findMany: async <T>({ model, where, limit, offset, sortBy }: Listed) =>
         (await driver.findMany(model, { where: toWhere(where), limit, offset, sort: sortBy && [sortBy] })) as T[],
@@ -61,9 +65,9 @@ export function accountsAdapter(
         const found = await driver.findOne(model, toWhere(where));
         if (found === null) return null;
         const same = { AND: [{ id: found.id }, toWhere(where)] }; // still what it was when it was found
-        return (await driver.update(model, same, update as Row)) as T | null;
+        return (await driver.update(model, same, changed(model, update as Row))) as T | null;
       },
-      updateMany: ({ model, where, update }) => driver.updateMany(model, toWhere(where), update as Row),
+      updateMany: ({ model, where, update }) => driver.updateMany(model, toWhere(where), changed(model, update as Row)),
       async delete({ model, where }) {
         const found = await driver.findOne(model, toWhere(where));
         if (found !== null) await driver.delete(model, { id: found.id });

@@ -125,6 +125,7 @@ function settingsOf(options: AccountsOptions, context: PluginContext): BetterAut
   return {
     logger: { log },
     ...betterAuth,
+    rateLimit: { enabled: context.config.production, ...betterAuth.rateLimit },
     baseURL: originOf(baseUrl),
     basePath: path,
     secret,
@@ -184,15 +185,16 @@ async function findCaller(
   const authorization = headers.get("authorization");
   // better-auth finds the callers of its own routes.
   if ((cookie === null && authorization === null) || url.startsWith(`${path}/`)) return null;
+  // A browser sends the cookie from pages of any site; Origin names the site of the page.
+  const isForeign = !READS.has(method) && !origins.has(headers.get("origin") ?? "");
   const given = new Headers({
-    ...(cookie === null ? {} : { cookie }),
+    // Besides a header of its own the cookie is not needed: a browser may add the one that a proxy has asked for.
+    ...(cookie === null || (isForeign && authorization !== null) ? {} : { cookie }),
     ...(authorization === null ? {} : { authorization }),
   });
   const found = await auth.api.getSession({ headers: given, query: { disableRefresh: true } });
   if (found === null) return null;
-  // A browser sends the cookie from pages of any site; Origin names the site of the page.
-  if (authorization === null && !READS.has(method) && !origins.has(headers.get("origin") ?? ""))
-    throw new AuthorizationError("Not from this origin");
+  if (isForeign && authorization === null) throw new AuthorizationError("Not from this origin");
   const { user, session } = found;
   const roles = typeof user.role === "string" ? user.role.split(",").map((role) => role.trim()) : [];
   return {

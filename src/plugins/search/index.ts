@@ -1,8 +1,9 @@
 // search: the words of `.searchable()` fields are kept beside them, so that `q=` finds records by their words on any
 // database, ranked.
-import { type AnyEntity, type ColumnDefinition, storedWords } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, storedWords, withWords } from "../../entity/index.ts";
 import {
   and,
+  ByteBudget,
   compare,
   createPlugin,
   type Driver,
@@ -11,7 +12,6 @@ import {
   type OperationKind,
   type Plugin,
   type PluginContext,
-  type Row,
   withMiddleware,
 } from "../../gate/index.ts";
 import { describeError } from "../../kernel/index.ts";
@@ -56,13 +56,6 @@ function wordsColumns({ columns }: AnyEntity): readonly ColumnDefinition[] {
   return Object.values(columns).filter(({ role }) => role === "words");
 }
 
-/** The words of the fields that data has. */
-function withWords(entity: AnyEntity, data: Row): Row {
-  const columns = wordsColumns(entity).filter(({ of }) => data[of as string] !== undefined);
-  if (columns.length === 0) return data;
-  return { ...data, ...Object.fromEntries(columns.map(({ name, of }) => [name, storedWords(data[of as string])])) };
-}
-
 /** A column of words, and its entity. */
 interface WordsOf {
   readonly entity: AnyEntity;
@@ -87,7 +80,9 @@ async function fillAll(context: PluginContext, left: readonly WordsOf[], isClosi
   }
 }
 
+/** Records that are filled in together, and about how many bytes they have. */
 const PORTION = 500;
+const PORTION_BYTES = 8_388_608;
 
 /** Stores the words of some records from before the field was searchable. @returns whether those were the last ones */
 async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Promise<boolean> {
@@ -95,7 +90,16 @@ async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Pro
   const id = entity.columns.id as ColumnDefinition;
   const isEmpty = compare(column, "eq", null);
   const where = and([isEmpty, not(compare(source, "eq", null))]);
-  const rows = await driver.execute({ kind: "find", entity, where, select: ["id", source.name], limit: PORTION });
+  const bytes = new ByteBudget(PORTION_BYTES);
+  const rows = await driver.execute({
+    kind: "find",
+    entity,
+    where,
+    sort: [{ field: "id", direction: "asc" }],
+    select: ["id", source.name],
+    limit: PORTION,
+    bytes,
+  });
   for (const row of rows) {
     // A change that comes between stores its own words.
     const same = and([compare(id, "eq", row.id), isEmpty]);
@@ -106,5 +110,5 @@ async function fill({ driver }: PluginContext, { entity, column }: WordsOf): Pro
       data: { [column.name]: storedWords(row[source.name]) },
     });
   }
-  return rows.length < PORTION;
+  return rows.length < PORTION && !bytes.isCut;
 }

@@ -74,8 +74,7 @@ function keysOf(entity: AnyEntity): ReadonlyMap<string, InputKey> {
     keys.set(name, { kind: "relation", type, foreignKey, isRemote: remote !== undefined });
     if (type === "manyToMany") keys.set(`${name}Ids`, { kind: "links" });
   }
-  for (const column of Object.values(entity.columns))
-    if (column.role !== "blindIndex") keys.set(column.name, keyOf(column)); // which callers do not know of
+  for (const column of Object.values(entity.columns)) if (column.of === undefined) keys.set(column.name, keyOf(column)); // callers do not know of what is made of others
   return keys;
 }
 

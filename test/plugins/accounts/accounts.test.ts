@@ -1,5 +1,15 @@
-import { admin, organization as organizations } from "better-auth/plugins";
-import { belongsTo, type Driver, embedded, entity, type Keelson, keelson, noopLogger, string } from "keelson";
+import { admin, organization as organizations, phoneNumber, twoFactor } from "better-auth/plugins";
+import {
+  belongsTo,
+  type Driver,
+  embedded,
+  entity,
+  type Keelson,
+  keelson,
+  memoryDriver,
+  noopLogger,
+  string,
+} from "keelson";
 import { accounts, inOrganization, organization, user, userFields } from "keelson/better-auth";
 import { createTransport } from "nodemailer";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -31,13 +41,19 @@ type Records = Record<
   }
 >;
 
-async function open(options: Options = {}, extra: readonly ReturnType<typeof entity>[] = [], driver?: Driver) {
+async function open(
+  options: Options = {},
+  extra: readonly ReturnType<typeof entity>[] = [],
+  driver?: Driver,
+  app = {},
+) {
   const { file, remove } = await freshSqliteFile();
   const api = keelson({
     entities: [order, ...extra] as never,
     driver: driver ?? embedded({ file }),
     logger: noopLogger,
     plugins: [accounts({ baseUrl: BASE, secret, ...options })],
+    ...app,
   }) as unknown as Keelson;
   const { url, close } = await startApp(api);
   onTestFinished(async () => {
@@ -93,8 +109,12 @@ describe("accounts", () => {
   it("refuse what a page of another origin sends with the cookie", async () => {
     const { url } = await open();
     const { cookie } = await signUp(url);
-    for (const headers of [{ cookie }, { cookie, origin: "https://evil.example" }])
-      expect((await request(url, "POST", "/api/orders", { headers, body: { item: "Tea" } })).status).toBe(403);
+    const order = (headers: Record<string, string>) =>
+      request(url, "POST", "/api/orders", { headers, body: { item: "Tea" } });
+    const evil = { cookie, origin: "https://evil.example" };
+    expect([(await order({ cookie })).status, (await order(evil)).status]).toEqual([403, 403]);
+    // A browser adds the password that a proxy before the app has asked for.
+    expect((await order({ ...evil, authorization: "Basic c3RhZ2U6c3RhZ2U=" })).status).toBe(401);
     expect((await request(url, "GET", "/api/orders", { headers: { cookie } })).json).toEqual([]);
   });
 
@@ -117,6 +137,29 @@ describe("accounts", () => {
     const { cookie, id } = await signUp(url);
     const { json } = await request(url, "GET", `/api/users/${id}`, { headers: { cookie } });
     expect(json).toMatchObject({ nick: "new", email: ann.email });
+  });
+
+  it("are found by the words that their users have now", async () => {
+    const own = entity("user", { ...userFields, name: string.searchable() })
+      .ownedBy("id")
+      .rules({ read: ["authenticated"] });
+    const { url } = await open({ entities: [own] }, [own as never]);
+    const { cookie, id } = await signUp(url);
+    const found = async (word: string) =>
+      (await request(url, "GET", `/api/users?q=${word}&select=id`, { headers: { cookie } })).json;
+    expect(await found("ann")).toEqual([{ id }]);
+    const body = { name: "Zoe" };
+    await request(url, "POST", "/auth/update-user", { headers: { cookie, ...origin }, body });
+    expect([await found("ann"), await found("zoe")]).toEqual([[], [{ id }]]);
+  });
+
+  it("are limited in production, whatever the process says", async () => {
+    const { url } = await open({}, [], memoryDriver(), { production: true });
+    const wrong = { ...ann, password: "a guess at it" };
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 5; attempt++)
+      statuses.push((await request(url, "POST", "/auth/sign-in/email", { body: wrong, headers: origin })).status);
+    expect(statuses).toContain(429);
   });
 
   it("are routes of the app, at a path of its choice", async () => {
@@ -241,4 +284,21 @@ describe("organizations and roles of better-auth's plugins", () => {
     const { json } = await request(url, "GET", `/api/users/${eve}`, { headers: { cookie } });
     expect(json).not.toHaveProperty("banReason");
   });
+
+  it("keep what they add to users from everyone but the system", async () => {
+    const { url, system } = await open({ betterAuth: { plugins: [admin(), phoneNumber(), twoFactor()] } });
+    const { cookie, id } = await signUp(url);
+    const added = { phoneNumber: "+491", phoneNumberVerified: true, twoFactorEnabled: true, banReason: "none" };
+    const body = { name: "Anna", ...added };
+    const { status, json } = await request(url, "PATCH", `/api/users/${id}`, { headers: { cookie, ...origin }, body });
+    expect([status, Object.keys(json.errors)]).toEqual([400, Object.keys(added)]);
+    const changed = async () => (await system.user.list({ where: { OR: toConditions(added) } })).data.length;
+    expect(await changed()).toBe(0);
+    await system.user.update(id, added);
+    expect(await changed()).toBe(1);
+  });
 });
+
+function toConditions(values: object): readonly object[] {
+  return Object.entries(values).map(([name, value]) => ({ [name]: value }));
+}
