@@ -32,7 +32,7 @@ const sample = entity("sample", {
   .rules({ create: ["everyone"], read: ["everyone"], update: ["everyone"], delete: ["everyone"] })
   .actions({ clone: cloneAction, export: exportAction, import: importAction });
 
-const DATABASES = everyDatabase([sample]);
+const DATABASES = everyDatabase([sample], 1);
 
 /** An exact decimal number as text, with up to so many digits. */
 const decimals = (whole: number, scale: number): fc.Arbitrary<string> =>

@@ -7,7 +7,7 @@ import { propertyOptions } from "../support/properties.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, SHOP, type Shop } from "./shop.ts";
 
-describe.each(everyDatabase(SHOP))("aggregates, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 1))("aggregates, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

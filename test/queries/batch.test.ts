@@ -8,7 +8,7 @@ import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
 
 const PLACED = "2026-05-01T00:00:00.000Z";
 
-describe.each(everyDatabase(SHOP))("a batch, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 1))("a batch, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

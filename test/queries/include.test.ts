@@ -3,7 +3,7 @@ import { everyDatabase } from "../support/every-database.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { openShop, SHOP, type Shop } from "./shop.ts";
 
-describe.each(everyDatabase(SHOP))("an include with options, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 0))("an include with options, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

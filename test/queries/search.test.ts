@@ -38,7 +38,7 @@ async function openBlog(database: TestDatabase) {
   return app;
 }
 
-describe.each(everyDatabase(ENTITIES))("a search, on %s", (name, open) => {
+describe.each(everyDatabase(ENTITIES, 0))("a search, on %s", (name, open) => {
   const isRanked = name !== "MariaDB through a client";
   let database: TestDatabase;
   let app: Awaited<ReturnType<typeof openBlog>>;
@@ -198,7 +198,7 @@ describe("fields that become searchable", () => {
   const before = entity("page", { title: string }).rules({ read: ["everyone"] });
   const after = entity("page", { title: string.searchable() }).rules({ read: ["everyone"] });
 
-  it.each(everyDatabase([after]).filter(([name]) => name === "SQLite" || name === "PostgreSQL"))(
+  it.each(everyDatabase([after], 0).filter(([name]) => name === "SQLite" || name === "PostgreSQL"))(
     "find records from before, on %s",
     async (_name, open) => {
       const database = await open();

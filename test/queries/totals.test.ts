@@ -7,7 +7,7 @@ import type { TestDatabase } from "../support/sql-databases.ts";
 const thing = entity("thing", { name: string }).rules({ read: ["everyone"] });
 const MOST = 20;
 
-describe.each(everyDatabase([thing]))("the total of a list, on %s", (_name, open) => {
+describe.each(everyDatabase([thing], 1))("the total of a list, on %s", (_name, open) => {
   let database: TestDatabase;
   let app: ReturnType<typeof createTestApp<readonly [typeof thing]>>;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { openShop, refillShop, SHOP, type Shop } from "./shop.ts";
 const placedAt = new Date("2026-05-01T00:00:00Z");
 const ANN = { id: "ann", role: "customer" };
 
-describe.each(everyDatabase(SHOP))("a transaction in the process, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 0))("a transaction in the process, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

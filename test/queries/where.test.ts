@@ -5,7 +5,7 @@ import { propertyOptions } from "../support/properties.ts";
 import type { TestDatabase } from "../support/sql-databases.ts";
 import { idsOf, openShop, SHOP, type Shop } from "./shop.ts";
 
-describe.each(everyDatabase(SHOP))("_where, on %s", (_name, open) => {
+describe.each(everyDatabase(SHOP, 1))("_where, on %s", (_name, open) => {
   let database: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { attackApp } from "../support/attacks/attack-app.ts";
 import { type AttackedApp, startAttackedApp } from "../support/attacks/attacked-app.ts";
 import { isThorough } from "../support/attacks/turn-of.ts";
 import { RAW_DATABASES, type RawDatabase } from "../support/protected/raw-database.ts";
-import { amount } from "../support/suite.ts";
+import { amount, oneOf } from "../support/suite.ts";
 
 // An app with everything that we ship switched on, over HTTP, against all attacks. ATTACKS=all tries every way at every
 // place, on both databases; ATTACKS_COUNTS names a file for the numbers of requests. That these attacks find what is
@@ -31,7 +31,12 @@ describe.each(databases)("an app on %s", (name, open) => {
       await writeFile(ATTACKS_COUNTS, `${JSON.stringify({ database: name, ...counts })}\n`, { flag: "a" });
   });
 
-  const attacks = ATTACKS.map((attack) => [attack.name, attack] as const);
+  // An attack on one of the databases, and on all in the long suite; the last one looks at what the others have left.
+  const turn = RAW_DATABASES.findIndex(([one]) => one === name);
+  const isHere = (index: number): boolean => oneOf(index, [...RAW_DATABASES.keys()]).includes(turn);
+  const attacks = ATTACKS.filter((attack, index) => attack === ATTACKS.at(-1) || isHere(index)).map(
+    (attack) => [attack.name, attack] as const,
+  );
   it.each(attacks)("gives nothing away: %s", { timeout: 600_000 }, async (_name, attack) => {
     const { findings, tried } = await attackApp(app, attack);
     expect(findings.slice(0, 20)).toEqual([]);
@@ -40,8 +45,8 @@ describe.each(databases)("an app on %s", (name, open) => {
   });
 
   it("was asked many thousand times, and still answers", async () => {
-    expect(Object.keys(counts)).toHaveLength(ATTACKS.length);
-    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(amount(3_000, 10_000));
+    expect(Object.keys(counts)).toHaveLength(attacks.length);
+    expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(amount(1_000, 10_000));
     expect((await fetch(`${app.url}/api/people`)).status).toBe(200);
   });
 });

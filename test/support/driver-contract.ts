@@ -28,6 +28,8 @@ export function testDriver(name: string, make: MakeDriver, shortcomings: Shortco
     let made: DriverUnderTest | undefined;
     const database: Database = {
       ...shortcomings,
+      stored: "nothing",
+      keepsBlog: false,
       get driver(): Driver {
         if (made === undefined) throw new Error(`no driver was made for ${name}`);
         return made.driver;
@@ -36,7 +38,11 @@ export function testDriver(name: string, make: MakeDriver, shortcomings: Shortco
     beforeAll(async () => {
       made = await make(fixtureEntities);
     });
-    beforeEach(() => made?.empty?.() ?? empty(database.driver));
+    beforeEach(async () => {
+      if (database.keepsBlog && database.stored === "blog") return;
+      await (made?.empty?.() ?? empty(database.driver));
+      database.stored = "nothing";
+    });
     afterAll(async () => made?.close());
 
     describeValues(database);

@@ -6,6 +6,7 @@ import { generatedClient } from "./generate-client.ts";
 import { askMysql, whyNoMysql } from "./mysql-server.ts";
 import { mysqlTables } from "./mysql-tables.ts";
 import { ALL_DATABASES, type TestDatabase } from "./sql-databases.ts";
+import { oneOf } from "./suite.ts";
 
 async function openMariadb(entities: readonly EntityLike[], isDirect: boolean): Promise<TestDatabase> {
   const { url, drop } = await freshMysql();
@@ -17,14 +18,18 @@ async function openMariadb(entities: readonly EntityLike[], isDirect: boolean): 
 
 const noMysql = await whyNoMysql();
 
-/** For `describe.each`: memory, SQLite, PostgreSQL, and MariaDB where it runs, in SQL and through a PrismaClient. */
+/**
+ * For `describe.each`: memory, SQLite, PostgreSQL, and MariaDB where it runs, in SQL or through a PrismaClient.
+ * @param turn A number of the file: it is one of the two ways to MariaDB, and both in the long suite.
+ */
 export function everyDatabase(
   entities: readonly EntityLike[],
+  turn: number,
 ): readonly (readonly [string, () => Promise<TestDatabase>])[] {
   if (noMysql !== undefined) return ALL_DATABASES;
-  return [
-    ...ALL_DATABASES,
+  const ways = [
     ["MariaDB", () => openMariadb(entities, true)],
     ["MariaDB through a client", () => openMariadb(entities, false)],
-  ];
+  ] as const;
+  return [...ALL_DATABASES, ...oneOf(turn, ways)];
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -80,10 +81,24 @@ export function serverUrl(): Promise<string> {
   return running;
 }
 
+/** Removes the databases of a run: those that were kept for the next test, and those that nobody dropped. */
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const named = "SELECT datname FROM pg_database WHERE starts_with(datname, $1)";
+  const { rows } = await client.query<{ datname: string }>(named, [prefix]);
+  for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`);
+  await client.end();
+}
+
 /** vitest's global set-up: one server for the whole run where there is none to be found. */
-export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.DATABASE_URL !== undefined || (await answers(DEFAULT_URL))) return undefined;
-  const { url, stop } = await startServer();
-  process.env.DATABASE_URL = url;
-  return stop;
+export async function setup(): Promise<() => Promise<void>> {
+  const run = `${randomUUID().slice(0, 8)}_`;
+  process.env.KEELSON_TEST_RUN = run;
+  const url = process.env.DATABASE_URL ?? DEFAULT_URL;
+  if (process.env.DATABASE_URL !== undefined || (await answers(DEFAULT_URL)))
+    return () => dropDatabases(url, `keelson_${run}`);
+  const server = await startServer();
+  process.env.DATABASE_URL = server.url;
+  return server.stop;
 }

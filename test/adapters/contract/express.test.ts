@@ -14,6 +14,7 @@ const { default: express4 } = (await import("express4" as string)) as { default:
 
 const pass: RequestHandler = (_request, _response, next) => next();
 
+let turn = 0;
 for (const [version, express] of [
   ["express 5", express5],
   ["express 4", express4],
@@ -43,14 +44,17 @@ for (const [version, express] of [
   testAdapter(
     `${version} behind another middleware`,
     inside((app) => app.use(pass)),
+    { turn: turn++ },
   );
   testAdapter(
     `${version} below /v1/deep`,
     inside(() => {}, "/v1/deep"),
+    { turn: turn++ },
   );
   testAdapter(
     `${version} below /v1/deep behind another middleware`,
     inside((app) => app.use(pass), "/v1/deep"),
+    { turn: turn++ },
   );
 
   it(`leaves to the other routes of ${version} what is not the API's, however it is spelled`, async () => {
@@ -93,6 +97,6 @@ for (const [version, express] of [
     testAdapter(
       `${version} after the ${parser} parser`,
       inside((app) => app.use(middleware)),
-      { parser },
+      { parser, turn: turn++ },
     );
 }

@@ -52,22 +52,22 @@ testAdapter(
 testAdapter(
   "Hono as a route",
   inside((api) => new Hono().route("/", honoAdapter<Hono>(api))),
-  { own: anywhere },
+  { own: anywhere, turn: 0 },
 );
 testAdapter(
   "Hono behind another middleware",
   inside((api) => new Hono().use(pass).use(honoAdapter(api))),
-  { own: anywhere },
+  { own: anywhere, turn: 1 },
 );
 testAdapter(
   "Hono below /api/*",
   inside((api) => new Hono().all("/api/*", honoAdapter(api)), "/api"),
-  { own: below },
+  { own: below, turn: 2 },
 );
 testAdapter(
   "Hono as a route below /v1/deep",
   inside((api) => new Hono().route("/v1/deep", honoAdapter<Hono>(api)), "/v1/deep"),
-  { own: below },
+  { own: below, turn: 3 },
 );
 
 const reads: readonly (readonly [name: string, parser: Parser, read: (context: Context) => Promise<unknown>])[] = [
@@ -75,7 +75,7 @@ const reads: readonly (readonly [name: string, parser: Parser, read: (context: C
   ["text", "text", ({ req }) => req.text()],
   ["bytes", "raw", ({ req }) => req.arrayBuffer()],
 ];
-for (const [name, parser, read] of reads) {
+for (const [index, [name, parser, read]] of reads.entries()) {
   const reader: MiddlewareHandler = async (context, next) => {
     await read(context).catch(() => {});
     return next();
@@ -83,6 +83,6 @@ for (const [name, parser, read] of reads) {
   testAdapter(
     `Hono behind a middleware that reads the body as ${name}`,
     inside((api) => new Hono().use(reader).use(honoAdapter(api))),
-    { parser, own: anywhere },
+    { parser, own: anywhere, turn: index },
   );
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { axeProblems } from "../../support/axe.ts";
 import { openStudio } from "../../support/studio/open-studio.ts";
 import { CANARIES } from "../../support/studio/shop.ts";
+import { oneOf } from "../../support/suite.ts";
 
 const studio = openStudio();
 
@@ -25,28 +26,43 @@ const SCREENS = [
   "#/products/there-is-none",
 ];
 
-describe("the studio's page", () => {
-  it.each(SCREENS)("has nothing that axe finds fault with at %s, in both themes", async (screen) => {
-    const page = await studio.open(screen.replace("#/products/there-is-none", "#/"), "root");
-    if (screen.includes("there-is-none")) await page.evaluate((hash) => location.assign(hash), screen);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.waitForLoadState("networkidle");
-      expect(await axeProblems(page)).toEqual([]);
-    }
-  });
+const THEMES = ["light", "dark"] as const;
+const WIDTHS = [390, 1280, 2560] as const;
 
-  it.each([390, 1280, 2560])("needs no sideways scrolling at %i pixels", async (width) => {
-    for (const screen of SCREENS.slice(0, 13)) {
-      const page = await studio.open(screen, "root");
-      await page.setViewportSize({ width, height: 900 });
-      await page.waitForLoadState("networkidle");
-      expect([screen, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)]).toEqual([
-        screen,
-        0,
-      ]);
-      await page.close();
-    }
+/** Does something with each screen, a few at a time: a page is waited for until it asks for nothing more. */
+async function eachOf(screens: readonly string[], work: (screen: string) => Promise<void>): Promise<void> {
+  for (let at = 0; at < screens.length; at += 4) await Promise.all(screens.slice(at, at + 4).map(work));
+}
+
+describe("the studio's page", () => {
+  // In one of the themes each; in both in the long suite.
+  it.each(SCREENS.map((screen, index) => [screen, oneOf(index, THEMES)] as const))(
+    "has nothing that axe finds fault with at %s, in the themes %j",
+    async (screen, themes) => {
+      const page = await studio.open(screen.replace("#/products/there-is-none", "#/"), "root");
+      if (screen.includes("there-is-none")) await page.evaluate((hash) => location.assign(hash), screen);
+      for (const colorScheme of themes) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForLoadState("networkidle");
+        expect(await axeProblems(page)).toEqual([]);
+      }
+    },
+  );
+
+  it.each(WIDTHS)("needs no sideways scrolling at %i pixels", async (width) => {
+    await eachOf(
+      SCREENS.slice(0, 13).filter((_, index) => oneOf(index, WIDTHS).includes(width)),
+      async (screen) => {
+        const page = await studio.open(screen, "root");
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForLoadState("networkidle");
+        expect([screen, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)]).toEqual([
+          screen,
+          0,
+        ]);
+        await page.close();
+      },
+    );
   });
 
   it("has nothing that axe finds fault with in its windows", async () => {
@@ -62,11 +78,14 @@ describe("the studio's page", () => {
 
   it("sends requests to public routes only, each with the caller's token", async () => {
     const before = studio.sent.length;
-    for (const screen of SCREENS.filter((one) => !one.includes("login"))) {
-      const page = await studio.open(screen.replace("/there-is-none", ""), "ann");
-      await page.waitForLoadState("networkidle");
-      await page.close();
-    }
+    await eachOf(
+      SCREENS.filter((one) => !one.includes("login")),
+      async (screen) => {
+        const page = await studio.open(screen.replace("/there-is-none", ""), "ann");
+        await page.waitForLoadState("networkidle");
+        await page.close();
+      },
+    );
     const sent = studio.sent.slice(before);
     const isStudio = ({ path }: { readonly path: string }): boolean => /^\/studio(\/[\w.-]+)?$/.test(path);
     expect(sent.filter((one) => one.isAsset && !isStudio(one))).toEqual([]);
@@ -85,7 +104,7 @@ describe("the studio's page", () => {
 
   it("shows a visitor what visitors may read, and no more", async () => {
     const responses: Promise<string>[] = [];
-    for (const screen of SCREENS) {
+    await eachOf(SCREENS, async (screen) => {
       const page = await studio.browser.newPage();
       page.on("response", (response) => {
         const isData = ["fetch", "xhr", "document"].includes(response.request().resourceType());
@@ -96,7 +115,7 @@ describe("the studio's page", () => {
       const shown = await page.locator("body").textContent();
       for (const canary of CANARIES) expect(shown).not.toContain(canary);
       await page.close();
-    }
+    });
     const texts = await Promise.all(responses);
     expect(texts.length).toBeGreaterThan(20);
     for (const canary of CANARIES) expect(texts.filter((text) => text.includes(canary))).toEqual([]);

@@ -408,7 +408,7 @@ describe("request handling", () => {
     let aborted = false;
     const slow = ({ scope }: RouteContext) =>
       new Promise(() => scope.exchange?.signal?.addEventListener("abort", () => void (aborted = true)));
-    const kernel = await boot({ "GET /slow": slow }, { limits: { requestMs: 1 } });
+    const kernel = await boot({ "GET /slow": slow }, { limits: { requestMs: 1, hookMs: 20 } });
     expect((await send(kernel, "GET", "/api/slow")).status).toBe(503);
     expect(aborted).toBe(true);
     await kernel.close();

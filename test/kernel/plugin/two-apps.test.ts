@@ -70,7 +70,7 @@ describe("many apps, one after the other", () => {
         await app.close();
       }
     };
-    const times = amount(100, 1_000);
+    const times = amount(50, 1_000);
     await run(times / 2);
     const before = heap();
     await run(times);

@@ -26,6 +26,7 @@ import { type JsonResponse, request, startApp } from "../../support/http.ts";
 import { propertyOptions } from "../../support/properties.ts";
 import { recordStatements } from "../../support/record-statements.ts";
 import { SQL_DATABASES } from "../../support/sql-databases.ts";
+import { amount } from "../../support/suite.ts";
 
 const ANYBODY = { read: ["everyone"], create: ["everyone"], update: ["everyone"], delete: ["everyone"] };
 const bulk = { bulkUpdate: bulkUpdateAction, bulkDelete: bulkDeleteAction };
@@ -324,7 +325,7 @@ describe.each(SQL_DATABASES)("many who change the same records at once on %s", (
     const system = api.asSystem();
     await system.user.create({ id: "ann", name: "Ann", password: "a password" });
     await system.project.create({ id: "running", name: "Running" });
-    const many = Array.from({ length: 200 }, (__, index) => `task-${index}`);
+    const many = Array.from({ length: amount(80, 200) }, (__, index) => `task-${index}`);
     const fresh = { version: 1, size: 0, rank: 0, state: "open", bossId: "ann", projectId: "running" };
     const now = new Date();
     await database.driver.createMany(
@@ -333,10 +334,10 @@ describe.each(SQL_DATABASES)("many who change the same records at once on %s", (
     );
     const some = (turn: number) => many.filter((__, index) => (index + turn) % 3 !== 0);
     const counts = new Map(many.map((id) => [id, 1]));
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < amount(2, 4); round++) {
       const commands = Array.from({ length: 30 }, (__, turn) => ({
         as: "ann" as const,
-        ids: round % 2 === 0 ? some(turn) : many.slice(0, 100),
+        ids: round % 2 === 0 ? some(turn) : many.slice(0, many.length / 2),
         data: turn % 7 === 3 ? { secret: `${turn}` } : { size: turn },
       }));
       for (const command of commands) for (const id of command.ids) counts.set(id, (counts.get(id) as number) + 1);

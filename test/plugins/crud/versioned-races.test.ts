@@ -38,7 +38,7 @@ interface Opened {
   readonly driver: Driver;
   drop(): Promise<unknown>;
 }
-const CLIENTS = amount(20, 50);
+const CLIENTS = amount(10, 50);
 const noMysql = await whyNoMysql();
 const DATABASES: readonly (readonly [name: string, open: () => Promise<Opened>, isMissing: boolean])[] = [
   ["memory", async () => ({ driver: memoryDriver(), drop: async () => {} }), false],

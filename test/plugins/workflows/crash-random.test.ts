@@ -5,7 +5,7 @@ import { type OrderProcess, type RunOrder, startOrderProcess } from "../../suppo
 import { orderTraces, wrongWith } from "../../support/workflows/order-traces.ts";
 import { randomNumbers } from "../../support/workflows/random-numbers.ts";
 
-const RUNS = amount(30, 100);
+const RUNS = amount(15, 100);
 /** So many processes die, at most. */
 const DEATHS = amount(3, 6);
 const STEPS = ["create", "charge", "count", "notify", "remove", "ship"];

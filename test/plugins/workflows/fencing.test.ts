@@ -39,7 +39,7 @@ describe.each(SHARED_DATABASES)("several processes on %s", (_, open) => {
   it("recover the same runs, and each run is executed by one of them", async () => {
     const database = await opened(open);
     const dying = await started(database, { push: "auto" });
-    const runs = Array.from({ length: amount(8, 24) }, (_, i) => ({
+    const runs = Array.from({ length: amount(5, 24) }, (_, i) => ({
       runId: `run-${i}`,
       at: "execute create: between",
     }));

@@ -19,7 +19,7 @@ import { amount } from "../../support/suite.ts";
 /** The same inputs in every run, unless somebody wants others. */
 const SEED = Number(process.env.KEELSON_FUZZ_SEED ?? 20_261_122);
 /** Inputs in all. */
-const RUNS = Number(process.env.KEELSON_FUZZ_RUNS ?? amount(400, 1_600));
+const RUNS = Number(process.env.KEELSON_FUZZ_RUNS ?? amount(300, 1_600));
 /** A failing case is sought again smaller, which repeats it. */
 const PATIENCE = 3_600_000;
 

@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Where } from "../../../src/gate/index.ts";
 import { BadRequestError } from "../../../src/kernel/index.ts";
-import { type Database, everything, plantBlog } from "./database.ts";
+import { type Database, everything, withBlogToRead } from "./database.ts";
 
 const at = (text: string): Date => new Date(text);
 const ALL = ["p1", "p2", "p3", "p4", "p5"];
@@ -230,7 +230,7 @@ const REFUSED: readonly (readonly [what: string, where: unknown])[] = [
 /** One meaning of `where`, whatever the database thinks of null, case and wildcards. */
 export function describeConditions(database: Database): void {
   describe("conditions", () => {
-    beforeEach(() => plantBlog(database.driver));
+    withBlogToRead(database);
 
     const idsOf = async (entity: string, where: Where): Promise<unknown[]> =>
       (await database.driver.findMany(entity, { where, sort: [{ field: "id", direction: "asc" }] })).map(

@@ -78,16 +78,16 @@ function* listCalls(route: RouteListing, world: World): Iterable<RouteCall> {
   yield { method: "HEAD", path };
   yield { method: "OPTIONS", path };
   for (const include of includePaths(app, entity, amount(2, 3))) yield get(`include=${include}`);
-  for (const name of [...Object.keys(entity.columns), ...Object.keys(entity.relations)]) {
+  for (const [turn, name] of [...Object.keys(entity.columns), ...Object.keys(entity.relations)].entries()) {
     yield get(`select=${name}`);
-    for (const key of [name, `-${name}`]) yield get(`_sort=${key}&_limit=1`);
+    for (const key of oneOf(turn, [name, `-${name}`])) yield get(`_sort=${key}&_limit=1`);
   }
   yield get("q=cnry");
   for (const path of ["", ...includePaths(app, entity, 1)]) {
     const target = path === "" ? entity : targetOf(app, entity, path);
-    for (const field of protectedFields(target)) {
+    for (const [turn, field] of protectedFields(target).entries()) {
       const canary = canaries.all.find((one) => one.entity === target.name && one.field === field);
-      for (const name of [field, `${field}_like`, `${field}Bidx`])
+      for (const name of oneOf(turn + path.length, [field, `${field}_like`, `${field}Bidx`]))
         yield get(`${path === "" ? "" : `${path}.`}${name}=${canary?.text}`);
     }
   }
@@ -98,9 +98,9 @@ function* aggregateCalls(route: RouteListing, world: World): Iterable<RouteCall>
   const entity = entityOf(route, world);
   const get = (query: string): RouteCall => ({ method: "GET", path: `${route.path}?${query}` });
   yield get("count");
-  for (const name of [...Object.keys(entity.columns), ...Object.keys(entity.relations)]) {
-    for (const measure of ["sum", "avg", "min", "max"]) yield get(`${measure}=${name}`);
-    for (const group of [name, `month(${name})`]) yield get(`count&group=${group}`);
+  for (const [turn, name] of [...Object.keys(entity.columns), ...Object.keys(entity.relations)].entries()) {
+    for (const measure of oneOf(turn, ["sum", "avg", "min", "max"])) yield get(`${measure}=${name}`);
+    for (const group of oneOf(turn, [name, `month(${name})`])) yield get(`count&group=${group}`);
     const having = encodeURIComponent(JSON.stringify({ [`max.${name}`]: { gte: 0 } }));
     yield get(`max=${name}&having=${having}&_sort=-max.${name}`);
   }
