@@ -7,21 +7,29 @@ import { emptyStatements } from "../../support/driver-contract/database.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
-testDriver("a client's adapter on SQLite", async (entities) => {
-  const { file, remove } = await freshSqliteFile();
-  await makeTables(embedded({ file }), entities);
-  const Client = await generatedClient(entities, "sqlite");
-  const adapter = new PrismaLibSql({ url: `file:${file}` });
-  const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
-  return { driver, close: () => driver.disconnect().then(remove) };
-});
+testDriver(
+  "a client's adapter on SQLite",
+  async (entities) => {
+    const { file, remove } = await freshSqliteFile();
+    await makeTables(embedded({ file }), entities);
+    const Client = await generatedClient(entities, "sqlite");
+    const adapter = new PrismaLibSql({ url: `file:${file}` });
+    const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
+    return { driver, close: () => driver.disconnect().then(remove) };
+  },
+  { turn: 1 },
+);
 
-testDriver("a client's adapter on PostgreSQL", async (entities) => {
-  const { url, drop } = await freshPostgres();
-  await makeTables(postgres(url), entities);
-  const Client = await generatedClient(entities, "postgresql");
-  const adapter = new PrismaPg({ connectionString: url });
-  const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
-  const empty = () => askPostgres(url, emptyStatements('"').join(";"));
-  return { driver, empty, close: () => driver.disconnect().then(drop) };
-});
+testDriver(
+  "a client's adapter on PostgreSQL",
+  async (entities) => {
+    const { url, drop } = await freshPostgres();
+    await makeTables(postgres(url), entities);
+    const Client = await generatedClient(entities, "postgresql");
+    const adapter = new PrismaPg({ connectionString: url });
+    const driver = await connectDriver(prisma(new Client({ adapter }), { adapter }), entities);
+    const empty = () => askPostgres(url, emptyStatements('"').join(";"));
+    return { driver, empty, close: () => driver.disconnect().then(drop) };
+  },
+  { turn: 0 },
+);

@@ -7,21 +7,29 @@ import { emptyStatements } from "../../support/driver-contract/database.ts";
 import { testDriver } from "../../support/driver-contract.ts";
 import { generatedClient } from "../../support/generate-client.ts";
 
-testDriver("a generated client on SQLite", async (entities) => {
-  const { file, remove } = await freshSqliteFile();
-  await makeTables(embedded({ file }), entities);
-  const Client = await generatedClient(entities, "sqlite");
-  const driver = prisma(new Client({ adapter: new PrismaLibSql({ url: `file:${file}` }) }));
-  await connectDriver(driver, entities);
-  return { driver, close: () => driver.disconnect().then(remove) };
-});
+testDriver(
+  "a generated client on SQLite",
+  async (entities) => {
+    const { file, remove } = await freshSqliteFile();
+    await makeTables(embedded({ file }), entities);
+    const Client = await generatedClient(entities, "sqlite");
+    const driver = prisma(new Client({ adapter: new PrismaLibSql({ url: `file:${file}` }) }));
+    await connectDriver(driver, entities);
+    return { driver, close: () => driver.disconnect().then(remove) };
+  },
+  { turn: 0 },
+);
 
-testDriver("a generated client on PostgreSQL", async (entities) => {
-  const { url, drop } = await freshPostgres();
-  await makeTables(postgres(url), entities);
-  const Client = await generatedClient(entities, "postgresql");
-  const driver = prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) }));
-  await connectDriver(driver, entities);
-  const empty = () => askPostgres(url, emptyStatements('"').join(";"));
-  return { driver, empty, close: () => driver.disconnect().then(drop) };
-});
+testDriver(
+  "a generated client on PostgreSQL",
+  async (entities) => {
+    const { url, drop } = await freshPostgres();
+    await makeTables(postgres(url), entities);
+    const Client = await generatedClient(entities, "postgresql");
+    const driver = prisma(new Client({ adapter: new PrismaPg({ connectionString: url }) }));
+    await connectDriver(driver, entities);
+    const empty = () => askPostgres(url, emptyStatements('"').join(";"));
+    return { driver, empty, close: () => driver.disconnect().then(drop) };
+  },
+  { turn: 1 },
+);

@@ -20,6 +20,8 @@ export interface Shortcomings {
   readonly keepsDeletedValues?: boolean;
   /** The first year of moments that can be stored. @default 1 */
   readonly firstYear?: number;
+  /** A number among databases that one way leads to: each takes a share of the suites, and all in the long suite. */
+  readonly turn?: number;
 }
 
 /** The database of a running suite. */
