@@ -5,7 +5,7 @@ import { soakTable } from "../../bench/soak/soak-results.ts";
 import { childProgram } from "../support/child-program.ts";
 import { amount } from "../support/suite.ts";
 
-const REQUESTS = amount(300, 700);
+const REQUESTS = amount(400, 700);
 const SOUND = ["--import", "tsx", fileURLToPath(new URL("../../bench/soak/server.ts", import.meta.url))];
 const FAULTY = [await childProgram(new URL("../support/faults/soaked.child.ts", import.meta.url))];
 

@@ -217,7 +217,9 @@ describe("fields that become searchable", () => {
   );
 
   it("are filled in some megabytes at a time", async () => {
-    const [, open] = everyDatabase([after]).find(([name]) => name === "SQLite") as ReturnType<typeof everyDatabase>[0];
+    const [, open] = everyDatabase([after], 0).find(([name]) => name === "SQLite") as ReturnType<
+      typeof everyDatabase
+    >[0];
     const database = await open();
     onTestFinished(() => database.drop());
     const long = entity("page", { title: text }).rules({ read: ["everyone"] });

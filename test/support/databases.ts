@@ -31,7 +31,7 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' LOOP
     EXECUTE format('DROP SCHEMA %I CASCADE', name);
   END LOOP;
-END $$; CREATE SCHEMA public`;
+END $$; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC`;
 
 // Tests kill processes, not this server: a commit need not wait until it is on the disk.
 const settings = (name: string): string[] => [
