@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { createClient } from "@libsql/client";
 import { type Driver, embedded, type Keelson } from "keelson";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freshPostgres, freshSqliteFile } from "../support/databases.ts";
 import { request } from "../support/http.ts";
 import { openPage, type Page } from "../support/page.ts";
@@ -16,10 +16,6 @@ type Listener = Parameters<typeof createServer>[1];
 
 const SECRET = "a secret of this test, long enough to sign with";
 const ann = { name: "Ann", email: "ann@shop.example", password: "correct horse" };
-
-// In tests better-auth checks no origin. It looks when it is loaded, which is when a block of the page is.
-vi.stubEnv("NODE_ENV", "development");
-vi.stubEnv("TEST", "");
 
 let page: Page;
 beforeAll(() => {

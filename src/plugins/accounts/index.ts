@@ -152,7 +152,12 @@ function settingsOf(options: AccountsOptions, context: PluginContext): BetterAut
           }),
       ...emailVerification,
     },
-    advanced: { ...advanced, ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ...advanced?.ipAddress } },
+    advanced: {
+      // better-auth would leave the check out where the environment says that a test runs.
+      disableOriginCheck: false,
+      ...advanced,
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ...advanced?.ipAddress },
+    },
   };
 }
 

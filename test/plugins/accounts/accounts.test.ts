@@ -12,13 +12,9 @@ import {
 } from "keelson";
 import { accounts, inOrganization, organization, user, userFields } from "keelson/better-auth";
 import { createTransport } from "nodemailer";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { freshSqliteFile } from "../../support/databases.ts";
 import { request, startApp } from "../../support/http.ts";
-
-// In tests better-auth checks no origin. It looks when it is loaded, which is when an app is made.
-vi.stubEnv("NODE_ENV", "development");
-vi.stubEnv("TEST", "");
 
 const BASE = "http://shop.example";
 const secret = "a secret of this test, long enough to sign with";
