@@ -130,7 +130,7 @@ export const ENGLISH = {
   "op.lt": "is less than",
   "op.lte": "is at most",
   "op.in": "is one of",
-  "op.nin": "is none of these",
+  "op.nin": "is not one of these",
   "op.like": "contains",
   "op.starts": "begins with",
   "op.ends": "ends with",
