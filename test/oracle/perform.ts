@@ -169,12 +169,15 @@ function whereOfFilters(entity: EntityModel, query: ListQuery): Record<string, u
 export function clientCall(entity: EntityModel, call: Call): HandlerCall | undefined {
   if ("query" in call) {
     const { query } = call;
-    if (query.q !== undefined || query.filters?.some(([name]) => name.includes("."))) return undefined;
+    if (call.do !== "list" && (query.q !== undefined || query.highlight)) return undefined;
+    if (query.filters?.some(([name]) => name.includes("."))) return undefined;
     // Clients in the process take datetimes as such, which a text of JSON is not.
     if (/\d{4}-\d\d-\d\dT/.test(JSON.stringify([query.filters, query.where, query.include]))) return undefined;
     const where = whereOfFilters(entity, query);
     const options = {
       ...(where && { where }),
+      ...(query.q !== undefined && { q: query.q }),
+      ...(query.highlight && { highlight: true }),
       ...(query.sort && { sort: query.sort }),
       ...(query.page && { page: query.page }),
       ...(query.limit && { limit: query.limit }),

@@ -52,6 +52,7 @@ function field(of: FieldModel): string {
     ...flags.map((one) => `.${one}()`),
     of.default === undefined ? "" : `.default(${JSON.stringify(of.default)})`,
     of.encrypted ? `.encrypted(${of.encrypted === "searchable" ? "{ searchable: true }" : ""})` : "",
+    of.searched === undefined ? "" : `.searchable({ weight: ${of.searched} })`,
     of.readable ? `.readable(${rules(of.readable)})` : "",
     of.writable ? `.writable(${rules(of.writable)})` : "",
   ].join("");
