@@ -13,9 +13,9 @@ import type {
   Value,
 } from "./model.ts";
 import { entityOf } from "./model.ts";
-import { clientCall } from "./perform.ts";
 import { searchOf } from "./requests.ts";
 import type { Finding } from "./run-scenario.ts";
+import { clientCall } from "./through-clients.ts";
 
 const value = (one: Value | readonly Value[]): string => {
   if (Array.isArray(one)) return `[${one.map((each) => value(each)).join(", ")}]`;

@@ -2,8 +2,8 @@
 import { rowsOf, type World } from "../evaluate/world.ts";
 import type { Features } from "../features.ts";
 import type { Call, Input, ListQuery, Model, Step, Surface } from "../model.ts";
-import { clientCall } from "../perform.ts";
 import type { Random } from "../random.ts";
+import { clientCall } from "../through-clients.ts";
 import { aggregateFrom } from "./aggregates.ts";
 import { batchStep, upsertStep } from "./combined.ts";
 import { idsOf, type Making, PRINCIPALS, someId } from "./making.ts";
