@@ -87,7 +87,7 @@ function itemOf(making: Making, before: readonly BatchItem[]): BatchItem {
   const body = (creates: boolean): Input => {
     const nests = making.features.has("nested") && random.chance(0.15);
     const data: Record<string, Input[string]> = {
-      ...(nests ? nestedInput(making, creates) : inputOf(making, creates)),
+      ...(nests ? nestedInput(making, creates, creates ? undefined : id) : inputOf(making, creates)),
     };
     for (const key of keysOf(entity)) {
       const reference = earlier(key.target);
