@@ -74,7 +74,7 @@ async function runAll(context: RouteContext, scope: OperationScope, items: reado
   let left = pageBytes;
   for (const [index, item] of items.entries()) {
     try {
-      holdBriefly(scope);
+      await holdBriefly(scope);
       const resolved = resolveItem(
         item,
         answers.map(({ body }) => body),
