@@ -138,7 +138,7 @@ export class RequestScope implements GateScope {
 
   async transaction<T>(
     work: (scope: OperationScope) => Promise<T>,
-    { around = (driver: Driver) => driver, late, turn = (begin) => begin() }: ScopeTransactionOptions = {},
+    { around = (driver: Driver) => driver, late }: ScopeTransactionOptions = {},
   ): Promise<T> {
     if (this.#open !== undefined)
       return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late one begins now
@@ -159,7 +159,7 @@ export class RequestScope implements GateScope {
     };
     const { driver } = this.runtime;
     const result = await (late === undefined
-      ? turn(() => driver.transaction((inner) => run(inner)))
+      ? driver.transaction((inner) => run(inner))
       : lateTransaction(driver, { work: run, around: late }));
     this.state.precondition = left;
     for (const task of open.afterCommit) await task(this);
