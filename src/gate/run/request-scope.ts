@@ -28,6 +28,7 @@ import { taggingDriver } from "../record/tag-record.ts";
 import { decide, mayUse } from "../requirement/decisions.ts";
 import { deniedError } from "../requirement/unmatched.ts";
 import type { Driver } from "../statement/driver.ts";
+import { HeldInserts, NOT_HELD } from "../statement/held-inserts.ts";
 import { lateTransaction, OpenTransaction } from "../statement/late-transaction.ts";
 import { runOperation } from "./run-operation.ts";
 import { runSeveral } from "./run-several.ts";
@@ -138,28 +139,42 @@ export class RequestScope implements GateScope {
 
   async transaction<T>(
     work: (scope: OperationScope) => Promise<T>,
-    { around = (driver: Driver) => driver, late, turn = (begin) => begin() }: ScopeTransactionOptions = {},
+    {
+      around = (driver) => driver,
+      late,
+      turn = (begin) => begin(),
+      holdsInserts = false,
+    }: ScopeTransactionOptions = {},
   ): Promise<T> {
     if (this.#open !== undefined)
       return this.#open.join(() => (this.#isLate ? this.store.transaction(() => work(this)) : work(this))); // a late one begins now
     let open = new OpenTransaction<GateScope>();
     let left: Precondition | undefined;
-    const run = async (driver: Driver, isLate = false): Promise<T> => {
+    const run = async (driver: Driver, isLate = false, held?: HeldInserts): Promise<T> => {
       open = new OpenTransaction(); // the driver may have rolled back and retried
-      const parts = { bare: open.watch(around(driver)), open, isLate, state: { ...this.state } };
+      const parts = { bare: open.watch(around(held?.driver ?? driver)), open, isLate, state: { ...this.state } };
       const inner = new RequestScope(this.runtime, this, parts);
       try {
         const result = await work(inner);
         open.assertWhole();
+        await held?.settle();
         return result;
+      } catch (error) {
+        await held?.settle(error);
+        throw error;
       } finally {
         left = inner.state.precondition;
         await inner.close();
       }
     };
     const { driver } = this.runtime;
+    const begin = (holds: boolean): Promise<T> =>
+      turn(() => driver.transaction((inner) => run(inner, false, holds ? new HeldInserts(inner) : undefined)));
     const result = await (late === undefined
-      ? turn(() => driver.transaction((inner) => run(inner)))
+      ? begin(holdsInserts).catch((error: unknown) => {
+          if (error === NOT_HELD) return begin(false);
+          throw error;
+        })
       : lateTransaction(driver, { work: run, around: late }));
     this.state.precondition = left;
     for (const task of open.afterCommit) await task(this);
