@@ -21,6 +21,11 @@ export interface ScopeTransactionOptions {
   /** Puts something around the driver that the statements of operations run on. @default nothing */
   readonly around?: (driver: Driver) => Driver;
   /**
+   * Whether inserts that may be stored later are held and stored together. When the database refuses one of them, the
+   * transaction is rolled back and the work runs again without. @default false
+   */
+  readonly holdsInserts?: boolean | undefined;
+  /**
    * Begins the transaction with the first write, or the first transaction inside: what reads or waits before that holds
    * nothing. The function stands around the transaction, from before it begins until it has ended.
    * @default it begins at once

@@ -39,9 +39,14 @@ export async function runCreate(operation: MutableOperation): Promise<void> {
     if (where !== undefined) await refuseUnmet(operation, where, scope.store);
     for (const listener of operation.heldListeners) await listener(data);
   }
-  operation.records = [
-    where === undefined ? await scope.store.create(entity, data) : await createWhere(operation, where),
-  ];
+  operation.records = [where === undefined ? await store(operation) : await createWhere(operation, where)];
+}
+
+/** Stores a new record: at once, or with others where nothing but its id is used. */
+async function store({ entity, data, scope, idOnly }: MutableOperation): Promise<Row> {
+  if (!idOnly || data.id === undefined) return scope.store.create(entity, data);
+  await scope.store.execute({ kind: "insert", entity, rows: [data], later: true });
+  return { ...data };
 }
 
 /**
