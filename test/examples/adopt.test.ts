@@ -83,6 +83,8 @@ describe("an adopted database", () => {
     expect(staff.json.map(({ firstName }: { firstName: string }) => firstName)).toEqual(["Jane", "Nancy", "Andrew"]);
     const bought = await as("staff-1", "GET", "invoices?invoiceDate_gt=2021-01-01&invoiceDate_lte=2021-01-02");
     expect(bought.json.map(({ id }: { id: number }) => id)).toEqual([2]);
+    const sameDay = await as("staff-1", "GET", "invoices?invoiceDate=2021-01-02");
+    expect(sameDay.json.map(({ id }: { id: number }) => id)).toEqual([2]);
   });
 
   it("keeps what the rules say", async () => {
