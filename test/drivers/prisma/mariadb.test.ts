@@ -2,7 +2,7 @@ import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { afterEach, describe, expect, it } from "vitest";
 import { prisma, toPrismaSchema } from "../../../src/drivers/prisma/index.ts";
 import { ConfigurationError, entity, int, string } from "../../../src/entity/index.ts";
-import type { Driver } from "../../../src/gate/index.ts";
+import type { Driver, Where } from "../../../src/gate/index.ts";
 import {
   ConflictError,
   DatabaseUnavailableError,
@@ -120,7 +120,7 @@ describe.skipIf(reason !== undefined)(`MariaDB${reason === undefined ? "" : ` ($
       const log = recordingLogger();
       await driver.connect(driverContext([word, use], { log }));
       expect(log.lines).toEqual([expect.stringMatching(/^warn Existing tables compare text inexactly.*"words"/)]);
-      const found = async (where: object) => (await driver.findMany("word", { where })).map(({ id }) => id);
+      const found = async (where: Where) => (await driver.findMany("word", { where })).map(({ id }) => id);
       expect(await found({ word: "red" })).toEqual(["a"]);
       expect(await found({ word: { in: ["RED", "red "] } })).toEqual(["c"]);
       expect(await found({ word: { ne: "red" }, lang: { nin: ["de"] } })).toEqual(["b", "c"]);
