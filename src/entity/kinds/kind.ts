@@ -57,6 +57,11 @@ export interface FieldKind<T = unknown> {
    * @default what `accepts` takes, as it is
    */
   convert?(value: unknown): Parsed<T>;
+  /**
+   * The value after this one, where columns that were there before the app may hold values between the two; undefined behind
+   * the last one. @default columns hold the kind's own values
+   */
+  next?(value: T): T | undefined;
   /** The value that its column holds, where that is another one: a number for the text of an id. */
   toStored?(value: T): unknown;
   /** The value of what the column holds; with `toStored`. */

@@ -2,9 +2,10 @@ import type { CompiledQuery, RawBuilder } from "kysely";
 import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import { type Aggregate, type Bucket, type GroupKey, type Measure, orderOfGroups } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
+import { comparable } from "../condition/comparable.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
 import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
-import { sourceOf, storedName } from "../tables/names.ts";
+import { sourceOf } from "../tables/names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 
 /** How much of an aggregate its statement computes. */
@@ -69,9 +70,8 @@ class AggregateWriter {
     this.#extent = extent;
   }
 
-  #column({ name }: ColumnDefinition): RawBuilder<unknown> {
-    const { entity } = this.#aggregate;
-    return this.#builder.sql.id(entity.name, storedName(entity, name));
+  #column(column: ColumnDefinition): RawBuilder<unknown> {
+    return comparable(this.#builder, column, this.#builder.sql.id(this.#aggregate.entity.name, column.stored));
   }
 
   key({ column, bucket }: GroupKey): RawBuilder<unknown> {
