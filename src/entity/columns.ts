@@ -24,9 +24,13 @@ function own(
   name: string,
   kind: FieldKind,
   role: ColumnDefinition["role"],
-  { stored = name, unique = false }: { readonly stored?: string | undefined; readonly unique?: boolean } = {},
+  {
+    stored = name,
+    unique = false,
+    existing = false,
+  }: { readonly stored?: string | undefined; readonly unique?: boolean; readonly existing?: boolean } = {},
 ): ColumnDefinition {
-  return Object.freeze({ name, stored, kind, role, optional: false, unique });
+  return Object.freeze({ name, stored, kind, role, optional: false, unique, existing });
 }
 
 /** Name of the column that holds the blind index of an encrypted field. */
@@ -142,8 +146,8 @@ export function columnsOf(
   if (timestamps) {
     const kind = datetimeKind as FieldKind;
     const { createdAt, updatedAt } = timestamps;
-    columns.push(own("createdAt", kind, "createdAt", { stored: createdAt }));
-    columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt }));
+    columns.push(own("createdAt", kind, "createdAt", { stored: createdAt, existing }));
+    columns.push(own("updatedAt", kind, "updatedAt", { stored: updatedAt, existing }));
   }
   if (versioned) columns.push(own("version", intKind as FieldKind, "version"));
   if ("parts" in id) columns.unshift(compositeId(id.parts, columns));

@@ -83,6 +83,7 @@ export const datetimeKind: FieldKind<Date> = Object.freeze<FieldKind<Date>>({
       })
       .meta({ type: "string", format: "date-time" }),
   compare: (a, b) => a.getTime() - b.getTime(),
+  next: (date) => new Date(Math.min(date.getTime() + 1, LATEST)),
   toWire: toIsoText,
   unescaped: true,
   toCell: toIsoText,

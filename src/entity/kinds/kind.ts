@@ -73,6 +73,11 @@ export interface FieldKind<T = unknown> {
   readonly values?: readonly T[];
   /** In-memory order, the same as the database's; only used when `sortable`. */
   compare(a: T, b: T): number;
+  /**
+   * The least value beyond all that are read as this one, for kinds whose columns in existing tables may have more digits
+   * than values in code.
+   */
+  next?(value: T): T;
   /** The JSON form of a stored value; identity when absent. */
   toWire?(value: T): unknown;
   /**

@@ -80,8 +80,32 @@ export function not(condition: Condition): Condition {
 }
 
 /** A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. */
-export function compare(column: ColumnDefinition, test: Test, value: unknown): Compare {
+export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
+  const { existing, kind } = column;
+  return existing !== true || kind.next === undefined || value === null
+    ? plainCompare(column, test, value)
+    : compareRead(column, test, value);
+}
+
+function plainCompare(column: ColumnDefinition, test: Test, value: unknown): Condition {
   return { [kCondition]: true, op: "compare", column, test, value };
+}
+
+/** The same where a stored value may have more digits than what is read of it: it is compared as it is read. */
+function compareRead(column: ColumnDefinition, test: Test, value: unknown): Condition {
+  const next = (): unknown => column.kind.next?.(value);
+  switch (test) {
+    case "eq":
+      return and([plainCompare(column, "gte", value), plainCompare(column, "lt", next())]);
+    case "gt":
+      return plainCompare(column, "gte", next());
+    case "lte":
+      return plainCompare(column, "lt", next());
+    case "in":
+      return or((value as readonly unknown[]).map((one) => compareRead(column, "eq", one)));
+    default:
+      return plainCompare(column, test, value);
+  }
 }
 
 /** The condition that some related record meets another one. */

@@ -5,6 +5,7 @@ import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
+import { comparedBy } from "./sort-expression.ts";
 import type { Places, SqlBuilder } from "./sql-builder.ts";
 
 type Joined = Condition & { readonly of: readonly Condition[] };
@@ -101,23 +102,12 @@ export class ConditionBuilder {
 
   #plain({ column, test, value }: Compare, name: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
-    const { type } = codecOf(provider, column);
-    switch (test) {
-      case "in":
-        return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
-      case "eq":
-        return sql`${name} = ${this.#slots.next(type)}`;
-      case "gt":
-        return sql`${name} > ${this.#slots.next(type)}`;
-      case "gte":
-        return sql`${name} >= ${this.#slots.next(type)}`;
-      case "lt":
-        return sql`${name} < ${this.#slots.next(type)}`;
-      case "lte":
-        return sql`${name} <= ${this.#slots.next(type)}`;
-      default:
-        return this.#search(name, this.#slots.next(type));
-    }
+    if (test === "in") return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
+    const slot = this.#slots.next(codecOf(provider, column).type);
+    const sign = SIGNS[test];
+    if (sign === undefined) return this.#search(name, slot);
+    const of = (compared: RawBuilder<unknown>) => comparedBy(this.#builder, column, compared);
+    return sql`${of(name)} ${sql.raw(sign)} ${of(sql`${slot}`)}`;
   }
 
   /** Ignores case: PostgreSQL with ILIKE, SQLite (A to Z) always, MySQL never, as its columns compare exactly. */

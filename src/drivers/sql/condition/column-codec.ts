@@ -55,8 +55,8 @@ const decimal: CodecOf = (kind) => ({
   decode: (value) => converted(kind, String(value)),
 });
 
-/** Times come with as many digits behind the second as the column has, or with zeros alone. */
-const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, value) });
+/** Times come with as many digits behind the second as the column has, or with zeros alone; three are read. */
+const time: CodecOf = (kind) => ({ ...text(kind), decode: (value) => converted(kind, String(value).slice(0, 12)) });
 
 const bytes: Codec = {
   ...types("bytes"),

@@ -3,6 +3,7 @@ import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
 import { type Aggregate, type Bucket, type GroupKey, type Measure, orderOfGroups } from "../../../gate/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
+import { sortedBy } from "../condition/sort-expression.ts";
 import { Slots, type SqlBuilder } from "../condition/sql-builder.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
 import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
@@ -75,7 +76,7 @@ class AggregateWriter {
   }
 
   key({ column, bucket }: GroupKey): RawBuilder<unknown> {
-    if (bucket === undefined) return this.#column(column);
+    if (bucket === undefined) return sortedBy(this.#builder, column, this.#column(column));
     const isLocal = this.#extent === "quarters" && column.kind.column.scalar === "DateTime";
     const zone = column.kind.column.scalar === "DateTime" ? (this.#aggregate.zone ?? "UTC") : "UTC";
     return beginning(this.#builder, this.#column(column), isLocal ? "quarter of an hour" : bucket, zone);

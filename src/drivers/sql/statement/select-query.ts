@@ -16,6 +16,7 @@ import { BadRequestError } from "../../../kernel/index.ts";
 import { ConditionBuilder } from "../condition/build-condition.ts";
 import { type RowDecoder, rowDecoder } from "../condition/column-codec.ts";
 import { conditionShape } from "../condition/condition-shape.ts";
+import { sortedBy } from "../condition/sort-expression.ts";
 import { Slots, type SqlBuilder, type Tables, WHOLE_NUMBER } from "../condition/sql-builder.ts";
 import { isComposite, sourceOf, storedName } from "../tables/names.ts";
 import { type Inline, type Rows, type SelectionSizes, shortValue, sizeOfLong, sizesOf } from "./long-values.ts";
@@ -166,11 +167,12 @@ function writeSelect(
 
 /** The keys of an order. Null is the smallest value, as it is elsewhere by nature. */
 function orderBy(
-  { sql, provider }: SqlBuilder,
+  builder: SqlBuilder,
   entity: AnyEntity,
   order: readonly SortKey[],
   rank: () => RawBuilder<number>,
 ): RawBuilder<unknown>[] {
+  const { sql, provider } = builder;
   const keys = order.flatMap(({ field, direction }) => {
     if (field === RANK) return [{ field, direction }];
     const { parts } = entity.columns[field] as ColumnDefinition;
@@ -178,9 +180,10 @@ function orderBy(
   });
   return keys.map(({ field, direction }) => {
     if (field === RANK) return sql`${rank()} ${sql.raw(direction)}`;
-    const isNullable = provider === "postgresql" && entity.columns[field]?.optional === true;
+    const column = entity.columns[field] as ColumnDefinition;
+    const isNullable = provider === "postgresql" && column.optional;
     const nulls = isNullable ? (direction === "asc" ? " nulls first" : " nulls last") : "";
-    return sql`${sql.id(entity.name, storedName(entity, field))} ${sql.raw(direction + nulls)}`;
+    return sql`${sortedBy(builder, column, sql.id(entity.name, column.stored))} ${sql.raw(direction + nulls)}`;
   });
 }
 
