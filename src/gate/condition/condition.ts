@@ -1,10 +1,7 @@
 import type { AnyEntity, ColumnDefinition, ResolvedRelation } from "../../entity/index.ts";
+import { passesTest, type Test } from "./passes-test.ts";
 
-/**
- * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
- * only these: compile-where.ts resolves `ne`, `nin` and the like.
- */
-export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
+export type { Test };
 
 /** Marks conditions, so that no `where` from outside can pass for one. */
 const kCondition: unique symbol = Symbol("condition");
@@ -82,9 +79,14 @@ export function not(condition: Condition): Condition {
 /** A comparison of a column with a value; `null` goes with `eq` only, a list with `in`. */
 export function compare(column: ColumnDefinition, test: Test, value: unknown): Condition {
   const { existing, kind } = column;
-  return existing !== true || kind.next === undefined || value === null
-    ? plainCompare(column, test, value)
-    : compareRead(column, test, value);
+  if (value === null) return plainCompare(column, test, value);
+  if (kind.values !== undefined && test !== "eq" && test !== "in") {
+    const passing = kind.values.filter((one) => passesTest(kind, test, one, value));
+    return passing.length === 0 ? NEVER : plainCompare(column, "in", passing);
+  }
+  return existing === true && kind.next !== undefined
+    ? compareRead(column, test, value)
+    : plainCompare(column, test, value);
 }
 
 function plainCompare(column: ColumnDefinition, test: Test, value: unknown): Condition {

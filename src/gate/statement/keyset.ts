@@ -1,6 +1,6 @@
 import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
-import { and, type Condition, compare, NEVER, not, or, type Row } from "../condition/condition.ts";
+import { and, type Condition, compare, not, or, type Row } from "../condition/condition.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import type { SortKey } from "./driver.ts";
 import type { Execute, Find } from "./statement.ts";
@@ -96,17 +96,9 @@ export function keysetCondition(entity: AnyEntity, order: readonly SortKey[], va
 function afterValue(column: ColumnDefinition, direction: "asc" | "desc", value: unknown): Condition | undefined {
   const isNull = compare(column, "eq", null);
   if (value === null) return direction === "asc" ? not(isNull) : undefined;
-  if (direction === "asc") return beyond(column, "gt", value);
-  const smaller = beyond(column, "lt", value);
+  if (direction === "asc") return compare(column, "gt", value);
+  const smaller = compare(column, "lt", value);
   return column.optional ? or([smaller, isNull]) : smaller;
-}
-
-function beyond(column: ColumnDefinition, test: "gt" | "lt", value: unknown): Condition {
-  const { kind } = column;
-  if (kind.operators.has(test)) return compare(column, test, value);
-  const sign = test === "gt" ? 1 : -1;
-  const values = (kind.values ?? []).filter((other) => kind.compare(other, value) * sign > 0);
-  return values.length === 0 ? NEVER : compare(column, "in", values);
 }
 
 /** Bytes of a batch at most. */

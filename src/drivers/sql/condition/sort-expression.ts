@@ -22,9 +22,11 @@ const AS_READ: Readonly<Record<Provider, Readonly<Record<string, Expression>>>> 
   },
 };
 
-/** What the values of a column are sorted and grouped by. @param value the column, as the statement calls it */
-export function sortedBy(
-  { sql, provider }: Pick<SqlBuilder, "sql" | "provider">,
+type Writer = Pick<SqlBuilder, "sql" | "provider">;
+
+/** What is read of the values of a column. @param value the column, as the statement calls it */
+export function readAs(
+  { sql, provider }: Writer,
   { kind, existing }: ColumnDefinition,
   value: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -32,13 +34,19 @@ export function sortedBy(
   return asRead === undefined ? value : asRead(sql, value);
 }
 
-/** The same for a value that a column is compared with: only SQLite, which compares texts, has several forms of one. */
-export function comparedBy(
-  builder: Pick<SqlBuilder, "sql" | "provider">,
-  column: ColumnDefinition,
-  value: RawBuilder<unknown>,
-): RawBuilder<unknown> {
+/** What the values of a column are sorted by: words by their place in the declaration, which a database may not know. */
+export function sortedBy(builder: Writer, column: ColumnDefinition, value: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { words } = column.kind.column;
+  if (words === undefined) return readAs(builder, column, value);
+  const { sql, provider } = builder;
+  const text = provider === "postgresql" ? sql`cast(${value} as text)` : value;
+  const places = words.map((word, place) => sql`when ${sql.lit(word)} then ${sql.lit(place)}`);
+  return sql`case when ${value} is null then null else case ${text} ${sql.join(places, sql` `)} else -1 end end`;
+}
+
+/** `readAs` for a value that a column is compared with: only SQLite, which compares texts, has several forms of one. */
+export function comparedBy(builder: Writer, column: ColumnDefinition, value: RawBuilder<unknown>): RawBuilder<unknown> {
   return builder.provider === "sqlite" && column.kind.column.scalar === "DateTime"
-    ? sortedBy(builder, column, value)
+    ? readAs(builder, column, value)
     : value;
 }
