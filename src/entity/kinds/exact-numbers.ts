@@ -80,6 +80,7 @@ export const bigintKind: FieldKind<bigint> = Object.freeze<FieldKind<bigint>>({
 export const MOST_DIGITS = 65;
 
 const DECIMAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/;
+const NOT_ZERO = /[1-9]/;
 /** Significant digits of which a double keeps all. */
 const EXACT_DIGITS = 15;
 
@@ -95,9 +96,10 @@ export function decimalKind(precision: number, scale: number): FieldKind<string>
     const found = typeof text === "string" ? DECIMAL.exec(text) : null;
     if (found === null) return unreadable(`must be ${shape}`);
     const [, sign, digits, fraction = ""] = found as unknown as [string, string, string, string?];
-    const kept = fraction.replace(/0+$/, "");
-    if (kept.length > scale || (digits === "0" ? 0 : digits.length) > whole) return unreadable(`must be ${shape}`);
-    const isZero = digits === "0" && kept === "";
+    const kept = fraction.slice(0, scale);
+    const isLong = NOT_ZERO.test(fraction.slice(scale)) || (digits === "0" ? 0 : digits.length) > whole;
+    if (isLong) return unreadable(`must be ${shape}`);
+    const isZero = digits === "0" && !NOT_ZERO.test(kept);
     return parsed(`${isZero ? "" : sign}${digits}${scale === 0 ? "" : `.${kept.padEnd(scale, "0")}`}`);
   };
   return Object.freeze<FieldKind<string>>({

@@ -48,12 +48,14 @@ const file = entity("file", {
 })
   .softDelete()
   .rules({ read: everyone });
+const quote = entity("quote", { text: string, page: belongsTo(() => page) }).rules({ read: [employee] });
 const page = entity("page", {
   title: string,
   published: bool.default(true),
   org: belongsTo(() => org),
   price: belongsTo(() => price),
   file: belongsTo(() => file),
+  quotes: hasMany(() => quote),
 })
   .rules({ read: [published], create: everyone, update: everyone })
   .actions({
@@ -85,7 +87,7 @@ const boss = defineRule("boss", ({ user }) => ({ boss: user?.id ?? "" }));
 const driver = memoryDriver();
 let role = "employee";
 const api = keelson({
-  entities: [org, membership, price, file, page, contract],
+  entities: [org, membership, price, file, page, quote, contract],
   driver,
   logger: noopLogger,
   rules: [member, published, employee, boss, ofOrg, anyIfEmployee, noRead],
@@ -138,6 +140,11 @@ describe("a response that is repeated", () => {
       () => driver.update("file", { id: "f" }, { deletedAt: new Date() }),
     ],
     ["an included record whose field is hidden now", "file", () => driver.update("file", { id: "f" }, { boss: "bob" })],
+    [
+      "a number of records that the caller may not read now",
+      encodeURIComponent('{"quotes":{"count":true}}'),
+      () => (role = "guest"),
+    ],
     [
       "a record that a rule hides by looking at it",
       "",
