@@ -249,7 +249,31 @@ describe.each(SQL_DATABASES)("tables with names of their own, on %s", (name, ope
       entities: entitiesIn(name === "PostgreSQL" ? "sales" : undefined),
       driver: name === "PostgreSQL" ? postgres(database.url) : embedded({ file: database.url.slice("file:".length) }),
     });
-    await expect(again.api.ready).rejects.toThrow(/table "labels": column "label_word" is missing/);
+    await expect(again.api.ready).rejects.toThrow(
+      /table "labels": column "label_word" is missing; `keelson import` shows/,
+    );
     await again.close().catch(() => undefined);
+  });
+
+  it("that others have changed keep the app from starting, and say which column, both types and what to do", async () => {
+    await database.rows(
+      name === "PostgreSQL"
+        ? "create table sales.moved (id integer primary key, at timestamp)"
+        : "create table moved (id integer primary key, at datetime)",
+    );
+    const moved = entity("moved", { at: bool.optional() })
+      .id(int)
+      .table("moved", { schema: name === "PostgreSQL" ? "sales" : undefined })
+      .timestamps(false)
+      .existing()
+      .rules(everyone);
+    const other = createTestApp({
+      entities: [moved],
+      driver: name === "PostgreSQL" ? postgres(database.url) : embedded({ file: database.url.slice("file:".length) }),
+    });
+    await expect(other.api.ready).rejects.toThrow(
+      /table "moved": column "at" has the type (timestamp|datetime), and boolean is expected; declare the field as datetime, `keelson import` shows what the entity would be now/,
+    );
+    await other.close().catch(() => undefined);
   });
 });

@@ -37,7 +37,7 @@ export async function findMisfits(
     const existing = byFoldedName(catalog, provider);
     for (const table of tables.filter((one) => (one.schema ?? schema) === own)) {
       const found = existing.get(folded(table.name, provider));
-      if (found === undefined) problems.push(`table "${table.name}" is missing`);
+      if (found === undefined) problems.push(`table "${table.name}" is missing${table.existing ? `; ${IMPORT}` : ""}`);
       else problems.push(...columnProblems(table, found, provider), ...(keys ? keyProblems(table, keys) : []));
     }
   }
@@ -158,19 +158,34 @@ function describeLinks(model: EntityModel): Described[] {
 
 /** The field that suits a column; empty for types without a field. */
 const FIELDS: readonly (readonly [RegExp, string])[] = [
+  [/^bigint/, "bigint"],
   [/int|serial/, "int"],
   [/bool/, "bool"],
   [/double|real|float|numeric|decimal/, "float"],
   [/timestamp|datetime/, "datetime"],
+  [/^date/, "date"],
+  [/^time/, "time"],
+  [/uuid/, "uuid"],
+  [/bytea|blob|binary/, "bytes"],
   [/json/, "json"],
   [/char|text/, "string"],
 ];
 
-function typeSentence(at: string, column: ColumnDefinition, type: string, provider: Provider): string {
+/** What to do about a table that is not the app's to change. */
+const IMPORT = "`keelson import` shows what the entity would be now";
+
+function typeSentence(
+  at: string,
+  column: ColumnDefinition,
+  { type, provider, existing }: { readonly type: string; readonly provider: Provider; readonly existing: boolean },
+): string {
   const expected = columnTypeOf(column.kind.column, provider);
   const suited = FIELDS.find(([pattern, name]) => pattern.test(type) && name !== column.kind.name);
-  const remedy = suited === undefined || column.field === undefined ? "" : `, or declare the field as ${suited[1]}`;
-  return `${at} has the type ${type || "(none)"}, and ${expected} is expected; change the column's type to ${expected}${remedy}`;
+  const field = suited === undefined || column.field === undefined ? undefined : `declare the field as ${suited[1]}`;
+  const remedies = existing
+    ? [field, IMPORT]
+    : [`change the column's type to ${expected}`, ...(field === undefined ? [] : [`or ${field}`])];
+  return `${at} has the type ${type || "(none)"}, and ${expected} is expected; ${remedies.filter(Boolean).join(", ")}`;
 }
 
 /** Names as the database compares them: only PostgreSQL is case-sensitive everywhere. */
@@ -194,9 +209,9 @@ function columnProblems(
     const at = `table "${table.name}": column "${name}"`;
     const shape = found.get(folded(name, provider));
     described.add(folded(name, provider));
-    if (shape === undefined) problems.push(`${at} is missing`);
+    if (shape === undefined) problems.push(`${at} is missing${table.existing ? `; ${IMPORT}` : ""}`);
     else if (!fitsColumn(column, shape.type, provider, table.existing))
-      problems.push(typeSentence(at, column, shape.type, provider));
+      problems.push(typeSentence(at, column, { type: shape.type, provider, existing: table.existing }));
     else if (shape.required && column.optional && !shape.hasDefault && !table.readOnly)
       problems.push(`${at} is required in the database and optional in the entity; make both the same`);
   }
