@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
-import { type Field, field } from "./field.ts";
+import { field } from "./field.ts";
+import type { Field } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,

@@ -1,4 +1,4 @@
-import type { AnyField, FieldFlag } from "./field.ts";
+import type { AnyField, FieldFlag } from "./field-modifiers.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 

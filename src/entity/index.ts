@@ -21,14 +21,6 @@ export type {
   EntityRules,
   FieldMap,
 } from "./entity-definition.ts";
-export type {
-  AnyField,
-  EnumField,
-  ExactField,
-  Field,
-  NumberField,
-  StringField,
-} from "./field.ts";
 export {
   bigint,
   bool,
@@ -48,6 +40,15 @@ export {
   time,
   uuid,
 } from "./field-constructors.ts";
+export type {
+  AnyField,
+  EnumField,
+  ExactField,
+  Field,
+  NumberField,
+  ScalarField,
+  StringField,
+} from "./field-modifiers.ts";
 export type {
   $Infer,
   DefinitionOf,

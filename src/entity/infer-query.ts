@@ -35,6 +35,13 @@ interface TextOperators<T> extends OrderOperators<T> {
   readonly ends?: string;
 }
 
+interface ListOperators<T> extends NullOperator {
+  readonly has?: T;
+  readonly hasAny?: readonly T[];
+  readonly hasAll?: readonly T[];
+  readonly isEmpty?: boolean;
+}
+
 /** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
 type Scalar = string | number | bigint | boolean | Date;
 type Operators<T> = [T] extends [boolean]
@@ -42,7 +49,11 @@ type Operators<T> = [T] extends [boolean]
   : [T] extends [string]
     ? TextOperators<T>
     : OrderOperators<T>;
-type ColumnCondition<T> = [T] extends [Scalar] ? T | null | readonly (T | null)[] | Operators<T> : null | NullOperator;
+type ColumnCondition<T> = [T] extends [Scalar]
+  ? T | null | readonly (T | null)[] | Operators<T>
+  : [T] extends [readonly (infer I)[]]
+    ? null | ListOperators<I>
+    : null | NullOperator;
 type ColumnConditions<D> = { readonly [K in keyof D]?: ColumnCondition<NonNullable<D[K]>> };
 
 type RelatedConditions<E, F, H extends boolean> = {

@@ -2,6 +2,7 @@ import {
   type AnyEntity,
   type ColumnDefinition,
   type EntityModel,
+  type FieldKind,
   isStorableText,
   type Operator,
   type ResolvedRelation,
@@ -201,6 +202,11 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
       return not(compileOperator(entity, column, "in", operand));
     case "in":
       return compileIn(entity, column, operand);
+    case "has":
+    case "hasAny":
+    case "hasAll":
+    case "isEmpty":
+      return compileList(entity, column, operator, operand);
     default:
       if (operand === null && operator === "eq") return compare(column, "eq", null);
       if (operator === "eq" && isNoId(column, operand)) return NEVER;
@@ -223,6 +229,27 @@ function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, oper
   const converted = isFragment ? undefined : kind.convert?.(operand);
   if (converted?.ok !== true) refuse(entity, `"${column.name}" cannot be compared with this value`);
   return converted.value;
+}
+
+/** A condition on the items of a list. Without a value, there are no items and the list is not empty either. */
+function compileList(
+  entity: AnyEntity,
+  column: ColumnDefinition,
+  operator: "has" | "hasAny" | "hasAll" | "isEmpty",
+  operand: unknown,
+): Condition {
+  const isThere = not(compare(column, "eq", null));
+  if (operator === "isEmpty") {
+    if (typeof operand !== "boolean") refuse(entity, `"isEmpty" on "${column.name}" takes true or false`);
+    const isEmpty = compare(column, "isEmpty", true);
+    return operand ? isEmpty : and([isThere, not(isEmpty)]);
+  }
+  const given = operator === "has" ? [operand] : operand;
+  if (!Array.isArray(given)) refuse(entity, `"${operator}" on "${column.name}" takes an array`);
+  const { item } = column.kind;
+  const items = [...given].map((value) => operandOf(entity, { ...column, kind: item as FieldKind }, "eq", value));
+  if (items.length > 0) return compare(column, operator === "hasAny" ? "hasAny" : "hasAll", items);
+  return operator === "hasAny" ? NEVER : isThere;
 }
 
 function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown): Condition {

@@ -49,7 +49,7 @@ export function conditionsSchema({ entity, columns, relations, ref }: ConditionS
 
 /** A value, one of several values, or operators. */
 function onColumn({ kind }: ColumnDefinition): JsonSchema {
-  const value = jsonSchemaOf(kind);
+  const value = jsonSchemaOf(kind.item ?? kind);
   const operators = [...kind.operators].map((operator) => [operator, operand(operator, value)]);
   const tests = { type: "object", properties: Object.fromEntries(operators), additionalProperties: false };
   if (!kind.operators.has("eq")) return tests;
@@ -60,6 +60,7 @@ function onColumn({ kind }: ColumnDefinition): JsonSchema {
 function operand(operator: Operator, value: JsonSchema): JsonSchema {
   switch (operator) {
     case "null":
+    case "isEmpty":
       return TRUTH;
     case "like":
     case "starts":
@@ -67,6 +68,8 @@ function operand(operator: Operator, value: JsonSchema): JsonSchema {
       return TEXT;
     case "in":
     case "nin":
+    case "hasAny":
+    case "hasAll":
       return { type: "array", items: value };
     case "eq":
     case "ne":

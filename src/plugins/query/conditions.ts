@@ -70,12 +70,14 @@ const values: Operand = (column, texts, limits) => {
   if (texts.length > most) return fail(`takes at most ${most} values`);
   const read: unknown[] = [];
   for (const text of texts) {
-    const item = column.kind.parse(text);
-    if (!item.ok) return item;
-    read.push(item.value);
+    const one = item(column, [text], limits);
+    if (!one.ok) return one;
+    read.push(one.value);
   }
   return { ok: true, value: read };
 };
+
+const item: Operand = (column, [text = ""]) => (column.kind.item ?? column.kind).parse(text);
 
 const OPERANDS: Readonly<Record<Operator, Operand>> = {
   eq: value,
@@ -89,6 +91,10 @@ const OPERANDS: Readonly<Record<Operator, Operand>> = {
   like: fragment,
   starts: fragment,
   ends: fragment,
+  has: item,
+  hasAny: list,
+  hasAll: list,
+  isEmpty: flag,
   null: flag,
 };
 

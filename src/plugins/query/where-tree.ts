@@ -126,8 +126,13 @@ function readOperand(context: Context, column: ColumnDefinition, name: string, o
     refuse(context, `does not take "${shownName(name)}" on "${column.name}"; its operators are ${known.join(" ")}`);
     return null;
   }
-  if (operator === "null") return typeof operand === "boolean" ? operand : wrong(context, column);
+  if (operator === "null" || operator === "isEmpty")
+    return typeof operand === "boolean" ? operand : wrong(context, column);
   if (operator === "in" || operator === "nin") return readList(context, column, operand);
+  if (kind.item !== undefined) {
+    const items = { ...column, kind: kind.item };
+    return operator === "has" ? readValue(context, items, operand) : readList(context, items, operand);
+  }
   if (operator === "like" || operator === "starts" || operator === "ends")
     return typeof operand === "string" ? operand : wrong(context, column);
   return readValue(context, column, operand);

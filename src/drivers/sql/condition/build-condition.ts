@@ -1,3 +1,4 @@
+import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
@@ -12,6 +13,8 @@ type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
 
 const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+
+const JSON_TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 
 /** Writes the conditions of one statement. */
 export class ConditionBuilder {
@@ -103,6 +106,7 @@ export class ConditionBuilder {
   #plain({ column, test, value }: Compare, name: RawBuilder<unknown>): Expression {
     const { sql, provider } = this.#builder;
     if (test === "in") return this.#in(column, name, listForm(provider, column, (value as readonly unknown[]).length));
+    if (test === "isEmpty" || test === "hasAny" || test === "hasAll") return this.#list(column, test, name);
     const slot = this.#slots.next(codecOf(provider, column).type);
     const sign = SIGNS[test];
     if (sign === undefined) return this.#search(name, slot);
@@ -127,9 +131,27 @@ export class ConditionBuilder {
     return sql`${name} in (${sql.join(values)})`;
   }
 
+  /** Arrays of PostgreSQL, and JSON elsewhere. */
+  #list(column: ColumnDefinition, test: "isEmpty" | "hasAny" | "hasAll", name: RawBuilder<unknown>): Expression {
+    const { sql, provider } = this.#builder;
+    if (test === "isEmpty") {
+      const length = { postgresql: "cardinality", sqlite: "json_array_length", mysql: "json_length" }[provider];
+      return sql`${sql.raw(length)}(${name}) = 0`;
+    }
+    if (provider === "postgresql")
+      return sql`${name} ${sql.raw(test === "hasAny" ? "&&" : "@>")} ${this.#slots.next(codecOf(provider, column).type)}`;
+    const items = this.#slots.next(JSON_TEXT);
+    if (provider === "mysql")
+      return sql`${sql.raw(test === "hasAny" ? "json_overlaps" : "json_contains")}(${name}, ${items})`;
+    const own = sql`(select value from json_each(${name}))`;
+    return test === "hasAny"
+      ? sql`exists (select 1 from json_each(${items}) as item where item.value in ${own})`
+      : sql`(${name} is not null and not exists (select 1 from json_each(${items}) as item where item.value not in ${own}))`;
+  }
+
   #inJson(name: RawBuilder<unknown>): Expression {
     const { sql, collation } = this.#builder;
-    const list = this.#slots.next({ scalarType: "string", arity: "scalar" });
+    const list = this.#slots.next(JSON_TEXT);
     if (collation === undefined) return sql`${name} in (select value from json_each(${list}))`;
     const texts = sql`json_table(${list}, '$[*]' columns (value varchar(768) path '$')) as list`;
     return sql`${name} in (select list.value collate ${sql.raw(collation)} from ${texts})`;

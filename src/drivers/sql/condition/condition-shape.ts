@@ -1,6 +1,6 @@
 import { type ColumnDefinition, idParts, type Provider } from "../../../entity/index.ts";
 import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
-import { codecOf, listForm, listValues } from "./column-codec.ts";
+import { codecOf, jsonOfItems, listForm, listValues } from "./column-codec.ts";
 
 /** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
 const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
@@ -57,6 +57,11 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
     const form = listForm(provider, column, list.length);
     for (const one of listValues(provider, column, list, form)) values.push(one);
     return `${start}${form},`;
+  }
+  if (test === "isEmpty") return `${start},`;
+  if (test === "hasAny" || test === "hasAll") {
+    values.push(provider === "postgresql" ? codecOf(provider, column).encode(value) : jsonOfItems(column.kind, value));
+    return `${start},`;
   }
   values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
   return `${start},`;
