@@ -173,6 +173,7 @@ function memberPairs(name: string, value: unknown, prefix: string): Pair[] | und
     if (entries.some(([, operand]) => Array.isArray(operand) && operand.includes(null))) return undefined;
     return entries.map(([operator, operand]) => valuePair(name, operator, operand));
   }
+  if (Array.isArray(value.path)) return undefined; // into JSON
   return prefix === "" && entries.length > 0 ? wherePairs(value, `${name}.`) : undefined;
 }
 

@@ -42,6 +42,19 @@ interface ListOperators<T> extends NullOperator {
   readonly isEmpty?: boolean;
 }
 
+type Below = [never, 0, 1, 2, 3];
+type AnyPath = readonly (string | number)[];
+type AnyMember = TextOperators<string | number | boolean>;
+/** What is at a path of JSON. Its type is known down to four levels. */
+type PathCondition<T> = [keyof T] extends [never] ? { readonly path: AnyPath } & AnyMember : AtPath<T, readonly [], 3>;
+type AtPath<T, P extends AnyPath, D extends number> = [T] extends [Scalar]
+  ? { readonly path: P } & Operators<T>
+  : [D] extends [never]
+    ? { readonly path: readonly [...P, ...AnyPath] } & AnyMember
+    : [T] extends [readonly (infer I)[]]
+      ? AtPath<NonNullable<I>, readonly [...P, number], Below[D]>
+      : { [K in keyof T & string]: AtPath<NonNullable<T[K]>, readonly [...P, K], Below[D]> }[keyof T & string];
+
 /** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
 type Scalar = string | number | bigint | boolean | Date;
 type Operators<T> = [T] extends [boolean]
@@ -53,7 +66,7 @@ type ColumnCondition<T> = [T] extends [Scalar]
   ? T | null | readonly (T | null)[] | Operators<T>
   : [T] extends [readonly (infer I)[]]
     ? null | ListOperators<I>
-    : null | NullOperator;
+    : null | NullOperator | PathCondition<T>;
 type ColumnConditions<D> = { readonly [K in keyof D]?: ColumnCondition<NonNullable<D[K]>> };
 
 type RelatedConditions<E, F, H extends boolean> = {

@@ -13,6 +13,7 @@ export function encryptedKind({ values: _, item: __, ...kind }: FieldKind): Fiel
     ...kind,
     column: TEXT,
     operators: EQUALITY_OPERATORS,
+    hasPaths: false,
     sortable: false,
     searchable: false,
     accepts: (value): value is unknown => typeof value === "string" || kind.accepts(value),

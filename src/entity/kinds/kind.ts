@@ -69,6 +69,8 @@ export interface FieldKind<T = unknown> {
   readonly column: ColumnType;
   /** Operators that conditions on such a field may use. */
   readonly operators: ReadonlySet<Operator>;
+  /** Whether conditions may look at what is in its values. @default false */
+  readonly hasPaths?: boolean;
   readonly sortable: boolean;
   /** Whether `q=` looks into such fields. */
   readonly searchable: boolean;

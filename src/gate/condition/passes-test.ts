@@ -34,11 +34,11 @@ export function passesTest({ compare, item }: FieldKind, test: Test, value: unkn
     case "in":
       return (operand as readonly unknown[]).some((one) => compare(value, one) === 0);
     case "like":
-      return fold(value).includes(fold(operand));
+      return isText(value) && fold(value).includes(fold(operand));
     case "starts":
-      return fold(value).startsWith(fold(operand));
+      return isText(value) && fold(value).startsWith(fold(operand));
     case "ends":
-      return fold(value).endsWith(fold(operand));
+      return isText(value) && fold(value).endsWith(fold(operand));
     case "isEmpty":
       return (value as readonly unknown[]).length === 0;
     default: {
@@ -49,6 +49,8 @@ export function passesTest({ compare, item }: FieldKind, test: Test, value: unkn
     }
   }
 }
+
+const isText = (value: unknown): boolean => typeof value === "string";
 
 function fold(text: unknown): string {
   return String(text).toLowerCase();

@@ -45,11 +45,13 @@ const LISTS: ReadonlySet<Test> = new Set<Test>(["hasAny", "hasAll", "isEmpty"]);
 
 /**
  * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; Prisma cannot ask
- * MySQL to ignore case; and it has no words for lists that are JSON. Such a condition reads the ids first, in a statement of its
+ * MySQL to ignore case; its filters of JSON differ between databases, and it has none of lists that are JSON. Such a condition reads the ids first, in a statement of its
  * own.
  */
 function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): boolean {
-  if (leaf.op !== "compare" || provider === "postgresql") return false;
+  if (leaf.op !== "compare") return false;
+  if (leaf.column.path !== undefined) return true;
+  if (provider === "postgresql") return false;
   if (LISTS.has(leaf.test)) return true;
   if (!(leaf.test in TEXT_FILTERS)) return false;
   const text = leaf.value as string;

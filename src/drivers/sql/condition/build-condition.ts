@@ -4,6 +4,7 @@ import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.t
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
+import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { askedOfRelated } from "./condition-shape.ts";
 import { comparedBy } from "./sort-expression.ts";
@@ -75,6 +76,7 @@ export class ConditionBuilder {
     const { sql } = this.#builder;
     if (condition.column.parts !== undefined) return this.#parts(condition, condition.column.parts, table);
     const column = sql.id(table, condition.column.stored);
+    if (condition.column.path !== undefined) return buildAtPath(this.#builder, this.#slots, condition, column);
     return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
   }
 
@@ -95,7 +97,8 @@ export class ConditionBuilder {
 
   #complement(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
-    if (condition.column.parts !== undefined) return sql`not (${this.#compare(condition, table)})`;
+    const { parts, path } = condition.column;
+    if (parts !== undefined || path !== undefined) return sql`not (${this.#compare(condition, table)})`;
     const column = sql.id(table, condition.column.stored);
     if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);
