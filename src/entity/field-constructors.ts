@@ -14,6 +14,7 @@ import {
   intKind,
   jsonKind,
   MOST_DIGITS,
+  openDecimalKind,
   stringKind,
   textKind,
   timeKind,
@@ -36,11 +37,12 @@ export const bigint: ExactField<bigint, bigint | number> = field(bigintKind as F
 
 /**
  * An exact decimal number: text in code and on the wire, with all digits behind the point ("19.90"). DECIMAL.
- * @param precision digits in all, 1 to 65
+ * @param precision digits in all, 1 to 65 @default as many as the number has, up to 500, without zeros at the end
  * @param scale digits behind the point @default 0
  * @throws ConfigurationError for digits outside these bounds
  */
-export function decimal(precision: number, scale = 0): ExactField<string, string | number> {
+export function decimal(precision?: number, scale = 0): ExactField<string, string | number> {
+  if (precision === undefined) return field(openDecimalKind as FieldKind);
   const isCount = Number.isInteger(precision) && Number.isInteger(scale);
   if (!isCount || precision < 1 || precision > MOST_DIGITS || scale < 0 || scale > precision)
     throw new ConfigurationError(

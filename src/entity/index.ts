@@ -80,7 +80,15 @@ export type {
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
-export { composeId, idParts, isJsonValue, isStorableText, type JsonPath, jsonMemberKind } from "./kinds/index.ts";
+export {
+  composeId,
+  idParts,
+  isJsonValue,
+  isStorableText,
+  type JsonPath,
+  jsonMemberKind,
+  MOST_OPEN_DIGITS,
+} from "./kinds/index.ts";
 export type { RuleObject } from "./kinds/kind.ts";
 export {
   type Cell,

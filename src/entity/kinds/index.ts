@@ -3,7 +3,7 @@ export { composeId, compositeIdKind, idParts } from "./composite-id.ts";
 export { datetimeKind } from "./datetime.ts";
 export { blindIndexKind, encryptedKind, wordsKind } from "./encrypted.ts";
 export { enumKind } from "./enum.ts";
-export { bigintKind, decimalKind, MOST_DIGITS } from "./exact-numbers.ts";
+export { bigintKind, decimalKind, MOST_DIGITS, MOST_OPEN_DIGITS, openDecimalKind } from "./exact-numbers.ts";
 export { idKindOf } from "./ids.ts";
 export { isJsonValue, type JsonPath, jsonKind, jsonMemberKind } from "./json.ts";
 export { boolKind, floatKind, intKind } from "./number-and-bool.ts";

@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../entity/index.ts";
 import type { ByteHolder } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 
@@ -60,7 +60,8 @@ const SHORT_TEXT = 255;
 
 /** Bytes that a value of a column has at most; infinite for texts and JSON without a limit of their own. */
 export function mostBytes({ kind, field }: ColumnDefinition): number {
-  const { scalar, precision = 0 } = kind.column;
+  const { scalar } = kind.column;
+  const precision = kind.column.precision ?? (scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
   if (scalar === "Json" || scalar === "List" || scalar === "Bytes") return Number.POSITIVE_INFINITY;
   if (scalar !== "String") return Math.max(SHORT, precision + 2);
   const isLong = kind.name === "text" || kind.name === "json";

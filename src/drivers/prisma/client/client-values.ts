@@ -1,6 +1,7 @@
 import type { ColumnDefinition, FieldKind, Provider } from "../../../entity/index.ts";
 import { codecOf, isScaled } from "../../sql/index.ts";
 import { prismaNames } from "../schema/enums.ts";
+import { prismaTypeOf } from "../schema/prisma-types.ts";
 
 /** How a column's values are given to a Prisma client, and what comes back. */
 interface ClientForm {
@@ -78,7 +79,8 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
     case "Uuid":
       return { to: encode };
     case "Decimal":
-      if (provider !== "sqlite") return { to: encode, from: (value) => codec.decode?.(digitsOf(value)) };
+      if (prismaTypeOf(column, provider).type === "Decimal")
+        return { to: encode, from: (value) => codec.decode?.(digitsOf(value)) };
       return {
         to: isScaled(column.kind.column) ? (value) => BigInt(encode(value) as string) : encode,
         from: codec.decode,

@@ -1,5 +1,5 @@
 import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
-import { isScaled } from "../../sql/index.ts";
+import { columnTypeOf, isScaled } from "../../sql/index.ts";
 
 /** Prisma's word for a column's type, and its native type where that is not the provider's default. */
 export function prismaTypeOf(
@@ -21,7 +21,10 @@ export function prismaTypeOf(
       return { type: isSqlite ? "String" : scalar, native: undefined };
     case "Decimal":
       if (isSqlite) return { type: isScaled(column) ? "BigInt" : "String", native: undefined };
-      return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
+      if (precision !== undefined) return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
+      return provider === "mysql"
+        ? { type: "String", native: columnTypeOf(column, provider).replace("varchar", "VarChar") }
+        : { type: "Decimal", native: "Decimal" };
     case "BigInt":
       // SQLite counts in columns of the type INTEGER alone, which hold 64 bits there; keys have the type of ids.
       return { type: isSqlite && (role === "id" || role === "foreignKey") ? "Int" : scalar, native: undefined };

@@ -1,7 +1,7 @@
 import type { AnyEntity, ColumnDefinition, ColumnType, FieldKind, Provider } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
 import { type Codec, type CodecOf, converted, same, types } from "./codec.ts";
-import { decimal, plainDecimal, sqliteDecimal } from "./decimal-codec.ts";
+import { decimal, mysqlDecimal, plainDecimal, sqliteDecimal } from "./decimal-codec.ts";
 
 type Scalar = ColumnType["scalar"];
 
@@ -123,12 +123,13 @@ const ZONED_MOMENT: Codec = {
 const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>>>> = {
   sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN, Decimal: sqliteDecimal },
   postgresql: { ...COMMON, DateTime: ZONED_MOMENT, Bytes: HEX_BYTES, List: nativeList },
-  mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT },
+  mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT, Decimal: mysqlDecimal },
 };
 
 /** How the values of a column travel. */
 export function codecOf(provider: Provider, { kind, existing }: ColumnDefinition): Codec {
-  if (existing === true && provider === "sqlite" && kind.column.scalar === "Decimal") return plainDecimal(kind);
+  if (existing === true && kind.column.scalar === "Decimal")
+    return provider === "sqlite" ? plainDecimal(kind) : decimal(kind);
   const codec = CODECS[provider][kind.column.scalar];
   return typeof codec === "function" || kind.toStored !== undefined ? codecOfKind(provider, kind, codec) : codec;
 }

@@ -10,7 +10,8 @@ export const decimal: CodecOf = (kind) => ({
 
 /** SQLite has no decimals: they are whole numbers of their last digits, or texts in the order of their values. */
 export const sqliteDecimal: CodecOf = (kind) => {
-  const { scale = 0, precision = 0 } = kind.column;
+  const { scale = 0, precision } = kind.column;
+  if (precision === undefined) return openText(kind);
   if (!isScaled(kind.column)) {
     const width = precision + (scale === 0 ? 0 : 1);
     return {
@@ -30,11 +31,24 @@ export const sqliteDecimal: CodecOf = (kind) => {
   };
 };
 
+/** MySQL has no decimals without a number of digits. */
+export const mysqlDecimal: CodecOf = (kind) => (kind.column.precision === undefined ? openText(kind) : decimal(kind));
+
+/** A decimal of any length as text that sorts like the number. */
+const openText: CodecOf = (kind) => ({
+  ...types("string"),
+  encode: (value) => toOpenText(converted(kind, value) as string),
+  decode: (value) => fromOpenText(value as string),
+});
+
 /** Decimals of existing tables of SQLite, which are doubles: as many digits as those have. */
 export const plainDecimal: CodecOf = (kind) => ({
   ...types("float"),
   encode: (value) => Number(converted(kind, value)),
-  decode: (value) => converted(kind, typeof value === "number" ? value.toFixed(kind.column.scale) : String(value)),
+  decode(value) {
+    const { scale } = kind.column;
+    return converted(kind, typeof value === "number" && scale !== undefined ? value.toFixed(scale) : String(value));
+  },
 });
 
 const NINES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -53,4 +67,21 @@ function fromOrderedText(text: string): string {
   const isNegative = text.startsWith("0");
   const digits = (isNegative ? complement(text.slice(1)) : text.slice(1)).replace(/^0+(?=\d)/, "");
   return `${isNegative ? "-" : ""}${digits}`;
+}
+
+/** Digits of the number of digits before the point. */
+const LENGTH = 3;
+
+/** The number of digits before the point, and the digits; those of negative ones taken from nine, with a mark behind all others. */
+function toOpenText(decimal: string): string {
+  const isNegative = decimal.startsWith("-");
+  const [whole = "", part] = (isNegative ? decimal.slice(1) : decimal).split(".");
+  const digits = `${String(whole.length).padStart(LENGTH, "0")}${whole}${part === undefined ? "" : `.${part}`}`;
+  return isNegative ? `0${complement(digits)}~` : `1${digits}`;
+}
+
+function fromOpenText(text: string): string {
+  const isNegative = text.startsWith("0");
+  const digits = isNegative ? complement(text.slice(1, -1)) : text.slice(1);
+  return `${isNegative ? "-" : ""}${digits.slice(LENGTH)}`;
 }

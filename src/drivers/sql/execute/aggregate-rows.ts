@@ -47,18 +47,20 @@ export async function aggregateRows(session: SqlSession, execute: Execute, given
   return fold.rows();
 }
 
-/** SQLite cannot add up decimals that it has as text, or as doubles; and ids of several columns are no column. */
+/** Decimals that are texts or doubles cannot be added up; and ids of several columns are no column. */
 function canCompute(provider: Provider, { groups, measures }: Aggregate): boolean {
   const all = [...groups, ...measures].flatMap(({ column }) => (column === undefined ? [] : [column]));
   if (all.some(({ parts }) => parts !== undefined)) return false;
-  if (provider !== "sqlite") return true;
+  if (provider === "postgresql") return true;
   return measures.every(
     ({ of, column }) =>
       column === undefined ||
       column.kind.column.scalar !== "Decimal" ||
       of === "min" ||
       of === "max" ||
-      (isScaled(column.kind.column) && column.existing !== true),
+      (provider === "mysql"
+        ? column.kind.column.precision !== undefined
+        : isScaled(column.kind.column) && column.existing !== true),
   );
 }
 

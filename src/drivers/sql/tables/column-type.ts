@@ -1,4 +1,4 @@
-import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
+import { type ColumnDefinition, type ColumnType, MOST_OPEN_DIGITS, type Provider } from "../../../entity/index.ts";
 
 type Scalar = ColumnType["scalar"];
 
@@ -56,9 +56,12 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
 /** Digits of decimals that SQLite keeps as a whole number, which it sorts and adds up; longer ones are text. */
 const INTEGER_DIGITS = 18;
 
+/** Holds the text of a decimal without a number of digits. */
+const OPEN_TEXT = `varchar(${MOST_OPEN_DIGITS + 10})`;
+
 /** Whether a decimal is kept as the whole number of its last digits: 19.90 as 1990. */
-export function isScaled({ precision = 0 }: ColumnType): boolean {
-  return precision <= INTEGER_DIGITS;
+export function isScaled({ precision }: ColumnType): boolean {
+  return precision !== undefined && precision <= INTEGER_DIGITS;
 }
 
 /** What the database calls the type of a column, in small letters (spec 2.2). */
@@ -67,6 +70,7 @@ export function columnTypeOf(column: ColumnType, provider: Provider): string {
   if (items !== undefined && provider === "postgresql") return `${columnTypeOf(items, provider)}[]`;
   if (scalar === "Decimal") {
     if (provider === "sqlite") return isScaled(column) ? "bigint" : "text";
+    if (precision === undefined) return provider === "mysql" ? OPEN_TEXT : TYPES[provider].Decimal;
     return `${TYPES[provider].Decimal}(${precision},${scale})`;
   }
   if (scalar === "Enum" && provider !== "sqlite") return enumOf(column.words ?? []);
@@ -174,9 +178,11 @@ function longestOf({ field }: ColumnDefinition): number {
 }
 
 function fitsDecimal(column: ColumnType, type: string, provider: Provider): boolean {
-  const { precision = 0, scale = 0 } = column;
+  const { precision, scale = 0 } = column;
+  if (precision === undefined && provider === "mysql") return type === OPEN_TEXT || /text$/.test(type);
   if (provider === "sqlite") return isScaled(column) ? /int/.test(type) : /char|clob|text/.test(type);
   if (type === "numeric") return true; // any number of digits
+  if (precision === undefined) return false;
   const [, digits, behind = 0] = /^(?:numeric|decimal)\((\d+)(?:,(\d+))?\)$/.exec(type) ?? [];
   return Number(behind) >= scale && Number(digits) - Number(behind) >= precision - scale;
 }
