@@ -1,4 +1,3 @@
-export { arrayKind } from "./array.ts";
 export { composeId, compositeIdKind, idParts } from "./composite-id.ts";
 export { datetimeKind } from "./datetime.ts";
 export { blindIndexKind, encryptedKind, wordsKind } from "./encrypted.ts";

@@ -97,12 +97,17 @@ function partReader(open: SqlConnection, { of, column }: Measure): (value: unkno
   });
 }
 
-/** Sums of decimals are read in units of their last digit: SQLite has them so. */
+/** Sums of decimals are read in units of their last digit: SQLite has them so, and both halves of a sum by themselves. */
 function sumReader(provider: Provider, column: ColumnDefinition): (value: unknown) => number | bigint {
   const { scalar } = column.kind.column;
+  if (scalar !== "BigInt" && scalar !== "Decimal") return Number;
+  if (provider === "sqlite")
+    return (value) => {
+      const [upper = "0", lower = "0"] = String(value).split(" ");
+      return (BigInt(upper) << 32n) + BigInt(lower);
+    };
   if (scalar === "BigInt") return (value) => BigInt(String(value).split(".", 1)[0] as string);
-  if (scalar !== "Decimal") return Number;
-  return provider === "sqlite" ? (value) => BigInt(String(value)) : (value) => toUnits(column, value);
+  return (value) => toUnits(column, value);
 }
 
 function rowOf({ groups, measures }: Aggregate, keys: readonly unknown[], parts: readonly Part[]): Row {
