@@ -16,6 +16,10 @@ export interface ListOperators {
   readonly like?: string;
   readonly starts?: string;
   readonly ends?: string;
+  readonly has?: ListValue;
+  readonly hasAny?: readonly ListValue[];
+  readonly hasAll?: readonly ListValue[];
+  readonly isEmpty?: boolean;
   readonly null?: boolean;
 }
 
@@ -74,7 +78,10 @@ export interface AggregateRequest {
 
 type Pair = readonly [name: string, value: string];
 
-const OPERATORS = new Set(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"]);
+const OPERATORS = new Set([
+  ...["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends"],
+  ...["has", "hasAny", "hasAll", "isEmpty", "null"],
+]);
 
 /**
  * A query as the query string that the API reads as the same query (without `?`). Runs in browsers: no imports but pure
@@ -166,6 +173,7 @@ function memberPairs(name: string, value: unknown, prefix: string): Pair[] | und
     if (entries.some(([, operand]) => Array.isArray(operand) && operand.includes(null))) return undefined;
     return entries.map(([operator, operand]) => valuePair(name, operator, operand));
   }
+  if (Array.isArray(value.path)) return undefined; // into JSON
   return prefix === "" && entries.length > 0 ? wherePairs(value, `${name}.`) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { AnyEntity } from "./entity-definition.ts";
-import type { AnyField } from "./field.ts";
+import type { AnyField } from "./field-modifiers.ts";
 import type { RuleRef } from "./rule-ref.ts";
 
 type Row = Record<string, unknown>;

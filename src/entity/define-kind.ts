@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
-import { type Field, field } from "./field.ts";
+import { field } from "./field.ts";
+import type { ScalarField } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,
@@ -54,7 +55,7 @@ const STORED = {
  * @example
  * const cents = defineKind({ name: "cents", stored: "int", schema: z.int().min(0).meta({ description: "in cents" }) })
  */
-export function defineKind<T>({ name, stored, schema, operators, toText, fromText }: KindOptions<T>): Field<T> {
+export function defineKind<T>({ name, stored, schema, operators, toText, fromText }: KindOptions<T>): ScalarField<T> {
   const base = STORED[stored];
   const at = `defineKind({ name: "${name}" })`;
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) throw new ConfigurationError(`${at}: the name is one word, such as "money"`);

@@ -1,4 +1,5 @@
-import type { AnyField, FieldFlag } from "./field.ts";
+import type { AnyField, FieldFlag } from "./field-modifiers.ts";
+import type { JsonPath } from "./kinds/json.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
@@ -43,6 +44,8 @@ export interface ColumnDefinition {
   /** Whether its table was there before: values then have the database's form, not one of Keelson's. */
   readonly existing?: boolean;
   readonly kind: FieldKind;
+  /** Where in its JSON, in conditions on what is at a path. */
+  readonly path?: JsonPath;
   readonly role: ColumnRole;
   readonly optional: boolean;
   readonly unique: boolean;

@@ -11,7 +11,7 @@ import type {
   FieldMap,
   IdSource,
 } from "./entity-definition.ts";
-import type { AnyField } from "./field.ts";
+import type { AnyField } from "./field-modifiers.ts";
 import type { InferEntityData } from "./infer.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import { idKind, idKindOf } from "./kinds/index.ts";

@@ -1,4 +1,5 @@
-import { type EnumField, type ExactField, type Field, field, type NumberField, type StringField } from "./field.ts";
+import { field } from "./field.ts";
+import type { EnumField, ExactField, Field, NumberField, ScalarField, StringField } from "./field-modifiers.ts";
 import { ConfigurationError } from "./keelson-error.ts";
 import {
   bigintKind,
@@ -13,6 +14,7 @@ import {
   intKind,
   jsonKind,
   MOST_DIGITS,
+  openDecimalKind,
   stringKind,
   textKind,
   timeKind,
@@ -35,11 +37,12 @@ export const bigint: ExactField<bigint, bigint | number> = field(bigintKind as F
 
 /**
  * An exact decimal number: text in code and on the wire, with all digits behind the point ("19.90"). DECIMAL.
- * @param precision digits in all, 1 to 65
+ * @param precision digits in all, 1 to 65 @default as many as the number has, up to 500, without zeros at the end
  * @param scale digits behind the point @default 0
  * @throws ConfigurationError for digits outside these bounds
  */
-export function decimal(precision: number, scale = 0): ExactField<string, string | number> {
+export function decimal(precision?: number, scale = 0): ExactField<string, string | number> {
+  if (precision === undefined) return field(openDecimalKind as FieldKind);
   const isCount = Number.isInteger(precision) && Number.isInteger(scale);
   if (!isCount || precision < 1 || precision > MOST_DIGITS || scale < 0 || scale > precision)
     throw new ConfigurationError(
@@ -49,19 +52,19 @@ export function decimal(precision: number, scale = 0): ExactField<string, string
 }
 
 /** true or false. BOOLEAN. */
-export const bool: Field<boolean> = field(boolKind as FieldKind);
+export const bool: ScalarField<boolean> = field(boolKind as FieldKind);
 /** Alias of {@link bool}. */
-export const boolean: Field<boolean> = bool;
+export const boolean: ScalarField<boolean> = bool;
 /** A datetime; a `Date` in code, ISO 8601 in UTC on the wire. TIMESTAMP. */
-export const datetime: Field<Date> = field(datetimeKind as FieldKind);
+export const datetime: ScalarField<Date> = field(datetimeKind as FieldKind);
 /** A day of the calendar: "2024-05-31", in code too. DATE. */
-export const date: Field<string> = field(dateKind as FieldKind);
+export const date: ScalarField<string> = field(dateKind as FieldKind);
 /** A time of day, to the millisecond: "09:30:00", in code too. TIME(3). */
-export const time: Field<string> = field(timeKind as FieldKind);
+export const time: ScalarField<string> = field(timeKind as FieldKind);
 /** A UUID, in small letters. UUID. */
-export const uuid: Field<string> = field(uuidKind as FieldKind);
+export const uuid: ScalarField<string> = field(uuidKind as FieldKind);
 /** Bytes; a `Uint8Array` in code, base64 on the wire. BYTEA or BLOB. */
-export const bytes: Field<Uint8Array> = field(bytesKind as FieldKind);
+export const bytes: ScalarField<Uint8Array> = field(bytesKind as FieldKind);
 /** Any JSON value. JSON or JSONB. */
 export const json: Field<unknown> = field(jsonKind);
 

@@ -21,14 +21,6 @@ export type {
   EntityRules,
   FieldMap,
 } from "./entity-definition.ts";
-export type {
-  AnyField,
-  EnumField,
-  ExactField,
-  Field,
-  NumberField,
-  StringField,
-} from "./field.ts";
 export {
   bigint,
   bool,
@@ -48,6 +40,15 @@ export {
   time,
   uuid,
 } from "./field-constructors.ts";
+export type {
+  AnyField,
+  EnumField,
+  ExactField,
+  Field,
+  NumberField,
+  ScalarField,
+  StringField,
+} from "./field-modifiers.ts";
 export type {
   $Infer,
   DefinitionOf,
@@ -79,7 +80,15 @@ export type {
 export { type JsonSchema, jsonSchemaOf } from "./json-schema.ts";
 export { jsonText } from "./json-text.ts";
 export { ConfigurationError, isKeelsonError, KeelsonError } from "./keelson-error.ts";
-export { composeId, idParts, isJsonValue, isStorableText } from "./kinds/index.ts";
+export {
+  composeId,
+  idParts,
+  isJsonValue,
+  isStorableText,
+  type JsonPath,
+  jsonMemberKind,
+  MOST_OPEN_DIGITS,
+} from "./kinds/index.ts";
 export type { RuleObject } from "./kinds/kind.ts";
 export {
   type Cell,

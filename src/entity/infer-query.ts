@@ -35,6 +35,26 @@ interface TextOperators<T> extends OrderOperators<T> {
   readonly ends?: string;
 }
 
+interface ListOperators<T> extends NullOperator {
+  readonly has?: T;
+  readonly hasAny?: readonly T[];
+  readonly hasAll?: readonly T[];
+  readonly isEmpty?: boolean;
+}
+
+type Below = [never, 0, 1, 2, 3];
+type AnyPath = readonly (string | number)[];
+type AnyMember = TextOperators<string | number | boolean>;
+/** What is at a path of JSON. Its type is known down to four levels. */
+type PathCondition<T> = [keyof T] extends [never] ? { readonly path: AnyPath } & AnyMember : AtPath<T, readonly [], 3>;
+type AtPath<T, P extends AnyPath, D extends number> = [T] extends [Scalar]
+  ? { readonly path: P } & Operators<T>
+  : [D] extends [never]
+    ? { readonly path: readonly [...P, ...AnyPath] } & AnyMember
+    : [T] extends [readonly (infer I)[]]
+      ? AtPath<NonNullable<I>, readonly [...P, number], Below[D]>
+      : { [K in keyof T & string]: AtPath<NonNullable<T[K]>, readonly [...P, K], Below[D]> }[keyof T & string];
+
 /** Values stored as text, a number or a datetime. All else is JSON, which can only be compared with null. */
 type Scalar = string | number | bigint | boolean | Date;
 type Operators<T> = [T] extends [boolean]
@@ -42,7 +62,11 @@ type Operators<T> = [T] extends [boolean]
   : [T] extends [string]
     ? TextOperators<T>
     : OrderOperators<T>;
-type ColumnCondition<T> = [T] extends [Scalar] ? T | null | readonly (T | null)[] | Operators<T> : null | NullOperator;
+type ColumnCondition<T> = [T] extends [Scalar]
+  ? T | null | readonly (T | null)[] | Operators<T>
+  : [T] extends [readonly (infer I)[]]
+    ? null | ListOperators<I>
+    : null | NullOperator | PathCondition<T>;
 type ColumnConditions<D> = { readonly [K in keyof D]?: ColumnCondition<NonNullable<D[K]>> };
 
 type RelatedConditions<E, F, H extends boolean> = {

@@ -1,5 +1,5 @@
 import type { EntityDefinition, FieldFlag } from "./entity-definition.ts";
-import type { Field } from "./field.ts";
+import type { Field } from "./field-modifiers.ts";
 import type { Relation, RelationFlag } from "./relation.ts";
 
 /** The definition behind a builder or a definition. */

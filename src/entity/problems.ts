@@ -47,6 +47,8 @@ function fieldProblems(at: string, field: FieldDefinition): string[] {
     problems.push(`${at}: a password cannot be .unique(): equal passwords have different hashes`);
   if (field.encrypted && field.unique && !field.encrypted.searchable)
     problems.push(`${at}: .unique() on an encrypted field needs .encrypted({ searchable: true })`);
+  if (field.encrypted?.searchable && field.kind.item !== undefined)
+    problems.push(`${at}: an encrypted array cannot be searched; remove "searchable"`);
   if (field.search !== undefined) {
     const { weight } = field.search;
     if (!(Number.isInteger(weight) && weight >= 1 && weight <= 1_000))

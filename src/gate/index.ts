@@ -32,6 +32,7 @@ export {
   type Test,
   visitCondition,
 } from "./condition/condition.ts";
+export { isJsonPath, readJsonPath, testAtPath } from "./condition/json-path.ts";
 export { forDecisions, matches, noteUndecryptable, type RelatedRows } from "./condition/matches.ts";
 export { HIGHLIGHTS, isSearchable, RANK } from "./condition/search.ts";
 export { endpoint } from "./endpoint.ts";

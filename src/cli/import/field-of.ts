@@ -1,5 +1,5 @@
 import type { Provider } from "../../entity/index.ts";
-import type { TableColumn } from "./database-shape.ts";
+import type { EnumShape, TableColumn } from "./database-shape.ts";
 
 /** How a column is written as a field. */
 export interface FieldCode {
@@ -7,6 +7,8 @@ export interface FieldCode {
   readonly maker: string;
   /** The expression, without modifiers of every field. */
   readonly code: string;
+  /** @default false */
+  readonly isArray?: boolean;
 }
 
 const plain = (maker: string): FieldCode => ({ maker, code: maker });
@@ -32,8 +34,11 @@ const TYPES: readonly (readonly [RegExp, (numbers: readonly number[]) => FieldCo
   [
     /^(numeric|decimal)\((\d+)(?:,\s*(\d+))?\)/,
     ([precision = 0, scale = 0]) =>
-      precision > DIGITS ? plain("float") : { maker: "decimal", code: `decimal(${precision}, ${scale})` },
+      precision > DIGITS
+        ? { maker: "decimal", code: "decimal()" }
+        : { maker: "decimal", code: `decimal(${precision}, ${scale})` },
   ],
+  [/^numeric$/, () => ({ maker: "decimal", code: "decimal()" })],
   [/^(numeric|decimal|real|float|double|float4|float8)\b/, () => plain("float")],
   [/^(n?varchar|n?char|bpchar|character|varying character|native character)\s*\((\d+)\)/, ([length]) => texts(length)],
   [/^(varchar|text|citext|n?clob|tinytext|mediumtext|longtext|bpchar|name)\b/, () => texts(undefined)],
@@ -45,24 +50,42 @@ const TYPES: readonly (readonly [RegExp, (numbers: readonly number[]) => FieldCo
   [/^(bytea|(tiny|medium|long)?blob|(var)?binary\b.*)$/, () => plain("bytes")],
 ];
 
+/** A word that a native enum of Keelson's does not have. */
+const UNFIT = /['\\]|^\s|\s$|^$|^.{64}/;
+
+/** The field of words; undefined where PostgreSQL has words that no field has. */
+function enumCode({ words, name }: EnumShape, provider: Provider): FieldCode | undefined {
+  const code = `enums(${words.map((word) => JSON.stringify(word)).join(", ")})`;
+  if (!words.some((word) => UNFIT.test(word)))
+    return { maker: "enums", code: `${code}.native(${provider === "postgresql" ? JSON.stringify(name) : ""})` };
+  return provider === "postgresql" ? undefined : { maker: "enums", code };
+}
+
 /**
  * The field that holds the values of a column; undefined for a type that no field has.
- * @param words of its native enum, if it is one
+ * @param native its enum, if it is one
  */
 export function fieldOf(
   { type, isArray }: Pick<TableColumn, "type" | "isArray">,
-  words: readonly string[] | undefined,
+  native: EnumShape | undefined,
+  provider: Provider,
 ): FieldCode | undefined {
-  if (isArray) return undefined;
-  if (words !== undefined)
-    return { maker: "enums", code: `enums(${words.map((word) => JSON.stringify(word)).join(", ")})` };
-  const found = TYPES.find(([pattern]) => pattern.test(type));
-  const numbers = [...type.matchAll(/\d+(?=[,)])/g)].map(([digits]) => Number(digits));
-  return found?.[1](numbers);
+  // SQLite has no exact numbers.
+  const known = provider === "sqlite" && /^(numeric|decimal)$/.test(type) ? "real" : type;
+  const found = TYPES.find(([pattern]) => pattern.test(known));
+  const numbers = [...known.matchAll(/\d+(?=[,)])/g)].map(([digits]) => Number(digits));
+  const field = native === undefined ? found?.[1](numbers) : enumCode(native, provider);
+  if (!isArray || field === undefined) return field;
+  return field.maker === "json" ? undefined : { maker: field.maker, code: `${field.code}.array()`, isArray: true };
 }
 
 /** The literal of a default, in TypeScript; undefined for an expression that the database evaluates. */
-export function literalOf(value: string, { maker }: FieldCode, provider: Provider): string | undefined {
+export function literalOf(
+  value: string,
+  { maker, isArray = false }: FieldCode,
+  provider: Provider,
+): string | undefined {
+  if (isArray) return /^('\{\}'|ARRAY\[\])/.test(value) ? "[]" : undefined;
   const bare = value.replace(/^\((.*)\)$/, "$1").replace(/::[a-z ]+(\(\d+(,\d+)?\))?(\[\])?$/i, "");
   const quoted = /^'((?:[^']|'')*)'$/.exec(bare)?.[1]?.replaceAll("''", "'");
   const isBareText = provider === "mysql" && quoted === undefined;

@@ -63,12 +63,13 @@ class Planner {
     this.#missing.push(sentence);
   }
 
-  #wordsOf(column: TableColumn): readonly string[] | undefined {
-    return this.#database.enums.find(({ name }) => name === column.enum)?.words;
-  }
-
   #fieldOf(column: TableColumn): FieldCode | undefined {
-    return fieldOf(column, this.#wordsOf(column));
+    const { enums, provider } = this.#database;
+    return fieldOf(
+      column,
+      enums.find(({ name }) => name === column.enum),
+      provider,
+    );
   }
 
   /** A table of two keys and nothing else: the pairs of a many-to-many relation. */
@@ -92,7 +93,10 @@ class Planner {
   }
 
   #begin(table: TableShape, name: string): void {
-    const id = chooseId(table, (column) => this.#fieldOf(column));
+    const id = chooseId(table, (column) => {
+      const field = this.#fieldOf(column);
+      return field?.isArray ? undefined : field;
+    });
     if ("why" in id) {
       this.#lose("tables", `${fullName(table)}: no entity, because ${id.why}`);
       this.#loseAll(table);

@@ -2,8 +2,13 @@
 // client and no way to open a database; src/drivers/prisma does.
 
 export { codecOf } from "./condition/column-codec.ts";
-export { patternOf } from "./condition/condition-shape.ts";
-export { EXACT_COLLATIONS, exactCollation } from "./condition/sql-builder.ts";
+export {
+  createSqlBuilder,
+  EXACT_COLLATIONS,
+  type ExactCollation,
+  exactCollation,
+  type SqlBuilder,
+} from "./condition/sql-builder.ts";
 export { isSqliteBusy, PrismaFailure } from "./errors/prisma-failure.ts";
 export { danglingReference, namingDangling, toKeelsonError } from "./errors/to-keelson-error.ts";
 export { findMisfits } from "./execute/find-misfits.ts";
@@ -24,6 +29,7 @@ export {
 } from "./session/connection.ts";
 export { createDatabaseDriver, type Path } from "./session/create-database-driver.ts";
 export { type Session, whileBusy } from "./session/session.ts";
+export { idsQuery } from "./statement/ids-query.ts";
 export { assertColumns, orderOf, selectionOf, selectQuery } from "./statement/select-query.ts";
 export type { NamedQuery, SqlConnection } from "./statement/sql-connection.ts";
 export { type Catalog, type ColumnShape, columnsQuery, toCatalog } from "./tables/catalog.ts";
@@ -40,7 +46,7 @@ export {
   otherSideName,
   tableNames,
 } from "./tables/link-table.ts";
-export { storedName, tableOf } from "./tables/names.ts";
+export { tableOf } from "./tables/names.ts";
 export {
   LIVE_SUFFIX,
   liveUniqueName,

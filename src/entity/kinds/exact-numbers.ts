@@ -102,9 +102,36 @@ export function decimalKind(precision: number, scale: number): FieldKind<string>
     const isZero = digits === "0" && !NOT_ZERO.test(kept);
     return parsed(`${isZero ? "" : sign}${digits}${scale === 0 ? "" : `.${kept.padEnd(scale, "0")}`}`);
   };
+  const pattern = scale === 0 ? "^-?[0-9]+$" : `^-?[0-9]+(\\.[0-9]{1,${scale}})?$`;
+  return textualDecimal({ scalar: "Decimal", precision, scale }, read, pattern);
+}
+
+/** Digits of a decimal without a number of digits, at most. */
+export const MOST_OPEN_DIGITS = 500;
+
+/**
+ * An exact decimal number with as many digits as it has; NUMERIC. Text without zeros at the end: "19.9". PostgreSQL alone has
+ * such columns; elsewhere they are texts in the order of their values.
+ */
+export const openDecimalKind: FieldKind<string> = textualDecimal(
+  { scalar: "Decimal" },
+  (value) => {
+    const text = typeof value === "number" ? exactText(value) : value;
+    const found = typeof text === "string" ? DECIMAL.exec(text) : null;
+    if (found === null || (text as string).length > MOST_OPEN_DIGITS)
+      return unreadable(`must be a decimal number with at most ${MOST_OPEN_DIGITS} digits, as text`);
+    const [, sign, digits, fraction = ""] = found as unknown as [string, string, string, string?];
+    const kept = fraction.replace(/0+$/, "");
+    const isZero = digits === "0" && kept === "";
+    return parsed(`${isZero ? "" : sign}${digits}${kept === "" ? "" : `.${kept}`}`);
+  },
+  "^-?[0-9]+(\\.[0-9]+)?$",
+);
+
+function textualDecimal(column: FieldKind["column"], read: Read<string>, pattern: string): FieldKind<string> {
   return Object.freeze<FieldKind<string>>({
     name: "decimal",
-    column: { scalar: "Decimal", precision, scale },
+    column,
     operators: ORDER_OPERATORS,
     sortable: true,
     searchable: false,
@@ -114,12 +141,7 @@ export function decimalKind(precision: number, scale: number): FieldKind<string>
       return found.ok && found.value === value;
     },
     convert: read,
-    schema: (field) =>
-      boundedSchema(read, compareDecimals, field).meta({
-        type: "string",
-        format: "decimal",
-        pattern: scale === 0 ? "^-?[0-9]+$" : `^-?[0-9]+(\\.[0-9]{1,${scale}})?$`,
-      }),
+    schema: (field) => boundedSchema(read, compareDecimals, field).meta({ type: "string", format: "decimal", pattern }),
     compare: compareDecimals,
     unescaped: true,
     toCell: (value) => value,
@@ -132,7 +154,11 @@ function exactText(value: number): string | undefined {
   return DECIMAL.test(text) && text.replace(/^-?0?\.?0*|\./g, "").length <= EXACT_DIGITS ? text : undefined;
 }
 
-/** Decimals of one kind have the same number of digits behind the point. */
 function compareDecimals(a: string, b: string): number {
-  return compareBigints(BigInt(a.replace(".", "")), BigInt(b.replace(".", "")));
+  const [[whole = "", part = ""], [otherWhole = "", otherPart = ""]] = [a.split("."), b.split(".")];
+  const scale = Math.max(part.length, otherPart.length);
+  return compareBigints(
+    BigInt(`${whole}${part.padEnd(scale, "0")}`),
+    BigInt(`${otherWhole}${otherPart.padEnd(scale, "0")}`),
+  );
 }

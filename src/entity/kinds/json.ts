@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type FieldKind, NULL_ONLY, type Parsed, parsed, unreadable } from "./kind.ts";
-import { isStorableText } from "./string.ts";
+import { type FieldKind, NULL_ONLY, type Parsed, parsed, TEXT_OPERATORS, unreadable } from "./kind.ts";
+import { compareText, isStorableText } from "./string.ts";
 
 /** Deeper values are refused: recursive consumers (JSON.stringify, databases) have stacks. */
 const MAX_DEPTH = 20;
@@ -46,11 +46,38 @@ function readJson(text: string): Parsed<unknown> {
   }
 }
 
-/** Any JSON value; JSON or JSONB. Conditions can only compare it with null. Spec 2.2. */
+/** Members of objects by name, and items of arrays by position. */
+export type JsonPath = readonly (string | number)[];
+
+type JsonMember = string | number | boolean;
+
+/** Values of different types have no order, and are not equal. */
+function compareMembers(a: JsonMember, b: JsonMember): number {
+  if (typeof a !== typeof b) return Number.NaN;
+  return typeof a === "string" ? compareText(a, b as string) : Number(a) - Number(b);
+}
+
+/** What is at a path of a JSON value: a text, a number or a truth. Lists and objects equal nothing. */
+export const jsonMemberKind: FieldKind = Object.freeze({
+  name: "json value",
+  column: { scalar: "Json" },
+  operators: TEXT_OPERATORS,
+  sortable: false,
+  searchable: false,
+  parse: (text) => parsed(text),
+  accepts: (value): value is JsonMember =>
+    typeof value === "string" ? isStorableText(value) : typeof value === "boolean" || Number.isFinite(value),
+  schema: () => z.union([z.string(), z.number(), z.boolean()]),
+  compare: compareMembers,
+  toCell: (value) => value,
+} satisfies FieldKind<JsonMember>) as FieldKind;
+
+/** Any JSON value; JSON or JSONB. Conditions compare it with null, and what is at a path in it. Spec 2.2. */
 export const jsonKind: FieldKind<unknown> = Object.freeze<FieldKind<unknown>>({
   name: "json",
   column: { scalar: "Json" },
   operators: NULL_ONLY,
+  hasPaths: true,
   sortable: false,
   searchable: false,
   parse: () => unreadable("cannot be compared"),

@@ -1,7 +1,24 @@
 import type { ZodType } from "zod";
 
 /** Operators of a condition on one field; the same names in `where` objects and in query strings. */
-export const OPERATORS = ["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "like", "starts", "ends", "null"] as const;
+export const OPERATORS = [
+  "eq",
+  "ne",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+  "in",
+  "nin",
+  "like",
+  "starts",
+  "ends",
+  "has",
+  "hasAny",
+  "hasAll",
+  "isEmpty",
+  "null",
+] as const;
 /** The operators that conditions may use. */
 export type Operator = (typeof OPERATORS)[number];
 
@@ -25,6 +42,7 @@ export type ColumnScalar =
   | "Time"
   | "Uuid"
   | "Json"
+  | "List"
   | "Bytes";
 
 /** How a kind of field is stored. */
@@ -36,6 +54,8 @@ export interface ColumnType {
   /** Words of a native enum, in their order, and the name of PostgreSQL's type. */
   readonly words?: readonly string[];
   readonly type?: string | undefined;
+  /** Of a list: what its items are. */
+  readonly items?: ColumnType;
   /** Native type attribute per database, without `@db.`; absent = the provider's default for the scalar. */
   readonly native?: Partial<Readonly<Record<Provider, string>>>;
 }
@@ -49,6 +69,8 @@ export interface FieldKind<T = unknown> {
   readonly column: ColumnType;
   /** Operators that conditions on such a field may use. */
   readonly operators: ReadonlySet<Operator>;
+  /** Whether conditions may look at what is in its values. @default false */
+  readonly hasPaths?: boolean;
   readonly sortable: boolean;
   /** Whether `q=` looks into such fields. */
   readonly searchable: boolean;
@@ -75,6 +97,8 @@ export interface FieldKind<T = unknown> {
    * checks, so that `z.toJSONSchema` describes the value on the wire.
    */
   schema(field: FieldDefinition): ZodType;
+  /** The kind of the items, for lists. */
+  readonly item?: FieldKind;
   /** All values in order, for kinds with few of them: those that pass a test can be listed. */
   readonly values?: readonly T[];
   /** The same kind as a type of the database; for enums. @param type what PostgreSQL calls it */
@@ -101,6 +125,7 @@ const EQUALITY: readonly Operator[] = ["eq", "ne", "in", "nin", "null"];
 const ORDER: readonly Operator[] = ["gt", "gte", "lt", "lte"];
 const TEXT: readonly Operator[] = ["like", "starts", "ends"];
 
+export const LIST_OPERATORS: ReadonlySet<Operator> = new Set<Operator>(["has", "hasAny", "hasAll", "isEmpty", "null"]);
 export const NULL_ONLY: ReadonlySet<Operator> = new Set<Operator>(["null"]);
 export const EQUALITY_OPERATORS: ReadonlySet<Operator> = new Set(EQUALITY);
 export const ORDER_OPERATORS: ReadonlySet<Operator> = new Set([...EQUALITY, ...ORDER]);

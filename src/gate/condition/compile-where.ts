@@ -2,6 +2,7 @@ import {
   type AnyEntity,
   type ColumnDefinition,
   type EntityModel,
+  type FieldKind,
   isStorableText,
   type Operator,
   type ResolvedRelation,
@@ -20,7 +21,9 @@ import {
   type Test,
   type Where,
 } from "./condition.ts";
+import { columnAt, isJsonPath } from "./json-path.ts";
 import { hasWords, SEARCH } from "./search.ts";
+import { WHERE_DEPTH } from "./where-shape.ts";
 
 type Logic = "AND" | "OR" | "NOT";
 
@@ -61,12 +64,6 @@ export function quantifiersOf(
   const all = entries.length > 0 && entries.every(([name]) => QUANTIFIERS.has(name) && !isMember(target, name));
   return all ? (entries as [Quantifier, unknown][]) : undefined;
 }
-
-/**
- * The most levels a where may have, since the functions that walk it are recursive. Rules and positions add a few to a
- * caller's.
- */
-const WHERE_DEPTH = 64;
 
 /** What a caller may filter on. Checked for each name before its value is looked at. */
 export interface AskingRights {
@@ -180,10 +177,22 @@ function compileRelation(
 function compileColumn(entity: AnyEntity, column: ColumnDefinition, value: unknown): Condition {
   if (Array.isArray(value)) return compileOperator(entity, column, "in", value);
   if (!isPlainObject(value)) return compileOperator(entity, column, "eq", value);
+  if (column.kind.hasPaths && Object.hasOwn(value, "path")) return compilePath(entity, column, value);
   const operators = Object.keys(value);
   if (operators.length === 0) refuse(entity, `the condition on "${column.name}" is empty`);
   return and(operators.map((operator) => compileOperator(entity, column, operator, value[operator])));
 }
+
+/** A condition on what is at a path of JSON: `{ path: ["theme"], eq: "dark" }`. */
+function compilePath(entity: AnyEntity, column: ColumnDefinition, value: Record<string, unknown>): Condition {
+  const { path, ...tests } = value;
+  if (!isJsonPath(path))
+    refuse(entity, `the path into "${column.name}" is a list of names and of positions in arrays, such as ["theme"]`);
+  const member = columnAt(column, path);
+  return compileColumn(entity, member, tests);
+}
+
+const RANGES: ReadonlySet<string> = new Set(["gt", "gte", "lt", "lte"]);
 
 function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: string, operand: unknown): Condition {
   if (operand === undefined) refuse(entity, `"${column.name}" is undefined; leave it out, or use null`);
@@ -201,6 +210,11 @@ function compileOperator(entity: AnyEntity, column: ColumnDefinition, name: stri
       return not(compileOperator(entity, column, "in", operand));
     case "in":
       return compileIn(entity, column, operand);
+    case "has":
+    case "hasAny":
+    case "hasAll":
+    case "isEmpty":
+      return compileList(entity, column, operator, operand);
     default:
       if (operand === null && operator === "eq") return compare(column, "eq", null);
       if (operator === "eq" && isNoId(column, operand)) return NEVER;
@@ -217,6 +231,8 @@ function isNoId({ role, kind }: ColumnDefinition, value: unknown): boolean {
 /** What a column is compared with, in the form of its kind. @throws BadRequestError */
 function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, operand: unknown): unknown {
   const { kind } = column;
+  if (column.path !== undefined && typeof operand === "boolean" && RANGES.has(test))
+    refuse(entity, `"${test}" on "${column.name}" takes a text or a number`);
   // A fragment of text need not be a whole value: half of an enum's word is a fine search.
   const isFragment = test === "like" || test === "starts" || test === "ends";
   if (isFragment ? typeof operand === "string" && isStorableText(operand) : kind.accepts(operand)) return operand;
@@ -225,13 +241,36 @@ function operandOf(entity: AnyEntity, column: ColumnDefinition, test: Test, oper
   return converted.value;
 }
 
+/** A condition on the items of a list. Without a value, there are no items and the list is not empty either. */
+function compileList(
+  entity: AnyEntity,
+  column: ColumnDefinition,
+  operator: "has" | "hasAny" | "hasAll" | "isEmpty",
+  operand: unknown,
+): Condition {
+  const isThere = not(compare(column, "eq", null));
+  if (operator === "isEmpty") {
+    if (typeof operand !== "boolean") refuse(entity, `"isEmpty" on "${column.name}" takes true or false`);
+    const isEmpty = compare(column, "isEmpty", true);
+    return operand ? isEmpty : and([isThere, not(isEmpty)]);
+  }
+  const given = operator === "has" ? [operand] : operand;
+  if (!Array.isArray(given)) refuse(entity, `"${operator}" on "${column.name}" takes an array`);
+  const { item } = column.kind;
+  const items = [...given].map((value) => operandOf(entity, { ...column, kind: item as FieldKind }, "eq", value));
+  if (items.length > 0) return compare(column, operator === "hasAny" ? "hasAny" : "hasAll", items);
+  return operator === "hasAny" ? NEVER : isThere;
+}
+
 function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown): Condition {
   if (!Array.isArray(operand)) refuse(entity, `"in" on "${column.name}" takes an array`);
   // Copied, because filter skips holes.
   const values = [...operand].filter((value) => value !== null && !isNoId(column, value));
   const hasNull = operand.includes(null);
   const parts: Condition[] = [];
-  if (values.length > 0)
+  // Values of different types.
+  if (column.path !== undefined) parts.push(...values.map((value) => compileOperator(entity, column, "eq", value)));
+  else if (values.length > 0)
     parts.push(
       compare(
         column,
@@ -241,28 +280,6 @@ function compileIn(entity: AnyEntity, column: ColumnDefinition, operand: unknown
     );
   if (hasNull) parts.push(compare(column, "eq", null));
   return or(parts);
-}
-
-/**
- * Refuses a where that is too deep or has too many conditions, before any recursive function walks it.
- * @param most objects and items of lists, all together
- * @throws BadRequestError
- */
-export function checkWhereShape(where: unknown, most: number): void {
-  let level: readonly unknown[] = [where];
-  let count = 0;
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > WHERE_DEPTH) throw new BadRequestError(`A query is nested at most ${WHERE_DEPTH} levels deep`);
-    const next: unknown[] = [];
-    for (const node of level) {
-      if (typeof node !== "object" || node === null || node instanceof Date) continue;
-      const children: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
-      count += children.length;
-      if (count > most) throw new BadRequestError("A query has too many conditions and values");
-      for (const child of children) next.push(child);
-    }
-    level = next;
-  }
 }
 
 /** All present conditions joined with AND; without any, every record matches. */

@@ -1,6 +1,7 @@
 import type { ResolvedRelation } from "../../entity/index.ts";
 import { DecryptionError } from "../../kernel/index.ts";
 import { type Compare, type Condition, type Row, visitCondition } from "./condition.ts";
+import { storedValue } from "./json-path.ts";
 import { passesTest } from "./passes-test.ts";
 
 /** Finds the related rows of a row; what the memory driver knows. */
@@ -16,7 +17,7 @@ export function matches(condition: Condition, row: Row, related: RelatedRows): b
     case "not":
       return !matches(condition.of, row, related);
     case "compare":
-      return holds(condition, row[condition.column.name]);
+      return holds(condition, storedValue(row, condition.column));
     case "related":
       return related(condition.relation, row).some((other) => matches(condition.matches, other, related));
     default:

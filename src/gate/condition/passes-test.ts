@@ -4,10 +4,22 @@ import type { FieldKind } from "../../entity/index.ts";
  * How a column is compared. `eq` with `null` finds records without a value; no other test takes `null`. Drivers know
  * only these: compile-where.ts resolves `ne`, `nin` and the like.
  */
-export type Test = "eq" | "gt" | "gte" | "lt" | "lte" | "in" | "like" | "starts" | "ends";
+export type Test =
+  | "eq"
+  | "gt"
+  | "gte"
+  | "lt"
+  | "lte"
+  | "in"
+  | "like"
+  | "starts"
+  | "ends"
+  | "hasAny"
+  | "hasAll"
+  | "isEmpty";
 
 /** Whether a value passes a test; neither it nor the operand is null. */
-export function passesTest({ compare }: FieldKind, test: Test, value: unknown, operand: unknown): boolean {
+export function passesTest({ compare, item }: FieldKind, test: Test, value: unknown, operand: unknown): boolean {
   switch (test) {
     case "eq":
       return compare(value, operand) === 0;
@@ -22,13 +34,23 @@ export function passesTest({ compare }: FieldKind, test: Test, value: unknown, o
     case "in":
       return (operand as readonly unknown[]).some((one) => compare(value, one) === 0);
     case "like":
-      return fold(value).includes(fold(operand));
+      return isText(value) && fold(value).includes(fold(operand));
     case "starts":
-      return fold(value).startsWith(fold(operand));
+      return isText(value) && fold(value).startsWith(fold(operand));
     case "ends":
-      return fold(value).endsWith(fold(operand));
+      return isText(value) && fold(value).endsWith(fold(operand));
+    case "isEmpty":
+      return (value as readonly unknown[]).length === 0;
+    default: {
+      const isIn = (wanted: unknown): boolean =>
+        (value as readonly unknown[]).some((one) => item?.compare(one, wanted) === 0);
+      const wanted = operand as readonly unknown[];
+      return test === "hasAll" ? wanted.every(isIn) : wanted.some(isIn);
+    }
   }
 }
+
+const isText = (value: unknown): boolean => typeof value === "string";
 
 function fold(text: unknown): string {
   return String(text).toLowerCase();

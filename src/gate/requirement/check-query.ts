@@ -1,15 +1,9 @@
 import type { AnyEntity, ResolvedRelation } from "../../entity/index.ts";
 import { BadRequestError, didYouMean, type Limits } from "../../kernel/index.ts";
-import {
-  type AskingRights,
-  allPresent,
-  checkWhereShape,
-  compileWhere,
-  logicOf,
-  quantifiersOf,
-} from "../condition/compile-where.ts";
+import { type AskingRights, allPresent, compileWhere, logicOf, quantifiersOf } from "../condition/compile-where.ts";
 import type { Condition, Where } from "../condition/condition.ts";
 import { isRanked, RANK, searchWhere } from "../condition/search.ts";
+import { checkWhereShape } from "../condition/where-shape.ts";
 import type { FieldMask } from "../operation/mask.ts";
 import {
   type Decision,

@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../entity/index.ts";
 import { BadRequestError } from "../../kernel/index.ts";
 import type { Condition, Row } from "../condition/condition.ts";
 import { type Bucket, bucketOf } from "./calendar.ts";
@@ -82,9 +82,14 @@ function sumsOf({ kind }: ColumnDefinition): Sums {
   return scalar === "Decimal" || scalar === "BigInt" ? "exact" : "plain";
 }
 
+/** Digits behind the point that sums of a column are computed with. */
+function scaleOf({ kind: { column } }: ColumnDefinition): number {
+  return column.scale ?? (column.scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
+}
+
 /** A decimal as a whole number of its last digit. */
 export function toUnits(column: ColumnDefinition, value: unknown): bigint {
-  const { scale = 0 } = column.kind.column;
+  const scale = scaleOf(column);
   const [whole = "0", rest = ""] = String(value).split(".");
   return BigInt(`${whole}${rest.padEnd(scale, "0").slice(0, scale)}`);
 }
@@ -111,19 +116,26 @@ function partOf({ of, column }: Measure, record: Row): Part | undefined {
 
 /** Digits that averages of decimals have behind those of their column. */
 const MORE_DIGITS = 4;
+/** The same of decimals without a number of digits. */
+const OPEN_AVERAGE = 20;
 
 /** The result of a measure. */
 export function resultOf({ of, column }: Measure, part: Part): unknown {
   if (column === undefined) return part.count;
   if (part.count === 0) return null;
   if (of === "min" || of === "max") return part.extreme;
-  const { scalar, scale = 0 } = column.kind.column;
-  if (of === "sum") return scalar === "Decimal" ? fromUnits(part.sum as bigint, scale) : part.sum;
+  const { scalar, scale: digits } = column.kind.column;
+  const scale = scaleOf(column);
+  const isOpen = digits === undefined;
+  const trimmed = (text: string): string => (isOpen && text.includes(".") ? text.replace(/\.?0+$/, "") : text);
+  if (of === "sum") return scalar === "Decimal" ? trimmed(fromUnits(part.sum as bigint, scale)) : part.sum;
   if (scalar !== "Decimal") return Number(part.sum) / part.count;
   const count = BigInt(part.count);
-  const scaled = (part.sum as bigint) * 10n ** BigInt(MORE_DIGITS) * 2n;
+  // As many digits as PostgreSQL computes at least, where the column does not say how many.
+  const [more, drop] = isOpen ? [OPEN_AVERAGE, 10n ** BigInt(scale - OPEN_AVERAGE)] : [scale + MORE_DIGITS, 1n];
+  const scaled = ((part.sum as bigint) * (isOpen ? 1n : 10n ** BigInt(MORE_DIGITS)) * 2n) / drop;
   // Half of the last digit is rounded away from zero, as databases do.
-  return fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), scale + MORE_DIGITS);
+  return trimmed(fromUnits((scaled + (scaled < 0n ? -count : count)) / (count * 2n), more));
 }
 
 /** A group while its records are being put together. */

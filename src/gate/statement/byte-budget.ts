@@ -1,4 +1,4 @@
-import type { AnyEntity, ColumnDefinition } from "../../entity/index.ts";
+import { type AnyEntity, type ColumnDefinition, MOST_OPEN_DIGITS } from "../../entity/index.ts";
 import type { ByteHolder } from "../../kernel/index.ts";
 import type { Row } from "../condition/condition.ts";
 
@@ -60,8 +60,9 @@ const SHORT_TEXT = 255;
 
 /** Bytes that a value of a column has at most; infinite for texts and JSON without a limit of their own. */
 export function mostBytes({ kind, field }: ColumnDefinition): number {
-  const { scalar, precision = 0 } = kind.column;
-  if (scalar === "Json" || scalar === "Bytes") return Number.POSITIVE_INFINITY;
+  const { scalar } = kind.column;
+  const precision = kind.column.precision ?? (scalar === "Decimal" ? MOST_OPEN_DIGITS : 0);
+  if (scalar === "Json" || scalar === "List" || scalar === "Bytes") return Number.POSITIVE_INFINITY;
   if (scalar !== "String") return Math.max(SHORT, precision + 2);
   const isLong = kind.name === "text" || kind.name === "json";
   const said = (field?.length ?? field?.max)?.value ?? (isLong ? Number.POSITIVE_INFINITY : 0);
@@ -85,12 +86,13 @@ export function countedBytes(row: Row, counted: ReadonlySet<string> | undefined)
   let bytes = 0;
   for (const name of Object.keys(row)) {
     if (counted?.has(name) === false) continue;
-    const value = row[name];
-    if (typeof value === "string") bytes += value.length;
-    else if (value instanceof Uint8Array) bytes += value.length;
-    else if (typeof value === "object" && value !== null && !(value instanceof Date))
-      bytes += JSON.stringify(value).length;
-    else bytes += SHORT;
+    bytes += valueBytes(row[name]);
   }
   return bytes;
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + valueBytes(item), 0);
+  return typeof value === "object" && value !== null && !(value instanceof Date) ? JSON.stringify(value).length : SHORT;
 }

@@ -2,6 +2,7 @@ import {
   type AnyEntity,
   type ColumnDefinition,
   type JsonSchema,
+  jsonMemberKind,
   jsonSchemaOf,
   type Operator,
   type ResolvedRelation,
@@ -49,17 +50,35 @@ export function conditionsSchema({ entity, columns, relations, ref }: ConditionS
 
 /** A value, one of several values, or operators. */
 function onColumn({ kind }: ColumnDefinition): JsonSchema {
-  const value = jsonSchemaOf(kind);
+  const value = jsonSchemaOf(kind.item ?? kind);
   const operators = [...kind.operators].map((operator) => [operator, operand(operator, value)]);
   const tests = { type: "object", properties: Object.fromEntries(operators), additionalProperties: false };
+  if (kind.hasPaths) return { anyOf: [NULL, tests, atPath()] };
   if (!kind.operators.has("eq")) return tests;
   const one = [value, NULL];
   return { anyOf: kind.operators.has("in") ? [...one, { type: "array", items: value }, tests] : [...one, tests] };
 }
 
+/** A test of what is at a path of JSON. */
+function atPath(): JsonSchema {
+  const value = jsonSchemaOf(jsonMemberKind);
+  const steps = { type: "array", items: { type: ["string", "integer"] }, minItems: 1, maxItems: 20 };
+  const tests = [...jsonMemberKind.operators].map((operator) => [operator, operand(operator, value)]);
+  return {
+    type: "object",
+    properties: {
+      path: { ...steps, description: "Names of members, and positions in arrays." },
+      ...Object.fromEntries(tests),
+    },
+    required: ["path"],
+    additionalProperties: false,
+  };
+}
+
 function operand(operator: Operator, value: JsonSchema): JsonSchema {
   switch (operator) {
     case "null":
+    case "isEmpty":
       return TRUTH;
     case "like":
     case "starts":
@@ -67,6 +86,8 @@ function operand(operator: Operator, value: JsonSchema): JsonSchema {
       return TEXT;
     case "in":
     case "nin":
+    case "hasAny":
+    case "hasAll":
       return { type: "array", items: value };
     case "eq":
     case "ne":

@@ -1,5 +1,11 @@
-import type { ColumnDefinition, Operator, Parsed } from "../../entity/index.ts";
-import { allOf, explainRemote, type Where } from "../../gate/index.ts";
+import {
+  type ColumnDefinition,
+  type JsonPath,
+  jsonMemberKind,
+  type Operator,
+  type Parsed,
+} from "../../entity/index.ts";
+import { allOf, explainRemote, readJsonPath, testAtPath, type Where } from "../../gate/index.ts";
 import { didYouMean, type Limits, nearest, shownName } from "../../kernel/index.ts";
 import { addProblem, type Filter, type Reading, SUFFIXES, type Subject, single } from "./query-table.ts";
 import { readTree } from "./where-tree.ts";
@@ -70,12 +76,14 @@ const values: Operand = (column, texts, limits) => {
   if (texts.length > most) return fail(`takes at most ${most} values`);
   const read: unknown[] = [];
   for (const text of texts) {
-    const item = column.kind.parse(text);
-    if (!item.ok) return item;
-    read.push(item.value);
+    const one = item(column, [text], limits);
+    if (!one.ok) return one;
+    read.push(one.value);
   }
   return { ok: true, value: read };
 };
+
+const item: Operand = (column, [text = ""]) => (column.kind.item ?? column.kind).parse(text);
 
 const OPERANDS: Readonly<Record<Operator, Operand>> = {
   eq: value,
@@ -89,6 +97,10 @@ const OPERANDS: Readonly<Record<Operator, Operand>> = {
   like: fragment,
   starts: fragment,
   ends: fragment,
+  has: item,
+  hasAny: list,
+  hasAll: list,
+  isEmpty: flag,
   null: flag,
 };
 
@@ -172,8 +184,21 @@ function findFilter(reading: Reading, name: string): { filter: Filter; path: rea
   const own = filterOf(reading, name);
   if (own !== undefined) return { filter: own, path: [] };
   const { subject, path, rest } = follow(reading, name);
-  const filter = path === "" ? undefined : filterOf(subject, rest);
-  return filter === undefined ? undefined : { filter, path: path.slice(0, -1).split(".") };
+  const filter = (path === "" ? undefined : filterOf(subject, rest)) ?? pathFilterOf(subject, rest);
+  return filter === undefined ? undefined : { filter, path: path === "" ? [] : path.slice(0, -1).split(".") };
+}
+
+/** A condition on what is in JSON: `settings.theme_ne`. A member whose name ends like this is for `_where`. */
+function pathFilterOf({ table, mask }: Subject, name: string): Filter | undefined {
+  const dot = name.indexOf(".");
+  const field = name.slice(0, dot);
+  const column = dot === -1 || !mask.filterable.has(field) ? undefined : table.entity.columns[field];
+  if (column?.kind.hasPaths !== true) return undefined;
+  const cut = name.lastIndexOf("_");
+  const suffix = name.slice(cut + 1);
+  const hasOperator = cut > dot && OPERATOR_NAMES.has(suffix);
+  const path = readJsonPath(name.slice(dot + 1, hasOperator ? cut : undefined));
+  return path && { column, path, operator: hasOperator ? (suffix as Operator) : "eq" };
 }
 
 /** The first reading of a name whose field the caller may filter on. */
@@ -182,8 +207,8 @@ function filterOf({ table, mask }: Subject, name: string): Filter | undefined {
 }
 
 function readFilter(reading: Reading, name: string, filter: Filter, texts: readonly string[]): Where | undefined {
-  const { column } = filter;
-  const { operators } = column.kind;
+  const { column, path } = filter;
+  const { operators } = path === undefined ? column.kind : jsonMemberKind;
   const several = filter.operator === "eq" && texts.length > 1;
   const operator = several ? "in" : filter.operator;
   if (!operators.has(operator)) {
@@ -195,9 +220,26 @@ function readFilter(reading: Reading, name: string, filter: Filter, texts: reado
     addProblem(reading, name, `"${name}" is given more than once.`);
     return undefined;
   }
+  if (path !== undefined) return readAtPath(reading, name, { ...filter, path, operator }, texts);
   const operand = (several ? values : OPERANDS[operator])(column, texts, reading.limits);
   if (operand.ok) return { [column.name]: { [operator]: operand.value } };
   addProblem(reading, name, `"${name}" ${operand.message}.`);
+  return undefined;
+}
+
+function readAtPath(
+  reading: Reading,
+  name: string,
+  { column, path, operator }: Filter & { readonly path: JsonPath },
+  texts: readonly string[],
+): Where | undefined {
+  const isList = (operator === "in" || operator === "nin") && texts.length === 1;
+  const values = isList ? splitList(texts[0] as string) : texts;
+  const most = reading.limits.inValues;
+  const read: Parsed<object> =
+    values.length > most ? fail(`takes at most ${most} values`) : testAtPath(path, operator, values);
+  if (read.ok) return { [column.name]: read.value };
+  addProblem(reading, name, `"${name}" ${read.message}.`);
   return undefined;
 }
 

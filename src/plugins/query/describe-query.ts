@@ -177,6 +177,10 @@ const MEANINGS: Readonly<Record<Operator, string>> = {
   like: "contains this text, whatever the case",
   starts: "begins with this text, whatever the case",
   ends: "ends with this text, whatever the case",
+  has: "has this item",
+  hasAny: "has one of these items",
+  hasAll: "has all of these items",
+  isEmpty: "has no items (true) or some (false)",
   null: "is empty (true) or not (false)",
 };
 
@@ -220,11 +224,12 @@ function operand(
   { column, operator }: Filter,
   limits: Limits,
 ): { readonly schema: JsonSchema; readonly commas?: boolean } {
-  const one = jsonSchemaOf(column.kind);
+  const one = jsonSchemaOf(column.kind.item ?? column.kind);
   const most = column.role === "id" ? limits.maxPageSize : limits.inValues;
   const several = { type: "array", items: one, maxItems: most };
   switch (operator) {
     case "null":
+    case "isEmpty":
       return { schema: TRUTH };
     case "like":
     case "starts":
@@ -232,6 +237,8 @@ function operand(
       return { schema: TEXT };
     case "in":
     case "nin":
+    case "hasAny":
+    case "hasAll":
       return { schema: several, commas: true };
     case "eq":
       return { schema: column.kind.operators.has("in") ? several : one };

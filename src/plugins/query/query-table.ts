@@ -2,6 +2,7 @@ import {
   type AnyEntity,
   type ColumnDefinition,
   type EntityModel,
+  type JsonPath,
   OPERATORS,
   type Operator,
   type ResolvedRelation,
@@ -13,6 +14,8 @@ import { BadRequestError, type Limits, type QueryParameters, shownName } from ".
 export interface Filter {
   readonly column: ColumnDefinition;
   readonly operator: Operator;
+  /** Into a column of JSON. */
+  readonly path?: JsonPath | undefined;
 }
 
 /** Everything about an entity's query parameters that does not depend on the caller. */

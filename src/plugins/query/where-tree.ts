@@ -1,5 +1,5 @@
-import type { ColumnDefinition, Operator } from "../../entity/index.ts";
-import { logicOf, quantifiersOf, type Where } from "../../gate/index.ts";
+import { type ColumnDefinition, jsonMemberKind, type Operator } from "../../entity/index.ts";
+import { isJsonPath, logicOf, quantifiersOf, type Where } from "../../gate/index.ts";
 import { didYouMean, shownName } from "../../kernel/index.ts";
 import { addProblem, MOST_LEVELS, type Reading, type Subject, single } from "./query-table.ts";
 
@@ -110,6 +110,13 @@ function readMember(context: Context, subject: Subject, name: string, value: unk
 
 function readColumn(context: Context, column: ColumnDefinition, value: unknown): unknown {
   if (!isObject(value)) return readOperand(context, column, Array.isArray(value) ? "in" : "eq", value);
+  if (column.kind.hasPaths && Object.hasOwn(value, "path")) {
+    const { path, ...tests } = value;
+    if (isJsonPath(path))
+      return { ...(readColumn(context, { ...column, kind: jsonMemberKind }, tests) as object), path };
+    refuse(context, `takes a list of names and positions as the path into "${column.name}"`);
+    return null;
+  }
   const entries = Object.entries(value);
   if (entries.length === 0) refuse(context, `has an empty condition on "${column.name}"`);
   return Object.fromEntries(
@@ -126,8 +133,13 @@ function readOperand(context: Context, column: ColumnDefinition, name: string, o
     refuse(context, `does not take "${shownName(name)}" on "${column.name}"; its operators are ${known.join(" ")}`);
     return null;
   }
-  if (operator === "null") return typeof operand === "boolean" ? operand : wrong(context, column);
+  if (operator === "null" || operator === "isEmpty")
+    return typeof operand === "boolean" ? operand : wrong(context, column);
   if (operator === "in" || operator === "nin") return readList(context, column, operand);
+  if (kind.item !== undefined) {
+    const items = { ...column, kind: kind.item };
+    return operator === "has" ? readValue(context, items, operand) : readList(context, items, operand);
+  }
   if (operator === "like" || operator === "starts" || operator === "ends")
     return typeof operand === "string" ? operand : wrong(context, column);
   return readValue(context, column, operand);

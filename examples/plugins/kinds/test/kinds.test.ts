@@ -13,6 +13,7 @@ const shop = entity("shop", {
   place: point.optional(),
   deposit: money("JPY", 0).encrypted({ searchable: true }).optional(),
   margin: money("EUR").readable("admin").default(0),
+  rates: money("EUR").array().default([]),
 })
   .rules({ create: ["everyone"], read: ["everyone"], update: ["everyone"] })
   .actions({ import: importAction(), export: exportAction() });
@@ -49,6 +50,23 @@ describe.each([
     expect((await request("GET", "/api/shops?_sort=place")).status).toBe(400);
   });
 
+  it("come in arrays, and are looked into", async () => {
+    const { request } = boot();
+    for (const [fee, lat] of [
+      [1, 52.5],
+      [2, 10],
+    ])
+      await request("POST", "/api/shops", { fee, place: { lat, lng: 0 }, rates: [fee, 100] });
+    const fees = async (query: string) =>
+      ((await request("GET", `/api/shops?${query}&_sort=fee`)).body as { fee: number }[]).map(({ fee }) => fee);
+    expect(await fees("rates_has=2")).toEqual([2]);
+    expect(await fees("rates_hasAll=1,100")).toEqual([1]);
+    expect(await fees("place.lat_gt=50")).toEqual([1]);
+    expect((await request("POST", "/api/shops", { fee: 3, rates: [1.5] })).status).toBe(400);
+    const { body } = await request("GET", "/api/shops/export?format=csv&select=rates");
+    expect(String(body)).toContain("[1,100]");
+  });
+
   it("refuse what their schema refuses, with the field, and store nothing", async () => {
     const { request } = boot();
     const sent = { fee: 12.5, place: { lat: 100, lng: 0 } };
@@ -77,6 +95,7 @@ describe.each([
     expect(components.schemas.Shop?.properties).toMatchObject({
       fee: { type: "integer", description: "In the smallest unit of EUR" },
       place: { type: ["object", "null"], required: ["lat", "lng"] },
+      rates: { type: "array", items: { type: "integer", description: "In the smallest unit of EUR" } },
     });
   });
 });

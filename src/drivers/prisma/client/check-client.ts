@@ -10,7 +10,7 @@ import {
   tableOf,
   toKeelsonError,
 } from "../../sql/index.ts";
-import { prismaTypeOf } from "../schema/to-prisma-schema.ts";
+import { prismaTypeOf } from "../schema/prisma-types.ts";
 import { delegateOf, modelApi, type StatementClient } from "./client-connection.ts";
 
 /**
@@ -74,6 +74,9 @@ function compareModels(client: StatementClient, model: EntityModel, providers: r
   ]);
 }
 
+/** Types of columns that may be enums of Prisma. */
+const WORDS: ReadonlySet<string> = new Set(["String", "Enum"]);
+
 /** What is wrong with the type of a client's field; Prisma compares values of an enum as texts by equality. */
 function typeProblem(
   at: string,
@@ -81,14 +84,14 @@ function typeProblem(
   found: ClientField,
   providers: readonly Provider[],
 ): string | undefined {
-  const { scalar } = kind.column;
+  const { scalar, items } = kind.column;
   const expected = providers.map((provider) => prismaTypeOf({ role, kind }, provider).type);
-  const { typeName, isList = false, isEnum = false } = found;
-  if (
-    typeName === undefined ||
-    (!isList && (expected.includes(typeName) || (isEnum && (scalar === "String" || scalar === "Enum"))))
-  )
-    return undefined;
+  const { typeName, isList, isEnum = false } = found;
+  // Generated clients do not say what is a list.
+  const isAsListed = isList === undefined || isList === (items !== undefined);
+  const isWord = isEnum && WORDS.has(items?.scalar ?? scalar);
+  const isKnown = isWord || expected.some((type) => type.replace("[]", "") === typeName);
+  if (typeName === undefined || (isAsListed && isKnown)) return undefined;
   const remedy = field === undefined ? "" : ", or declare another field";
   return `${at} "${name}" of the type ${typeName}${isList ? "[]" : ""}, and ${expected[0]} is expected; change the column's type${remedy}`;
 }

@@ -1,12 +1,23 @@
 import { type AnyEntity, ConfigurationError, type EntityModel, type Provider } from "../../../entity/index.ts";
 import type { DriverContext, Row } from "../../../gate/index.ts";
-import { type Connection, createConnection, type OpenedClient, type Session } from "../../sql/index.ts";
+import {
+  type Connection,
+  createConnection,
+  createSqlBuilder,
+  type ExactCollation,
+  exactCollation,
+  type OpenedClient,
+  type Session,
+  type SqlBuilder,
+} from "../../sql/index.ts";
 import { clientForm } from "./client-values.ts";
 
 /** A database behind a PrismaClient, and everything that was compiled for it. */
 export interface ClientConnection extends Connection<Client> {
   /** Prisma's value for a JSON column that is null. */
   readonly dbNull: unknown;
+  /** Writes the conditions that Prisma cannot express. */
+  readonly builder: SqlBuilder;
   /** @throws EntityNotFoundError */
   planOf(entity: { readonly name: string }): ClientPlan;
 }
@@ -25,18 +36,30 @@ export interface ClientPlan {
   readonly reads: readonly (readonly [name: string, from: (value: unknown) => unknown])[] | undefined;
 }
 
+/** How a server of MySQL or MariaDB compares text exactly. */
+async function collationOf({ client }: OpenedClient<Client>, provider: Provider): Promise<ExactCollation | undefined> {
+  if (provider !== "mysql") return undefined;
+  return exactCollation((await client.$queryRawUnsafe("SELECT version() AS version"))[0]?.version);
+}
+
 /** @throws ConfigurationError */
 export async function createClientConnection(
   opened: OpenedClient<Client>,
   context: DriverContext,
 ): Promise<ClientConnection> {
   const { entities } = context.model;
-  refuseBeyondPrisma(context.model);
+  refuseBeyondPrisma(context.model, opened.dialect.provider);
   const hasJson = entities.some(({ columns }) =>
-    Object.values(columns).some(({ kind }) => kind.column.scalar === "Json"),
+    Object.values(columns).some(({ kind }) => ["Json", "List"].includes(kind.column.scalar)),
   );
   const dbNull = hasJson ? await importDbNull() : undefined;
   const connection = createConnection(opened, context);
+  const builder = await createSqlBuilder(
+    connection.dialect.provider,
+    undefined,
+    await collationOf(opened, connection.dialect.provider),
+    new Set(), // an app on tables that compare inexactly does not start without the adapter
+  );
   const plans = new Map(
     entities.map((entity) => {
       const columns = Object.freeze(Object.fromEntries(Object.keys(entity.columns).map((name) => [name, true])));
@@ -47,12 +70,15 @@ export async function createClientConnection(
   return Object.freeze({
     ...connection,
     dbNull,
+    builder,
     planOf: (entity) => plans.get(connection.entityOf(entity)) as ClientPlan,
   } satisfies ClientConnection);
 }
 
+const ASKED_OTHERWISE: ReadonlySet<string> = new Set(["Time", "Bytes"]);
+
 /** @throws ConfigurationError for what a client has no words for, and its adapter has */
-function refuseBeyondPrisma(model: EntityModel): void {
+function refuseBeyondPrisma(model: EntityModel, provider: Provider): void {
   const composite = model.entities
     .filter(({ columns }) => columns.id?.parts !== undefined)
     .map(({ name }) => `${name}.id()`);
@@ -61,10 +87,19 @@ function refuseBeyondPrisma(model: EntityModel): void {
       .relationsOf(entity)
       .flatMap((relation) => (relation.through === undefined ? [] : [`${entity.name}.${relation.name}`])),
   );
-  const beyond = [...composite, ...through];
+  // A client reads NULL as an empty array, and finds no times and bytes in arrays.
+  const lists = (provider === "postgresql" ? model.entities : []).flatMap(({ name, columns }) =>
+    Object.values(columns)
+      .filter(
+        ({ kind: { column }, optional }) =>
+          column.items !== undefined && (optional || ASKED_OTHERWISE.has(column.items.scalar)),
+      )
+      .map((column) => `${name}.${column.name}`),
+  );
+  const beyond = [...composite, ...through, ...lists];
   if (beyond.length > 0)
     throw new ConfigurationError(
-      `${beyond.join(", ")}: ids of several columns and pairs in tables with names of their own need the client's adapter; pass it as well: prisma(client, { adapter })`,
+      `${beyond.join(", ")}: ids of several columns, pairs in tables with names of their own and arrays of PostgreSQL that are optional, or of times or bytes, need the client's adapter; pass it as well: prisma(client, { adapter })`,
     );
 }
 

@@ -1,6 +1,7 @@
-import type { ColumnDefinition, Provider } from "../../../entity/index.ts";
+import type { ColumnDefinition, FieldKind, Provider } from "../../../entity/index.ts";
 import { codecOf, isScaled } from "../../sql/index.ts";
 import { prismaNames } from "../schema/enums.ts";
+import { prismaTypeOf } from "../schema/prisma-types.ts";
 
 /** How a column's values are given to a Prisma client, and what comes back. */
 interface ClientForm {
@@ -32,6 +33,27 @@ function enumForm(words: readonly string[]): ClientForm {
   };
 }
 
+/** A list of PostgreSQL, each item in its own form. */
+function listForm(column: ColumnDefinition): ClientForm {
+  const { item } = column.kind;
+  const one = clientForm("postgresql", { ...column, kind: item as FieldKind });
+  const items = (values: unknown): readonly unknown[] => values as readonly unknown[];
+  return {
+    to: (values) => items(converted(column.kind, values)).map((value) => one.to(value)),
+    from: (values) => items(values).map((value) => (one.from === undefined ? value : one.from(value))),
+  };
+}
+
+/** A list elsewhere, as JSON has it. */
+function jsonOf({ kind }: ColumnDefinition): ClientForm["to"] {
+  return (values) => kind.toWire?.(converted(kind, values));
+}
+
+function converted({ convert }: FieldKind, value: unknown): unknown {
+  const found = convert?.(value);
+  return found?.ok === true ? found.value : value;
+}
+
 /** The form of a column; only kinds whose values Prisma writes otherwise have one of their own. */
 export function clientForm(provider: Provider, column: ColumnDefinition): ClientForm {
   const { scalar } = column.kind.column;
@@ -43,6 +65,8 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
     return { to: provider === "sqlite" ? Number : (value) => toStored(value as never), from: fromStored };
   }
   switch (scalar) {
+    case "List":
+      return provider === "postgresql" ? listForm(column) : { to: jsonOf(column), from: codec.decode };
     case "Enum":
       return provider === "sqlite" ? PLAIN : enumForm(column.kind.column.words ?? []);
     case "BigInt":
@@ -55,7 +79,8 @@ export function clientForm(provider: Provider, column: ColumnDefinition): Client
     case "Uuid":
       return { to: encode };
     case "Decimal":
-      if (provider !== "sqlite") return { to: encode, from: (value) => codec.decode?.(digitsOf(value)) };
+      if (prismaTypeOf(column, provider).type === "Decimal")
+        return { to: encode, from: (value) => codec.decode?.(digitsOf(value)) };
       return {
         to: isScaled(column.kind.column) ? (value) => BigInt(encode(value) as string) : encode,
         from: codec.decode,

@@ -164,9 +164,10 @@ function toPrismaData({ entity }: ClientPlan, data: Row, { dbNull, dialect }: Cl
   for (const column of givenColumns(entity, data, dialect)) {
     const { name, kind } = column;
     const value = data[name];
-    if (kind.column.scalar !== "Json")
-      given[name] = value === null ? null : clientForm(dialect.provider, column).to(value);
-    else given[name] = value === null ? dbNull : toPrismaJson(value);
+    const { scalar } = kind.column;
+    const isJson = scalar === "Json" || (scalar === "List" && dialect.provider !== "postgresql");
+    if (value === null) given[name] = isJson ? dbNull : null;
+    else given[name] = scalar === "Json" ? toPrismaJson(value) : clientForm(dialect.provider, column).to(value);
   }
   return given;
 }

@@ -12,7 +12,7 @@ import {
   type Test,
   visitCondition,
 } from "../../../gate/index.ts";
-import { patternOf, storedName, tableOf } from "../../sql/index.ts";
+import { idsQuery } from "../../sql/index.ts";
 import { isPrintedAsList, printedRelation } from "../schema/relation-sides.ts";
 import type { Args, ClientConnection, StatementClient } from "./client-connection.ts";
 import { clientForm } from "./client-values.ts";
@@ -41,32 +41,34 @@ export function saysAll(open: ClientConnection, condition: Condition): boolean {
   return isSaid;
 }
 
+const LISTS: ReadonlySet<Test> = new Set<Test>(["hasAny", "hasAll", "isEmpty"]);
+
 /**
- * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; and Prisma
- * cannot ask MySQL to ignore case. Such a search reads the ids first, in a statement of its own.
+ * SQLite's LIKE has no escape character unless the statement names one, and Prisma's statements do not; Prisma cannot ask
+ * MySQL to ignore case; its filters of JSON differ between databases, and it has none of lists that are JSON. Such a condition reads the ids first, in a statement of its
+ * own.
  */
 function isLookedUp(leaf: Leaf, { dialect: { provider } }: ClientConnection): boolean {
-  if (leaf.op !== "compare" || provider === "postgresql" || !(leaf.test in TEXT_FILTERS)) return false;
+  if (leaf.op !== "compare") return false;
+  if (leaf.column.path !== undefined) return true;
+  if (provider === "postgresql") return false;
+  if (LISTS.has(leaf.test)) return true;
+  if (!(leaf.test in TEXT_FILTERS)) return false;
   const text = leaf.value as string;
   return provider === "sqlite" ? /[%_]/.test(text) : text.toLowerCase() !== text.toUpperCase();
 }
 
 /** The same condition with searches replaced by the ids that they find. */
 async function lookUpSearches(
-  { dialect: { provider } }: ClientConnection,
+  { builder }: ClientConnection,
   client: StatementClient,
   searches: ReadonlyMap<Compare, AnyEntity>,
   condition: Condition,
 ): Promise<Condition> {
   const found = new Map<Condition, Condition>();
   for (const [search, entity] of searches) {
-    const [table, column, id] = [tableOf(entity), search.column.stored, storedName(entity, "id")];
-    // Both names come from the definition and are identifiers; the text is a parameter.
-    const sql =
-      provider === "sqlite"
-        ? `SELECT "${id}" AS "id" FROM "${table}" WHERE "${column}" LIKE ? ESCAPE '!'`
-        : `SELECT \`${id}\` AS \`id\` FROM \`${table}\` WHERE LOWER(\`${column}\`) LIKE LOWER(?) ESCAPE '!'`;
-    const ids = (await client.$queryRawUnsafe(sql, patternOf(search, provider))).map((row) => String(row.id));
+    const { sql, values } = idsQuery(builder, entity, search);
+    const ids = (await client.$queryRawUnsafe(sql, ...values)).map((row) => String(row.id));
     found.set(search, ids.length === 0 ? NEVER : compare(entity.columns.id as ColumnDefinition, "in", ids));
   }
   return mapCondition(condition, (leaf) => found.get(leaf) ?? leaf);
@@ -140,8 +142,10 @@ function complementWhere({ column, test, value }: Compare, open: ClientConnectio
 }
 
 /** Prisma refuses to compare a required column with null. */
-function isNull({ name, kind }: ColumnDefinition, { dbNull }: ClientConnection): Args {
-  return { [name]: kind.column.scalar === "Json" ? { equals: dbNull } : null };
+function isNull({ name, kind }: ColumnDefinition, { dbNull, dialect: { provider } }: ClientConnection): Args {
+  const { scalar } = kind.column;
+  const isJson = scalar === "Json" || (scalar === "List" && provider !== "postgresql");
+  return { [name]: isJson ? { equals: dbNull } : null };
 }
 
 /** Prisma has no `in` for Booleans. */
@@ -161,6 +165,9 @@ const TEXT_FILTERS = { like: "contains", starts: "startsWith", ends: "endsWith" 
 
 function filter(column: ColumnDefinition, operator: Test, value: unknown, open: ClientConnection): unknown {
   const { provider } = open.dialect;
+  if (operator === "isEmpty") return { isEmpty: true };
+  if (operator === "hasAny" || operator === "hasAll")
+    return { [operator === "hasAny" ? "hasSome" : "hasEvery"]: clientForm(provider, column).to(value) };
   if (operator === "in") return { in: listOf(column, value, open) };
   if (operator !== "like" && operator !== "starts" && operator !== "ends") {
     const given = clientForm(provider, column).to(value);

@@ -1,8 +1,8 @@
 import type { AnyEntity, EntityModel } from "../../../entity/index.ts";
 import { type Catalog, type ColumnShape, columnTypeOf, isWidening } from "../../sql/index.ts";
 import { type Difference, readOutline, type Sign } from "../engine/differences.ts";
+import { defaultAttribute } from "../schema/column-defaults.ts";
 import type { Rename } from "../schema/renames.ts";
-import { defaultAttribute } from "../schema/to-prisma-schema.ts";
 import type { SchemaChange, SchemaChangeKind } from "./migrations.ts";
 
 /** What is compared. */

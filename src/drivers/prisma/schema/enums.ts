@@ -8,7 +8,7 @@ export interface PrintedEnum {
 
 /** The name of a native enum's type. */
 export function enumTypeOf({ name }: AnyEntity, column: ColumnDefinition): string {
-  return column.kind.column.type ?? `${name}_${column.name}`;
+  return (column.kind.column.items ?? column.kind.column).type ?? `${name}_${column.name}`;
 }
 
 /** The native enums of entities. @throws ConfigurationError where one name stands for different words */
@@ -16,7 +16,7 @@ export function enumsOf(entities: readonly AnyEntity[]): readonly PrintedEnum[] 
   const found = new Map<string, readonly string[]>();
   for (const entity of entities)
     for (const column of Object.values(entity.columns)) {
-      const { words } = column.kind.column;
+      const { words } = column.kind.column.items ?? column.kind.column;
       if (words === undefined) continue;
       const name = enumTypeOf(entity, column);
       const known = found.get(name);

@@ -1,7 +1,6 @@
 import {
   type AnyEntity,
   type ColumnDefinition,
-  type ColumnType,
   ConfigurationError,
   createModel,
   type EntityLike,
@@ -9,16 +8,10 @@ import {
   type OnDelete,
   type Provider,
 } from "../../../entity/index.ts";
-import {
-  codecOf,
-  columnTypeOf,
-  isManaged,
-  isScaled,
-  liveUniqueName,
-  printedUniqueKeys,
-  uniqueColumnsOf,
-} from "../../sql/index.ts";
-import { enumsOf, enumTypeOf, printEnum, prismaEnumName, prismaNames } from "./enums.ts";
+import { isManaged, liveUniqueName, printedUniqueKeys, uniqueColumnsOf } from "../../sql/index.ts";
+import { defaultAttribute } from "./column-defaults.ts";
+import { enumsOf, enumTypeOf, printEnum, prismaEnumName } from "./enums.ts";
+import { isLongText, prismaTypeOf } from "./prisma-types.ts";
 import { type RelationField, relationFields } from "./relation-sides.ts";
 
 /** Options of `toPrismaSchema`. */
@@ -90,10 +83,6 @@ function uniqueLongTexts(model: EntityModel): readonly string[] {
   );
 }
 
-function isLongText(column: ColumnDefinition | undefined): boolean {
-  return column?.kind.column.native?.mysql?.endsWith("Text") === true;
-}
-
 /** @param features Preview features that Prisma's generator has to name */
 function printGenerator(output: string | false, features: string | undefined): string[] {
   if (output === false) return features === undefined ? [] : [`// The generator needs previewFeatures = ${features}\n`];
@@ -144,35 +133,6 @@ function madeBy(type: string): string {
   return type === "String" ? '@default(dbgenerated("gen_random_uuid()"))' : "@default(autoincrement())";
 }
 
-/** Prisma's word for a column's type, and its native type where that is not the provider's default. */
-export function prismaTypeOf(
-  { role, kind: { column } }: Pick<ColumnDefinition, "role" | "kind">,
-  provider: Provider,
-): { type: string; native: string | undefined } {
-  const { scalar, precision, scale } = column;
-  const isSqlite = provider === "sqlite";
-  switch (scalar) {
-    case "Enum":
-      return { type: isSqlite ? "String" : scalar, native: undefined };
-    case "Decimal":
-      if (isSqlite) return { type: isScaled(column) ? "BigInt" : "String", native: undefined };
-      return { type: "Decimal", native: `Decimal(${precision}, ${scale})` };
-    case "BigInt":
-      // SQLite counts in columns of the type INTEGER alone, which hold 64 bits there; keys have the type of ids.
-      return { type: isSqlite && (role === "id" || role === "foreignKey") ? "Int" : scalar, native: undefined };
-    case "Date":
-      return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Date" };
-    case "Time":
-      return isSqlite ? { type: "String", native: undefined } : { type: "DateTime", native: "Time(3)" };
-    case "Uuid":
-      return { type: "String", native: { sqlite: undefined, postgresql: "Uuid", mysql: "Char(36)" }[provider] };
-    case "Bytes":
-      return { type: scalar, native: provider === "mysql" ? "LongBlob" : undefined };
-    default:
-      return { type: scalar, native: column.native?.[provider] };
-  }
-}
-
 /** Lines of a block below each other, as Prisma's formatter puts them. */
 function aligned(lines: readonly Line[]): string[] {
   const nameWidth = Math.max(...lines.map(([name]) => name.length));
@@ -193,8 +153,9 @@ function printColumn(entity: AnyEntity, column: ColumnDefinition, isUnique: bool
     column.stored !== column.name && `@map(${JSON.stringify(column.stored)})`,
     native && `@db.${native}`,
   ];
-  const named = type === "Enum" ? prismaEnumName(enumTypeOf(entity, column)) : type;
-  return [column.name, `${named}${column.optional ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
+  const named = type.replace(/^Enum/, () => prismaEnumName(enumTypeOf(entity, column)));
+  const isList = type.endsWith("[]");
+  return [column.name, `${named}${column.optional && !isList ? "?" : ""}`, attributes.filter(Boolean).join(" ")];
 }
 
 /**
@@ -254,67 +215,4 @@ function printIndexes(entity: AnyEntity, unique: ReadonlySet<string>, provider: 
     ),
   ];
   return [...new Set(lines)];
-}
-
-/**
- * `@default(...)` of a column, or undefined. Literal defaults become the database's too, so that a new required column
- * can be added to a table with rows; others are set by the framework alone.
- */
-export function defaultAttribute(column: ColumnDefinition, provider: Provider): string | undefined {
-  const { role, field, kind } = column;
-  const { scalar } = kind.column;
-  if (role === "createdAt" || role === "updatedAt") return "@default(now())";
-  if (role === "version") return "@default(1)";
-  // The stored form of a protected field is not its value.
-  if (field?.default === undefined || !("value" in field.default) || field.password || field.encrypted)
-    return undefined;
-  // MySQL gives no defaults to columns of unlimited length.
-  if (provider === "mysql" && (scalar === "Json" || isLongText(column))) return undefined;
-  const { value } = field.default;
-  if (value === null || value === undefined) return undefined;
-  const literal = isStoredOtherwise(scalar)
-    ? storedLiteral(column, value, provider)
-    : literalOf(kind.column, value, provider);
-  return literal === undefined ? undefined : `@default(${literal})`;
-}
-
-/** Prisma's numbers have no exponents. */
-function plainNumber(value: unknown): string | undefined {
-  const text = String(value);
-  return /^-?\d+(\.\d+)?$/.test(text) ? text : undefined;
-}
-
-/** Prisma's strings have the escapes of JSON. */
-const LITERALS: Readonly<Partial<Record<ColumnType["scalar"], (value: unknown) => string | undefined>>> = {
-  String: (value) => JSON.stringify(value),
-  Enum: (value) => JSON.stringify(value),
-  Int: plainNumber,
-  Float: plainNumber,
-  Boolean: String,
-  DateTime: (value) => JSON.stringify(value),
-  Json: (value) => JSON.stringify(JSON.stringify(value)),
-};
-
-function literalOf({ scalar, words = [] }: ColumnType, value: unknown, provider: Provider): string | undefined {
-  if (scalar === "Enum" && provider !== "sqlite") return prismaNames(words).get(value as string);
-  return provider === "sqlite" && scalar === "DateTime" ? sqliteDatetime(value) : LITERALS[scalar]?.(value);
-}
-
-const STORED_OTHERWISE: ReadonlySet<string> = new Set(["BigInt", "Decimal", "Date", "Time", "Uuid"]);
-const isStoredOtherwise = (scalar: string): boolean => STORED_OTHERWISE.has(scalar);
-
-/** The default of a kind whose values have a form of their own in the database. */
-function storedLiteral(column: ColumnDefinition, value: unknown, provider: Provider): string | undefined {
-  const stored = String(codecOf(provider, column).encode(value));
-  const { type } = prismaTypeOf(column, provider);
-  if (type === "BigInt" || type === "Decimal") return stored;
-  if (provider === "sqlite") return JSON.stringify(stored);
-  // As PostgreSQL writes it back, so that the next comparison finds no difference.
-  const cast = provider === "postgresql" ? `::${columnTypeOf(column.kind.column, provider)}` : "";
-  return `dbgenerated(${JSON.stringify(provider === "mysql" ? `('${stored}')` : `'${stored}'${cast}`)})`;
-}
-
-/** SQLite keeps datetimes as text; the engine would write another form of it than Prisma's client does, without milliseconds. */
-function sqliteDatetime(value: unknown): string {
-  return `dbgenerated(${JSON.stringify(`'${(value as Date).toISOString().replace("Z", "+00:00")}'`)})`;
 }

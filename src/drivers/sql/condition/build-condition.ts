@@ -1,8 +1,10 @@
+import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { RawBuilder } from "kysely";
 import type { ColumnDefinition, ResolvedRelation } from "../../../entity/index.ts";
 import { type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
 import { linkTable } from "../tables/link-table.ts";
 import { sourceOf, storedName } from "../tables/names.ts";
+import { buildAtPath } from "./build-path.ts";
 import { codecOf, type ListForm, listForm } from "./column-codec.ts";
 import { comparable } from "./comparable.ts";
 import { askedOfRelated } from "./condition-shape.ts";
@@ -12,6 +14,8 @@ type Joined = Condition & { readonly of: readonly Condition[] };
 type Expression = RawBuilder<boolean>;
 
 const SIGNS: Readonly<Partial<Record<Compare["test"], string>>> = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" };
+
+const JSON_TEXT: ArgType = Object.freeze({ scalarType: "string", arity: "scalar" });
 
 /** Writes the conditions of one statement. */
 export class ConditionBuilder {
@@ -72,6 +76,7 @@ export class ConditionBuilder {
     const { sql } = this.#builder;
     if (condition.column.parts !== undefined) return this.#parts(condition, condition.column.parts, table);
     const column = sql.id(table, condition.column.stored);
+    if (condition.column.path !== undefined) return buildAtPath(this.#builder, this.#slots, condition, column);
     return condition.value === null ? sql`${column} is null` : this.#plain(condition, column);
   }
 
@@ -96,7 +101,8 @@ export class ConditionBuilder {
 
   #complement(condition: Compare, table: string): Expression {
     const { sql } = this.#builder;
-    if (condition.column.parts !== undefined) return sql`not (${this.#compare(condition, table)})`;
+    const { parts, path } = condition.column;
+    if (parts !== undefined || path !== undefined) return sql`not (${this.#compare(condition, table)})`;
     const column = sql.id(table, condition.column.stored);
     if (condition.value === null) return sql`${column} is not null`;
     const plain = this.#plain(condition, column);
@@ -112,6 +118,7 @@ export class ConditionBuilder {
       // The first half finds the rows by an index.
       return inexact.has(column) ? sql`(${stored} ${list} and ${name} ${list})` : sql`${name} ${list}`;
     }
+    if (test === "isEmpty" || test === "hasAny" || test === "hasAll") return this.#array(column, test, name);
     const slot = this.#slots.next(codecOf(provider, column).type);
     const sign = SIGNS[test];
     if (sign === undefined) return this.#search(name, slot);
@@ -138,9 +145,27 @@ export class ConditionBuilder {
     return sql`in (${sql.join(values)})`;
   }
 
+  /** Arrays of PostgreSQL, and JSON elsewhere. */
+  #array(column: ColumnDefinition, test: "isEmpty" | "hasAny" | "hasAll", name: RawBuilder<unknown>): Expression {
+    const { sql, provider } = this.#builder;
+    if (test === "isEmpty") {
+      const length = { postgresql: "cardinality", sqlite: "json_array_length", mysql: "json_length" }[provider];
+      return sql`${sql.raw(length)}(${name}) = 0`;
+    }
+    if (provider === "postgresql")
+      return sql`${name} ${sql.raw(test === "hasAny" ? "&&" : "@>")} ${this.#slots.next(codecOf(provider, column).type)}`;
+    const items = this.#slots.next(JSON_TEXT);
+    if (provider === "mysql")
+      return sql`${sql.raw(test === "hasAny" ? "json_overlaps" : "json_contains")}(${name}, ${items})`;
+    const own = sql`(select value from json_each(${name}))`;
+    return test === "hasAny"
+      ? sql`exists (select 1 from json_each(${items}) as item where item.value in ${own})`
+      : sql`(${name} is not null and not exists (select 1 from json_each(${items}) as item where item.value not in ${own}))`;
+  }
+
   #jsonList(): RawBuilder<unknown> {
     const { sql, collation } = this.#builder;
-    const list = this.#slots.next({ scalarType: "string", arity: "scalar" });
+    const list = this.#slots.next(JSON_TEXT);
     if (collation === undefined) return sql`in (select value from json_each(${list}))`;
     const texts = sql`json_table(${list}, '$[*]' columns (value varchar(768) path '$')) as list`;
     return sql`in (select list.value collate ${sql.raw(collation)} from ${texts})`;

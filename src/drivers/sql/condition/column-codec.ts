@@ -1,44 +1,14 @@
-import type { ArgType } from "@prisma/driver-adapter-utils";
 import type { AnyEntity, ColumnDefinition, ColumnType, FieldKind, Provider } from "../../../entity/index.ts";
 import type { Row } from "../../../gate/index.ts";
-import { isScaled } from "../tables/column-type.ts";
-
-/** How values of a column travel to the database and back. */
-export interface Codec {
-  /** The adapter's type of a value. */
-  readonly type: ArgType;
-  /** The adapter's type of a list, where one parameter holds a list. */
-  readonly listType: ArgType;
-  /** A value for the adapter; a copy, so that the caller may change the original later. @param value is not null */
-  encode(value: unknown): unknown;
-  /** Absent when values come as they are, and for datetimes. @param value is not null */
-  readonly decode?: (value: unknown) => unknown;
-}
+import { type Codec, type CodecOf, converted, same, types } from "./codec.ts";
+import { decimal, mysqlDecimal, plainDecimal, sqliteDecimal } from "./decimal-codec.ts";
 
 type Scalar = ColumnType["scalar"];
-
-function types(scalarType: ArgType["scalarType"]): Pick<Codec, "type" | "listType"> {
-  return {
-    type: Object.freeze({ scalarType, arity: "scalar" }),
-    listType: Object.freeze({ scalarType, arity: "list" }),
-  };
-}
-
-const same = (value: unknown): unknown => value;
 
 /** Adapters hand JSON over as text; SQLite keeps a number alone as a number. */
 function fromJson(value: unknown): unknown {
   return typeof value === "string" ? JSON.parse(value) : value;
 }
-
-/** A value in the form of its kind; drivers refuse those without one before. */
-function converted({ convert }: FieldKind, value: unknown): unknown {
-  const found = convert?.(value);
-  return found?.ok === true ? found.value : value;
-}
-
-/** The codec of columns that hold values in the form of their kind. */
-type CodecOf = (kind: FieldKind) => Codec;
 
 const text: CodecOf = (kind) => ({ ...types("string"), encode: (value) => converted(kind, value) });
 
@@ -46,13 +16,6 @@ const bigint: CodecOf = (kind) => ({
   ...types("bigint"),
   encode: (value) => String(converted(kind, value)),
   decode: (value) => BigInt(value as string | number | bigint),
-});
-
-/** Databases write as many digits behind the point as the column has. */
-const decimal: CodecOf = (kind) => ({
-  ...types("decimal"),
-  encode: (value) => converted(kind, value),
-  decode: (value) => converted(kind, String(value)),
 });
 
 /** Times come with as many digits behind the second as the column has, or with zeros alone; three are read. */
@@ -72,51 +35,52 @@ const HEX_BYTES: Codec = {
     typeof value === "string" ? new Uint8Array(Buffer.from(value.slice(2), "hex")) : bytes.decode?.(value),
 };
 
-/** SQLite has no decimals: they are whole numbers of their last digits, or texts in the order of their values. */
-const sqliteDecimal: CodecOf = (kind) => {
-  const { scale = 0, precision = 0 } = kind.column;
-  if (!isScaled(kind.column)) {
-    const width = precision + (scale === 0 ? 0 : 1);
-    return {
-      ...types("string"),
-      encode: (value) => toOrderedText(converted(kind, value) as string, width),
-      decode: (value) => fromOrderedText(value as string),
-    };
-  }
+/** The codec of the items of a list. */
+function itemCodec(provider: Provider, { column, item }: FieldKind): Codec {
+  const kind = item ?? ({ column } as FieldKind);
+  const codec = CODECS[provider][kind.column.scalar];
+  return typeof codec === "function" ? codec(kind) : codec;
+}
+
+/** Items that adapters hand over in another form than single values. */
+const LIST_READERS: Readonly<Record<string, (value: unknown) => unknown>> = {
+  DateTime: plainMoment,
+  Boolean: (value) => value === true || value === "t",
+};
+
+/** Arrays of PostgreSQL. Adapters hand those of enums over as text. */
+const nativeList: CodecOf = (kind) => {
+  const { listType, encode, decode } = itemCodec("postgresql", kind);
+  const read = LIST_READERS[kind.item?.column.scalar ?? ""] ?? decode;
   return {
-    ...types("bigint"),
-    encode: (value) => (converted(kind, value) as string).replace(".", ""),
-    decode(value) {
-      const [, sign, digits] = /^(-?)(\d+)$/.exec(String(value)) as unknown as [string, string, string];
-      const all = digits.padStart(scale + 1, "0");
-      return scale === 0 ? `${sign}${all}` : `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
+    type: listType,
+    listType,
+    encode: (values) => (converted(kind, values) as readonly unknown[]).map(encode),
+    decode(values) {
+      const items = Array.isArray(values) ? values : itemsOf(String(values));
+      return read === undefined ? items : items.map(read);
     },
   };
 };
 
-/** Decimals of existing tables of SQLite, which are doubles: as many digits as those have. */
-const plainDecimal: CodecOf = (kind) => ({
-  ...types("float"),
-  encode: (value) => Number(converted(kind, value)),
-  decode: (value) => converted(kind, typeof value === "number" ? value.toFixed(kind.column.scale) : String(value)),
-});
-
-const NINES: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from({ length: 10 }, (_, digit) => [String(digit), String(9 - digit)]),
-);
-const complement = (text: string): string => text.replace(/\d/g, (digit) => NINES[digit] as string);
-
-/** A decimal as text that sorts like the number: of one width, and negative ones with each digit taken from nine. */
-function toOrderedText(decimal: string, width: number): string {
-  const isNegative = decimal.startsWith("-");
-  const digits = (isNegative ? decimal.slice(1) : decimal).padStart(width, "0");
-  return isNegative ? `0${complement(digits)}` : `1${digits}`;
+/** The items of an array as PostgreSQL writes it: `{a,"b c"}`. */
+function itemsOf(text: string): string[] {
+  return [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/g)].map(([plain, quoted]) =>
+    quoted === undefined ? plain : quoted.replaceAll(/\\(.)/g, "$1"),
+  );
 }
 
-function fromOrderedText(text: string): string {
-  const isNegative = text.startsWith("0");
-  const digits = (isNegative ? complement(text.slice(1)) : text.slice(1)).replace(/^0+(?=\d)/, "");
-  return `${isNegative ? "-" : ""}${digits}`;
+/** Lists as JSON, each item in the form that it has there. */
+const jsonList: CodecOf = (kind) => ({
+  ...types("json"),
+  encode: (values) => jsonOfItems(kind, values),
+  decode: (value) => converted(kind, fromJson(value)),
+});
+
+/** The JSON of a list, or of items that it is searched for. */
+export function jsonOfItems(kind: FieldKind, values: unknown): string {
+  const items = converted(kind, values);
+  return JSON.stringify(kind.toWire?.(items) ?? items);
 }
 
 const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
@@ -133,6 +97,7 @@ const COMMON: Readonly<Record<Scalar, Codec | CodecOf>> = {
   Float: { ...types("float"), encode: (value) => (value as number) + 0, decode: Number },
   Boolean: { ...types("boolean"), encode: same },
   DateTime: { ...types("datetime"), encode: (value) => new Date(value as Date) },
+  List: jsonList,
   Json: { ...types("json"), encode: (value) => JSON.stringify(value), decode: fromJson },
 };
 
@@ -157,13 +122,14 @@ const ZONED_MOMENT: Codec = {
 
 const CODECS: Readonly<Record<Provider, Readonly<Record<Scalar, Codec | CodecOf>>>> = {
   sqlite: { ...COMMON, Boolean: NUMERIC_BOOLEAN, Decimal: sqliteDecimal },
-  postgresql: { ...COMMON, DateTime: ZONED_MOMENT, Bytes: HEX_BYTES },
-  mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT },
+  postgresql: { ...COMMON, DateTime: ZONED_MOMENT, Bytes: HEX_BYTES, List: nativeList },
+  mysql: { ...COMMON, Boolean: NUMERIC_BOOLEAN, DateTime: TEXT_MOMENT, Decimal: mysqlDecimal },
 };
 
 /** How the values of a column travel. */
 export function codecOf(provider: Provider, { kind, existing }: ColumnDefinition): Codec {
-  if (existing === true && provider === "sqlite" && kind.column.scalar === "Decimal") return plainDecimal(kind);
+  if (existing === true && kind.column.scalar === "Decimal")
+    return provider === "sqlite" ? plainDecimal(kind) : decimal(kind);
   const codec = CODECS[provider][kind.column.scalar];
   return typeof codec === "function" || kind.toStored !== undefined ? codecOfKind(provider, kind, codec) : codec;
 }

@@ -1,13 +1,8 @@
 import { type ColumnDefinition, idParts, type Provider } from "../../../entity/index.ts";
 import { ALWAYS, type Compare, type Condition, isAlways, type Related } from "../../../gate/index.ts";
-import { codecOf, listForm, listValues } from "./column-codec.ts";
-
-/** Text between wildcards; the escape character is what `LIKE` has in `buildCondition`. */
-const PATTERNS: Readonly<Record<string, (text: string) => string>> = {
-  like: (text) => `%${text}%`,
-  starts: (text) => `${text}%`,
-  ends: (text) => `%${text}`,
-};
+import { pathShape } from "./build-path.ts";
+import { codecOf, jsonOfItems, listForm, listValues } from "./column-codec.ts";
+import { patternOf } from "./patterns.ts";
 
 /** A condition on related records; undefined when all of them meet it for any values. */
 export function askedOfRelated({ matches }: Related): Condition {
@@ -50,6 +45,7 @@ export function conditionShape(
 function compareShape(condition: Compare, provider: Provider, values: unknown[]): string {
   const { column, test, value, record } = condition;
   const start = `${column.name}.${test}`;
+  if (column.path !== undefined) return pathShape(condition, column.path, provider, values);
   if (value === null) return `${column.name}?,`;
   if (column.parts !== undefined) return partsShape(condition, provider, values);
   if (test === "in") {
@@ -57,6 +53,11 @@ function compareShape(condition: Compare, provider: Provider, values: unknown[])
     const form = listForm(provider, column, list.length);
     for (const one of listValues(provider, column, list, form)) values.push(one);
     return `${start}${form},`;
+  }
+  if (test === "isEmpty") return `${start},`;
+  if (test === "hasAny" || test === "hasAll") {
+    values.push(provider === "postgresql" ? codecOf(provider, column).encode(value) : jsonOfItems(column.kind, value));
+    return `${start},`;
   }
   values.push(patternOf(condition, provider) ?? codecOf(provider, column).encode(value));
   return record === undefined ? `${start},` : `${start}@${conditionShape(record.where, provider, values)},`;
@@ -71,12 +72,4 @@ function partsShape({ column, test, value }: Compare, provider: Provider, values
       values.push(codecOf(provider, parts[index] as ColumnDefinition).encode(part));
     });
   return `${column.name}.${test}${ids.length},`;
-}
-
-/** The pattern of `LIKE` for a search; undefined for another comparison. */
-export function patternOf({ test, value }: Compare, provider: Provider): string | undefined {
-  const pattern = PATTERNS[test];
-  if (pattern === undefined) return undefined;
-  const text = value as string;
-  return pattern(provider === "postgresql" ? text.replace(/[\\%_]/g, "\\$&") : text.replace(/[!%_]/g, "!$&"));
 }

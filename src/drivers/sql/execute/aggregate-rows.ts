@@ -47,18 +47,20 @@ export async function aggregateRows(session: SqlSession, execute: Execute, given
   return fold.rows();
 }
 
-/** SQLite cannot add up decimals that it has as text, or as doubles; and ids of several columns are no column. */
+/** Decimals that are texts or doubles cannot be added up; and ids of several columns are no column. */
 function canCompute(provider: Provider, { groups, measures }: Aggregate): boolean {
   const all = [...groups, ...measures].flatMap(({ column }) => (column === undefined ? [] : [column]));
   if (all.some(({ parts }) => parts !== undefined)) return false;
-  if (provider !== "sqlite") return true;
+  if (provider === "postgresql") return true;
   return measures.every(
     ({ of, column }) =>
       column === undefined ||
       column.kind.column.scalar !== "Decimal" ||
       of === "min" ||
       of === "max" ||
-      (isScaled(column.kind.column) && column.existing !== true),
+      (provider === "mysql"
+        ? column.kind.column.precision !== undefined
+        : isScaled(column.kind.column) && column.existing !== true),
   );
 }
 
@@ -95,12 +97,17 @@ function partReader(open: SqlConnection, { of, column }: Measure): (value: unkno
   });
 }
 
-/** Sums of decimals are read in units of their last digit: SQLite has them so. */
+/** Sums of decimals are read in units of their last digit: SQLite has them so, and both halves of a sum by themselves. */
 function sumReader(provider: Provider, column: ColumnDefinition): (value: unknown) => number | bigint {
   const { scalar } = column.kind.column;
+  if (scalar !== "BigInt" && scalar !== "Decimal") return Number;
+  if (provider === "sqlite")
+    return (value) => {
+      const [upper = "0", lower = "0"] = String(value).split(" ");
+      return (BigInt(upper) << 32n) + BigInt(lower);
+    };
   if (scalar === "BigInt") return (value) => BigInt(String(value).split(".", 1)[0] as string);
-  if (scalar !== "Decimal") return Number;
-  return provider === "sqlite" ? (value) => BigInt(String(value)) : (value) => toUnits(column, value);
+  return (value) => toUnits(column, value);
 }
 
 function rowOf({ groups, measures }: Aggregate, keys: readonly unknown[], parts: readonly Part[]): Row {

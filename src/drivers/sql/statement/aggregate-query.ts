@@ -11,13 +11,24 @@ import type { NamedQuery, SqlConnection } from "./sql-connection.ts";
 /** How much of an aggregate its statement computes. */
 export type Extent = "all" | "groups" | "quarters";
 
+/** Whether sums of a column are text, since they may have more digits than numbers in JavaScript. */
+function isExact(column: ColumnDefinition | undefined): boolean {
+  return column?.kind.column.scalar === "Decimal" || column?.kind.column.scalar === "BigInt";
+}
+
 /**
  * "all" where the database can do the rest as well; "groups" where tests of sums remain; "quarters" where the database knows
  * no time zones: then groups are by quarters of an hour.
  */
-export function extentOf(provider: Provider, { groups, measures, having = [], zone = "UTC" }: Aggregate): Extent {
+export function extentOf(
+  provider: Provider,
+  { groups, measures, having = [], sort = [], zone = "UTC" }: Aggregate,
+): Extent {
   const isLocal = groups.some(({ column, bucket }) => bucket !== undefined && column.kind.column.scalar === "DateTime");
   if (isLocal && zone !== "UTC" && provider !== "postgresql") return "quarters";
+  const isHalved = ({ name, of, column }: Measure): boolean =>
+    (of === "sum" || of === "avg") && isExact(column) && sort.some(({ field }) => field === name);
+  if (provider === "sqlite" && measures.some(isHalved)) return "groups";
   const counts = new Set(measures.filter(({ of }) => of === "count").map(({ name }) => name));
   return having.every(({ name }) => counts.has(name)) ? "all" : "groups";
 }
@@ -87,19 +98,24 @@ class AggregateWriter {
   }
 
   readonly measure = ({ of, column }: Measure, index: number) => {
-    const { sql, provider } = this.#builder;
+    const { sql } = this.#builder;
     const count = sql`count(*)`;
     if (column === undefined) return [count.as(`v${index}`), count.as(`n${index}`)];
     const isExtreme = of === "min" || of === "max";
     const of1 = isExtreme ? sortedBy(this.#builder, column, this.#column(column)) : this.#column(column);
     const name = { sum: "sum", avg: "sum", min: "min", max: "max", count: "count" }[of];
     const value = sql`${sql.raw(name)}(${of1})`;
-    // As text, because sums may have more digits than numbers in JavaScript.
-    const { scalar } = column.kind.column;
-    const isExact = scalar === "Decimal" || scalar === "BigInt";
-    const text = isExact ? sql`cast(${value} as ${sql.raw(provider === "mysql" ? "char" : "text")})` : value;
+    const text = isExact(column) ? this.#exact(value, of1, isExtreme) : value;
     return [text.as(`v${index}`), sql`count(${of1})`.as(`n${index}`)];
   };
+
+  /** SQLite's sums have 64 bits: it adds up the upper and the lower halves, which few enough rows never fill. */
+  #exact(value: RawBuilder<unknown>, column: RawBuilder<unknown>, isExtreme: boolean): RawBuilder<unknown> {
+    const { sql, provider } = this.#builder;
+    if (provider === "sqlite" && !isExtreme)
+      return sql`cast(sum(${column} >> 32) as text) || ' ' || cast(sum(${column} & 4294967295) as text)`;
+    return sql`cast(${value} as ${sql.raw(provider === "mysql" ? "char" : "text")})`;
+  }
 
   #sorted(key: GroupKey): RawBuilder<unknown> {
     const { column, bucket } = key;

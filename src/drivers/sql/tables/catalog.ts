@@ -30,7 +30,8 @@ export function columnsQuery(provider: Provider, views: boolean): string {
         COLUMN_DEFAULT IS NOT NULL OR EXTRA LIKE '%auto_increment%' OR EXTRA LIKE '%GENERATED%'
       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`;
   return `SELECT c.relname::text, a.attname::text,
-      coalesce((SELECT 'enum(' || string_agg(quote_literal(e.enumlabel), ',' ORDER BY e.enumsortorder) || ')' FROM pg_enum e WHERE e.enumtypid = a.atttypid),
+      coalesce((SELECT 'enum(' || string_agg(quote_literal(e.enumlabel), ',' ORDER BY e.enumsortorder) || ')' || min(CASE WHEN t.typcategory = 'A' THEN '[]' ELSE '' END)
+          FROM pg_type t JOIN pg_enum e ON e.enumtypid = CASE WHEN t.typcategory = 'A' THEN t.typelem ELSE t.oid END WHERE t.oid = a.atttypid),
         replace(replace(format_type(a.atttypid, a.atttypmod), 'character varying', 'varchar'), ' without time zone', '')),
       a.attnotnull::int, (a.atthasdef OR a.attidentity <> '')::int
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid

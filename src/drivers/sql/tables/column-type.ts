@@ -1,4 +1,4 @@
-import type { ColumnDefinition, ColumnType, Provider } from "../../../entity/index.ts";
+import { type ColumnDefinition, type ColumnType, MOST_OPEN_DIGITS, type Provider } from "../../../entity/index.ts";
 
 type Scalar = ColumnType["scalar"];
 
@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
     Time: "text",
     Uuid: "text",
     Json: "jsonb",
+    List: "jsonb",
     Bytes: "blob",
   },
   postgresql: {
@@ -31,6 +32,7 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
     Time: "time(3)",
     Uuid: "uuid",
     Json: "jsonb",
+    List: "array",
     Bytes: "bytea",
   },
   mysql: {
@@ -46,6 +48,7 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
     Time: "time(3)",
     Uuid: "char(36)",
     Json: "json",
+    List: "json",
     Bytes: "longblob",
   },
 };
@@ -53,16 +56,21 @@ const TYPES: Readonly<Record<Provider, Readonly<Record<Scalar, string>>>> = {
 /** Digits of decimals that SQLite keeps as a whole number, which it sorts and adds up; longer ones are text. */
 const INTEGER_DIGITS = 18;
 
+/** Holds the text of a decimal without a number of digits. */
+const OPEN_TEXT = `varchar(${MOST_OPEN_DIGITS + 10})`;
+
 /** Whether a decimal is kept as the whole number of its last digits: 19.90 as 1990. */
-export function isScaled({ precision = 0 }: ColumnType): boolean {
-  return precision <= INTEGER_DIGITS;
+export function isScaled({ precision }: ColumnType): boolean {
+  return precision !== undefined && precision <= INTEGER_DIGITS;
 }
 
 /** What the database calls the type of a column, in small letters (spec 2.2). */
 export function columnTypeOf(column: ColumnType, provider: Provider): string {
-  const { scalar, native, precision, scale } = column;
+  const { scalar, native, precision, scale, items } = column;
+  if (items !== undefined && provider === "postgresql") return `${columnTypeOf(items, provider)}[]`;
   if (scalar === "Decimal") {
     if (provider === "sqlite") return isScaled(column) ? "bigint" : "text";
+    if (precision === undefined) return provider === "mysql" ? OPEN_TEXT : TYPES[provider].Decimal;
     return `${TYPES[provider].Decimal}(${precision},${scale})`;
   }
   if (scalar === "Enum" && provider !== "sqlite") return enumOf(column.words ?? []);
@@ -107,7 +115,9 @@ export function isWidening(from: string, to: string): boolean {
  * Types that hold every value of a scalar and give it back as it was, as each database writes them. Wider ones are among
  * them: a later version of the app may have made a column so. SQLite goes by parts of the name.
  */
-const FITTING: Readonly<Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal" | "Enum">, RegExp>>>> = {
+const FITTING: Readonly<
+  Record<Provider, Readonly<Record<Exclude<Scalar, "String" | "Decimal" | "Enum" | "List">, RegExp>>>
+> = {
   sqlite: {
     Int: /int/,
     BigInt: /int/,
@@ -168,9 +178,11 @@ function longestOf({ field }: ColumnDefinition): number {
 }
 
 function fitsDecimal(column: ColumnType, type: string, provider: Provider): boolean {
-  const { precision = 0, scale = 0 } = column;
+  const { precision, scale = 0 } = column;
+  if (precision === undefined && provider === "mysql") return type === OPEN_TEXT || /text$/.test(type);
   if (provider === "sqlite") return isScaled(column) ? /int/.test(type) : /char|clob|text/.test(type);
   if (type === "numeric") return true; // any number of digits
+  if (precision === undefined) return false;
   const [, digits, behind = 0] = /^(?:numeric|decimal)\((\d+)(?:,(\d+))?\)$/.exec(type) ?? [];
   return Number(behind) >= scale && Number(digits) - Number(behind) >= precision - scale;
 }
@@ -212,11 +224,18 @@ const NEAR_ENOUGH: Readonly<Record<Provider, Readonly<Partial<Record<Scalar, Reg
  * @param existing whether the table was there before the app, whose values are then its own business
  */
 export function fitsColumn(column: ColumnDefinition, type: string, provider: Provider, existing = false): boolean {
+  const { items } = column.kind.column;
+  if (items !== undefined) {
+    if (provider !== "postgresql") return FITTING[provider].Json.test(type);
+    const { field: _, ...one } = { ...column, kind: { ...column.kind, column: items } };
+    return type.endsWith("[]") && fitsColumn(one, type.slice(0, -2), provider, existing);
+  }
   if (existing && NEAR_ENOUGH[provider][column.kind.column.scalar]?.test(type) === true) return true;
   const { scalar } = column.kind.column;
   if (scalar === "Decimal") return fitsDecimal(column.kind.column, type, provider);
   if (scalar === "Enum" && provider !== "sqlite") return holdsWords(type, column.kind.column.words ?? []);
-  if (scalar !== "String" && scalar !== "Enum") return FITTING[provider][scalar].test(type);
+  if (scalar !== "String" && scalar !== "Enum")
+    return FITTING[provider][scalar as Exclude<typeof scalar, "List">].test(type);
   const capacity = capacityOf(type, provider);
   const wanted = capacityOf(columnTypeOf(column.kind.column, provider), provider) as number;
   return capacity !== undefined && capacity >= Math.min(wanted, longestOf(column));

@@ -41,6 +41,13 @@ const CODECS: readonly TypeCodec[] = [
     write: (value: object) => JSON.stringify(value),
     read: JSON.parse,
   },
+  {
+    // Lists of values that JSON has no form for: each item as it would be encrypted by itself.
+    tag: "l",
+    accepts: Array.isArray,
+    write: (items: readonly unknown[]) => JSON.stringify(items.map((item) => encodeValue(item).toString("base64"))),
+    read: (text) => (JSON.parse(text) as string[]).map((item) => decodeValue(Buffer.from(item, "base64"))),
+  },
 ];
 
 const BY_TAG = new Map(CODECS.map((codec) => [codec.tag, codec]));

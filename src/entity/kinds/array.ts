@@ -1,0 +1,64 @@
+import * as z from "zod";
+import { type FieldDefinition, type FieldKind, LIST_OPERATORS, type Parsed, parsed, unreadable } from "./kind.ts";
+
+const MESSAGE = "must be an array";
+
+/** A value of a kind from its form in code or in JSON. */
+function readItem(kind: FieldKind, value: unknown): Parsed<unknown> {
+  if (kind.accepts(value)) return parsed(value);
+  if (kind.convert !== undefined) return kind.convert(value);
+  return typeof value === "string" ? kind.parse(value) : unreadable("cannot be an item");
+}
+
+function readItems(kind: FieldKind, values: unknown): Parsed<readonly unknown[]> {
+  if (!Array.isArray(values)) return unreadable(MESSAGE);
+  const items: unknown[] = [];
+  for (const value of values) {
+    const item = readItem(kind, value);
+    if (!item.ok) return item;
+    items.push(item.value);
+  }
+  return parsed(items);
+}
+
+/** Checks items one by one, as a field of their kind is checked. */
+function itemsSchema(item: FieldDefinition): z.ZodType {
+  const one = item.kind.schema(item);
+  const checked = item.validators.reduce(
+    (schema, { test, message }) => schema.refine((value) => test(value as never) === true, { error: message }),
+    one,
+  );
+  return z.array(checked, { error: MESSAGE });
+}
+
+/**
+ * Several values of a kind, in order; an array of PostgreSQL, JSON elsewhere. No item is null.
+ * @param item what each of them is
+ */
+export function arrayKind(item: FieldDefinition): FieldKind<readonly unknown[]> {
+  const { kind } = item;
+  const { toWire } = kind;
+  const wire = (values: readonly unknown[]): readonly unknown[] => (toWire === undefined ? values : values.map(toWire));
+  return Object.freeze<FieldKind<readonly unknown[]>>({
+    name: `${kind.name}[]`,
+    column: Object.freeze({ scalar: "List", items: kind.column }),
+    item: kind,
+    operators: LIST_OPERATORS,
+    sortable: false,
+    searchable: false,
+    parse: () => unreadable("cannot be compared"),
+    accepts: (value): value is readonly unknown[] => readItems(kind, value).ok,
+    convert: (value) => readItems(kind, value),
+    schema: () => itemsSchema(item),
+    compare: () => 0,
+    toWire: wire,
+    toCell: (values) => JSON.stringify(wire(values)),
+    fromCell(text) {
+      try {
+        return parsed(JSON.parse(text) as readonly unknown[]); // whose items validation checks
+      } catch {
+        return unreadable(`${MESSAGE} in JSON`);
+      }
+    },
+  });
+}
