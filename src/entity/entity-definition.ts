@@ -1,5 +1,6 @@
 import type { AnyField, FieldFlag } from "./field.ts";
 import type { FieldDefinition, FieldKind, RuleObject } from "./kinds/kind.ts";
+import type { GivenMetadata } from "./metadata.ts";
 import type { AnyRelation, RelationDefinition } from "./relation.ts";
 
 /** The four kinds of access that rules are about. */
@@ -112,6 +113,8 @@ export interface EntityDefinition<
   readonly minGroup?: number;
   readonly indexes: readonly (readonly string[])[];
   readonly uniques: readonly (readonly string[])[];
+  /** What plugins read. */
+  readonly meta?: GivenMetadata;
 }
 
 /** Any entity definition, whatever its fields. */

@@ -100,7 +100,6 @@ export {
   type FieldQuestion,
   type FieldReader,
   FieldRules,
-  RouteRules,
   RuleLists,
 } from "./ports/field-rules.ts";
 export { type ParseQuery, QueryParser, type QueryPart } from "./ports/query-parser.ts";
