@@ -187,6 +187,9 @@ export function recordsDoor(
     onCommitted(onCommitted, options = {}) {
       if (takes("records.onCommitted", onCommitted, options)) listeners.push({ plugin, options, onCommitted });
     },
+    validate(validate, options = {}) {
+      if (takes("records.validate", validate, options)) listeners.push({ plugin, options, validate });
+    },
     stamp(stamp, options = {}) {
       if (takes("records.stamp", stamp, options)) stamps.push({ plugin, options, stamp });
     },

@@ -10,6 +10,7 @@ import {
   type User,
 } from "../kernel/index.ts";
 import type { ChangeListener, ChangeOptions, CommittedListener } from "./change/record-change.ts";
+import type { RecordValidator } from "./change/record-validator.ts";
 import type { Stamp } from "./change/stamps.ts";
 import type { EntityClient } from "./client/in-process-client.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -69,6 +70,12 @@ export interface PluginContext extends Omit<KernelPluginContext, "hooks" | "rout
      * @param options which entities @default all that are not internal
      */
     stamp(stamp: Stamp, options?: ChangeOptions): void;
+    /**
+     * Refuses records that must not be stored, from any surface, with 400 and its messages. It is asked inside the
+     * transaction of the change, after the statement and before listeners; a refusal rolls the change back.
+     * @param options which entities @default all that are not internal
+     */
+    validate(validator: RecordValidator, options?: ChangeOptions): void;
   };
   /** Clients of the entities that work in a scope: its caller, its transaction. Once the app is set up. */
   clientFor(scope: OperationScope): Readonly<Record<string, EntityClient<AnyEntity>>>;
