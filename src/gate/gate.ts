@@ -69,6 +69,7 @@ export const GATE_SHAPES = {
   policy: { name: "string", appliesTo: "function", allows: "function", visible: "function" },
   endpoint: { describe: "function", transactional: "boolean" },
   route: { access: "string", obeys: undefined, call: "function" },
+  change: { describe: "function" },
 } as const;
 
 /**

@@ -3,7 +3,7 @@ import { isPromiseLike } from "../async/promises.ts";
 import { type ServiceFactory, type ServiceOptions, serviceId } from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
 import type { IdentityOptions } from "../http/find-principal.ts";
-import type { KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
+import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
 import { didYouMean } from "../text/did-you-mean.ts";
 import {
   type DeclarationShapes,
@@ -11,6 +11,7 @@ import {
   hookProblems,
   pluginProblems,
   routeProblems,
+  shapeProblems,
 } from "./declared-problems.ts";
 import type { KernelPlugin, KernelPluginContext, SetUp } from "./kernel-plugin.ts";
 
@@ -31,6 +32,7 @@ export interface DeclaringContext {
   readonly problem: KernelPluginContext["problem"];
   readonly provide: KernelPluginContext["provide"];
   readonly addRoute: KernelPluginContext["routes"]["add"];
+  readonly onRoute: KernelPluginContext["routes"]["onRoute"];
   /** @throws ConfigurationError once setup is over */
   inSetup(call: string): void;
 }
@@ -42,6 +44,8 @@ export interface Declarations {
   declare(plugin: KernelPlugin, context: KernelPluginContext): unknown;
   /** Reports hooks that do not exist. From now on every declaration throws. */
   close(): void;
+  /** A route as plugins have changed it; what is wrong with that is reported. */
+  changed(route: KernelRoute): KernelRoute;
   /** @throws ConfigurationError when something was declared after `close`, even if the plugin caught the error */
   refuseLate(): void;
 }
@@ -53,6 +57,10 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
   const listeners: { readonly plugin: string; readonly name: string }[] = [];
   const registrars = new Map<string, string>();
   const providers = new Map<string, string>();
+  const changes: {
+    readonly plugin: string;
+    readonly change: Parameters<KernelPluginContext["routes"]["onRoute"]>[0];
+  }[] = [];
   const late: string[] = [];
   let isOpen = true;
 
@@ -103,6 +111,11 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
         inSetup(`routes.add(${route?.method} ${route?.path})`);
         if (!report(routeProblems(route, shapes.route))) targets.addRoute(plugin, route);
       },
+      onRoute(change) {
+        inSetup("routes.onRoute");
+        if (!report(typeof change === "function" ? [] : ["routes.onRoute takes a function"]))
+          changes.push({ plugin, change });
+      },
     };
   }
 
@@ -147,6 +160,18 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
           `plugin "${plugin}": there is no hook "${name}"; a plugin that runs hooks of its own names them with hooks.define().${hint}`,
         );
       }
+    },
+    changed(route) {
+      let result = route;
+      for (const { plugin, change } of changes) {
+        const given = change(result);
+        if (given === undefined) continue;
+        const wrong = shapeProblems(given, shapes.change);
+        for (const sentence of wrong)
+          problem(`plugin "${plugin}": routes.onRoute, for ${route.method} ${route.path}: ${sentence}`);
+        if (wrong.length === 0) result = Object.freeze({ ...result, ...given });
+      }
+      return result;
     },
     refuseLate() {
       if (late.length > 0) throw new ConfigurationError(late);
