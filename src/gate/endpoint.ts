@@ -45,7 +45,7 @@ export type EndpointContext<P, B> = Omit<RouteContext, "params" | "body"> & {
  * @typeParam P the parameters of its path
  * @typeParam B its body
  */
-export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>>, B = undefined>
+export interface EndpointConfig<S = unknown, P = Readonly<Record<string, string>>, B = BodyOption>
   extends Pick<RouteInput, "meta" | "describe" | "early" | "errorFormat" | "transactional"> {
   /** @default "GET" */
   readonly method?: string | undefined;
@@ -72,7 +72,7 @@ export interface Endpoint<S = unknown> extends Omit<EndpointConfig<S>, "params" 
  * @param config method, rules, schemas and handler
  * @example endpoint("/reports/:year", { rules: ["admin"], params: z.object({ year: z.coerce.number() }), handler: ({ params }) => report(params.year) })
  */
-export function endpoint<S = unknown, P = Readonly<Record<string, string>>, const B extends BodyOption = undefined>(
+export function endpoint<S = unknown, P = Readonly<Record<string, string>>, const B extends BodyOption = BodyOption>(
   path: string,
   { params, body, handler, ...config }: EndpointConfig<S, P, B>,
 ): Endpoint<S> {

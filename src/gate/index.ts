@@ -1,3 +1,4 @@
+export type { AddedIn, EntitiesWith } from "./added-types.ts";
 // The gate's door: what plugins, drivers and clients import to read and write records. All of it is published.
 
 export type {

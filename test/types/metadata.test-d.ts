@@ -1,4 +1,5 @@
 import { action, entity, hasMany, int, string } from "keelson";
+import type { Metadata } from "keelson/plugin";
 import { describe, expectTypeOf, it } from "vitest";
 
 declare module "keelson/plugin" {
@@ -9,6 +10,7 @@ declare module "keelson/plugin" {
 
 describe("metadata", () => {
   it("has the type that its plugin declares, on all definitions", () => {
+    expectTypeOf<Metadata["acme/width"]>().toEqualTypeOf<number>();
     const title = string.meta("acme/width", 3);
     expectTypeOf(title).toEqualTypeOf(string);
     expectTypeOf(int.meta("acme/width", 3)).toEqualTypeOf(int);

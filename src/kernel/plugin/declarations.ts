@@ -1,6 +1,11 @@
 import { ConfigurationError } from "../../entity/keelson-error.ts";
 import { isPromiseLike } from "../async/promises.ts";
-import { type ServiceFactory, type ServiceOptions, serviceId } from "../container/service-container.ts";
+import {
+  type ServiceFactory,
+  type ServiceName,
+  type ServiceOptions,
+  serviceId,
+} from "../container/service-container.ts";
 import { type HookRegistry, runHooks } from "../hooks/hook-registry.ts";
 import type { IdentityOptions } from "../http/find-principal.ts";
 import type { KernelRoute, KernelRouteContext, KernelRouteInput } from "../routes/kernel-route.ts";
@@ -78,18 +83,20 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
     return {
       inSetup,
       hooks: {
-        on(name, fn, options) {
-          inSetup(`hooks.on("${String(name)}")`);
+        on(hook, fn, options) {
+          const name = nameOf(hook);
+          inSetup(`hooks.on("${name}")`);
           if (report(hookProblems(name, fn, options, shapes.hook))) return;
           listeners.push({ plugin, name });
-          hooks.on(plugin, name, fn, options);
+          hooks.on(plugin, name, fn as never, options);
         },
-        define(name) {
-          inSetup(`hooks.define("${String(name)}")`);
+        define(hook) {
+          const name = nameOf(hook);
+          inSetup(`hooks.define("${name}")`);
           const owner = hookNames.includes(name) ? "the kernel" : definers.get(name);
           if (owner !== undefined) report([`the hook "${name}" is defined by ${owner} already`]);
           else definers.set(name, `plugin "${plugin}"`);
-          return (payload) => runHooks(hooks.list(name as never), payload);
+          return (payload) => runHooks(hooks.list(name as never), payload as never);
         },
       },
       problem(sentence) {
@@ -177,6 +184,12 @@ export function createDeclarations(targets: DeclarationTargets): Declarations {
       if (late.length > 0) throw new ConfigurationError(late);
     },
   };
+}
+
+/** The name of a hook, or what was given in its place. */
+function nameOf(hook: ServiceName): string {
+  const { id } = (hook ?? {}) as { readonly id?: unknown };
+  return typeof id === "string" ? id : (hook as string);
 }
 
 function oneOf(first: string): string {

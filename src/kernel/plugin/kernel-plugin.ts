@@ -1,4 +1,4 @@
-import type { ServiceFactory, ServiceName, ServiceOptions } from "../container/service-container.ts";
+import type { ServiceFactory, ServiceName, ServiceOptions, ServiceToken } from "../container/service-container.ts";
 import type { KernelHookOptions } from "../hooks/kernel-hooks.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Limits } from "../request/limits.ts";
@@ -29,12 +29,18 @@ export interface KernelPluginContext {
   /** Whether there is such a service; it is not made. */
   has(service: ServiceName): boolean;
   readonly hooks: {
-    on(name: string, fn: (payload: never) => void | PromiseLike<void>, options?: KernelHookOptions): void;
+    /** @param hook one of the app's by its name, or a plugin's own by its token */
+    on<P = never>(
+      hook: ServiceName<P>,
+      fn: (payload: P) => void | PromiseLike<void>,
+      options?: KernelHookOptions,
+    ): void;
     /**
      * Defines a hook of the plugin's own, for others to add functions to.
+     * @param hook its token, as made by `token<Payload>("acme:delivered")`
      * @returns runs these functions in order; a promise only when one of them returned one
      */
-    define(name: string): (payload: never) => void | Promise<void>;
+    define<P>(hook: ServiceToken<P>): (payload: P) => void | Promise<void>;
   };
   readonly routes: {
     add(route: KernelRouteInput): void;
